@@ -1,0 +1,16 @@
+"""Checking that an argument lies within the domain of the system (semantics.md 1.17)."""
+
+from wheelproof.errors import IllegalArgumentError
+from wheelproof.units import MAX_MILLIS
+
+
+def require_integer(name: str, value: int, least: int, most: int = MAX_MILLIS) -> int:
+    """Return `value` if it is an integer from `least` to `most`.
+
+    Raises IllegalArgumentError, which names the argument, otherwise.
+    """
+    if type(value) is not int:
+        raise IllegalArgumentError(f"{name} has to be an integer, not {value!r}")
+    if not least <= value <= most:
+        raise IllegalArgumentError(f"{name} has to lie within {least} and {most}, not {value}")
+    return value

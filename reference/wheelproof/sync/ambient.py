@@ -1,0 +1,96 @@
+"""The ambient runtime, and one constructor for each primitive that asks it."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import TypeVar
+
+from wheelproof.sync.protocols import (
+    AtomicInteger,
+    AtomicReference,
+    Condition,
+    Executor,
+    Lock,
+    Monitor,
+    ReadWriteLock,
+    Runtime,
+    Thread,
+    Volatile,
+)
+from wheelproof.sync.single_thread_executor import SingleThreadExecutor
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.units import Millis
+
+T = TypeVar("T")
+
+_runtime: Runtime = ThreadsRuntime()
+
+
+def current_runtime() -> Runtime:
+    """Return the runtime that objects built now will belong to."""
+    return _runtime
+
+
+@contextmanager
+def use_runtime(runtime: Runtime) -> Generator[None]:
+    """Make `runtime` ambient inside the block, for the whole process.
+
+    The switch is global rather than one for each thread because a controlled runtime brings
+    threads of its own, which have to see it as well.
+    """
+    global _runtime
+    before = _runtime
+    _runtime = runtime
+    try:
+        yield
+    finally:
+        _runtime = before
+
+
+def monitor(name: str) -> Monitor:
+    """Return a new reentrant monitor."""
+    return _runtime.monitor(name)
+
+
+def lock(name: str) -> Lock:
+    """Return a new lock that can be tried."""
+    return _runtime.lock(name)
+
+
+def condition(lock: Lock, name: str) -> Condition:
+    """Return a new condition of `lock`."""
+    return _runtime.condition(lock, name)
+
+
+def read_write_lock(name: str, *, prefer_writers: bool = True) -> ReadWriteLock:
+    """Return a new read-write lock; writers are preferred unless told otherwise."""
+    return _runtime.read_write_lock(name, prefer_writers=prefer_writers)
+
+
+def volatile(value: T, name: str) -> Volatile[T]:
+    """Return a new volatile cell that holds `value`."""
+    return _runtime.volatile(value, name)
+
+
+def atomic_reference(value: T, name: str) -> AtomicReference[T]:
+    """Return a new atomic reference that holds `value`."""
+    return _runtime.atomic_reference(value, name)
+
+
+def atomic_integer(value: int, name: str) -> AtomicInteger:
+    """Return a new atomic integer that holds `value`."""
+    return _runtime.atomic_integer(value, name)
+
+
+def thread(target: Callable[[], None], name: str) -> Thread:
+    """Return a new thread that will run `target`."""
+    return _runtime.thread(target, name)
+
+
+def monotonic_ms() -> Millis:
+    """Return the runtime's monotonic clock in milliseconds."""
+    return _runtime.monotonic_ms()
+
+
+def single_thread_executor(name: str) -> Executor:
+    """Return a new executor with one thread, first in, first out (semantics.md 1.9)."""
+    return SingleThreadExecutor(_runtime, name)

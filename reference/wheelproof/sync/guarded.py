@@ -1,0 +1,15 @@
+"""Declaring which lock guards a field."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GuardedBy:
+    """Says, inside `Annotated`, that a field is read and written only while `lock` is held.
+
+    `lock` names an attribute of the same object, or, with a dot, of an object that it refers to.
+    Several threads may share a plain field only under such a declaration; a model checker verifies
+    it on every access.
+    """
+
+    lock: str

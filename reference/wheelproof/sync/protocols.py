@@ -1,0 +1,250 @@
+"""What a runtime offers: each primitive, and for each operation what it reads and writes.
+
+A controlled runtime puts one scheduling point BEFORE each operation named here and then performs
+it as one atomic step. Two steps of different threads are independent unless they touch the same
+object and one of them writes it. The accesses, as "object: R or W":
+
+==================================  =====================================================
+Monitor, Lock acquire / release     the lock: W; a failed `try_acquire` only R
+Condition.wait                      the condition's queue: W, the lock: W, in one step; waking up
+                                    is a step of its own, re-acquiring the lock another
+Condition.notify / notify_all       the queue: W, the woken threads: W
+ReadWriteLock read / write          the lock: W
+AtomicX.get, Volatile.get           the cell: R
+AtomicX writes, Volatile.set        the cell: W; a failed `compare_and_set` only R
+Thread.start / join                 the thread: W / R
+Runtime.monotonic_ms                the clock: R
+==================================  =====================================================
+
+The names are optional and serve traces and counterexamples.
+"""
+
+from collections.abc import Callable
+from types import TracebackType
+from typing import Protocol, TypeVar
+
+from wheelproof.units import Millis
+
+T = TypeVar("T")
+
+
+class Lock(Protocol):
+    """A mutual-exclusion lock that is not reentrant and not fair."""
+
+    def acquire(self) -> bool:
+        """Wait until the lock is free and take it; always true."""
+        ...
+
+    def try_acquire(self) -> bool:
+        """Take the lock if it is free now and tell whether it was."""
+        ...
+
+    def release(self) -> None:
+        """Give the lock back; only its holder may."""
+        ...
+
+    def __enter__(self) -> bool: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+
+
+class Monitor(Protocol):
+    """A reentrant lock, used in `with` blocks: what Java's `synchronized` takes."""
+
+    def __enter__(self) -> bool: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+
+
+class Condition(Protocol):
+    """A queue of waiting threads that belongs to one lock; used while that lock is held."""
+
+    def wait(self, timeout_ms: Millis | None = None) -> bool:
+        """Release the lock, wait to be notified, take the lock again.
+
+        Waits at most `timeout_ms` milliseconds (None: without limit) and returns False if that
+        time ran out first. May also return without a notification; callers test their condition in
+        a loop.
+        """
+        ...
+
+    def notify(self) -> None:
+        """Wake the thread that has waited longest, if any."""
+        ...
+
+    def notify_all(self) -> None:
+        """Wake all waiting threads."""
+        ...
+
+
+class LockView(Protocol):
+    """One side of a read-write lock, used in `with` blocks."""
+
+    def __enter__(self) -> bool: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+
+
+class ReadWriteLock(Protocol):
+    """Many readers or one writer.
+
+    Reentrant on either side, and a writer may take the read side too; a reader that asks for the
+    write side gets RuntimeError, since it would wait for itself.
+    """
+
+    @property
+    def read(self) -> LockView:
+        """The shared side."""
+        ...
+
+    @property
+    def write(self) -> LockView:
+        """The exclusive side."""
+        ...
+
+
+class Volatile(Protocol[T]):
+    """A cell that several threads read and write without a lock."""
+
+    def get(self) -> T:
+        """Return the value."""
+        ...
+
+    def set(self, value: T, /) -> None:
+        """Replace the value."""
+        ...
+
+
+class AtomicReference(Volatile[T], Protocol[T]):
+    """A cell with atomic read-and-write operations; values are compared by identity."""
+
+    def get_and_set(self, value: T, /) -> T:
+        """Replace the value and return the one before."""
+        ...
+
+    def compare_and_set(self, expected: T, value: T, /) -> bool:
+        """Replace the value if it is `expected`, and tell whether it was."""
+        ...
+
+
+class AtomicInteger(Protocol):
+    """An integer cell with atomic read-and-write operations."""
+
+    def get(self) -> int:
+        """Return the value."""
+        ...
+
+    def set(self, value: int, /) -> None:
+        """Replace the value."""
+        ...
+
+    def get_and_set(self, value: int, /) -> int:
+        """Replace the value and return the one before."""
+        ...
+
+    def compare_and_set(self, expected: int, value: int, /) -> bool:
+        """Replace the value if it equals `expected`, and tell whether it did."""
+        ...
+
+    def add_and_get(self, delta: int, /) -> int:
+        """Add `delta` and return the sum."""
+        ...
+
+
+class Thread(Protocol):
+    """A thread of execution."""
+
+    def start(self) -> None:
+        """Begin to run; once."""
+        ...
+
+    def join(self, timeout_ms: Millis | None = None) -> bool:
+        """Wait for the end, at most `timeout_ms` milliseconds, and tell whether it came."""
+        ...
+
+    def is_current(self) -> bool:
+        """Tell whether the caller runs on this thread."""
+        ...
+
+
+class Executor(Protocol):
+    """Runs tasks in the order in which they were submitted."""
+
+    def submit(self, task: Callable[[], None]) -> None:
+        """Queue `task`.
+
+        Raises RejectedExecutionError after `shutdown`.
+        """
+        ...
+
+    def shutdown(self) -> None:
+        """Take no more tasks; those queued before still run."""
+        ...
+
+    def await_termination(self, timeout_ms: Millis) -> bool:
+        """Wait at most `timeout_ms` milliseconds until all tasks have run; tell whether they have.
+
+        Called on the executor's own thread it returns False at once.
+        """
+        ...
+
+
+class Runtime(Protocol):
+    """Makes the primitives, and owns the clock that time-outs are measured with."""
+
+    def monitor(self, name: str) -> Monitor:
+        """Return a new monitor."""
+        ...
+
+    def lock(self, name: str) -> Lock:
+        """Return a new lock."""
+        ...
+
+    def condition(self, lock: Lock, name: str) -> Condition:
+        """Return a new condition of `lock`, which must come from this runtime."""
+        ...
+
+    def read_write_lock(self, name: str, *, prefer_writers: bool) -> ReadWriteLock:
+        """Return a new read-write lock.
+
+        With `prefer_writers` a new reader waits while a writer waits.
+        """
+        ...
+
+    def volatile(self, value: T, name: str) -> Volatile[T]:
+        """Return a new volatile cell."""
+        ...
+
+    def atomic_reference(self, value: T, name: str) -> AtomicReference[T]:
+        """Return a new atomic cell."""
+        ...
+
+    def atomic_integer(self, value: int, name: str) -> AtomicInteger:
+        """Return a new atomic integer."""
+        ...
+
+    def thread(self, target: Callable[[], None], name: str) -> Thread:
+        """Return a new thread, not yet started; it does not keep the process alive."""
+        ...
+
+    def monotonic_ms(self) -> Millis:
+        """Return the monotonic clock, nanoseconds truncated to milliseconds (semantics.md 1.1)."""
+        ...

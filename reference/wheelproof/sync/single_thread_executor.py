@@ -1,0 +1,87 @@
+"""An executor with one thread, built from the primitives of whichever runtime it is given."""
+
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import Annotated
+
+from wheelproof.errors import RejectedExecutionError
+from wheelproof.sync.guarded import GuardedBy
+from wheelproof.sync.protocols import Runtime
+from wheelproof.units import Millis
+
+_logger = logging.getLogger(__name__)
+
+
+class SingleThreadExecutor:
+    """Runs tasks one after the other, first in, first out (semantics.md 1.9).
+
+    A slow task delays all behind it. An exception in a task ends that task alone: it is logged and
+    the next one runs. The thread starts with the first task.
+    """
+
+    def __init__(self, runtime: Runtime, name: str) -> None:
+        self._runtime = runtime
+        self._name = name
+        self._lock = runtime.lock(f"{name}.lock")
+        self._changed = runtime.condition(self._lock, f"{name}.changed")
+        self._tasks: Annotated[deque[Callable[[], None]], GuardedBy("_lock")] = deque()
+        self._shut_down: Annotated[bool, GuardedBy("_lock")] = False
+        self._terminated: Annotated[bool, GuardedBy("_lock")] = False
+        self._worker = runtime.thread(self._work, name)
+        self._started: Annotated[bool, GuardedBy("_lock")] = False
+
+    def submit(self, task: Callable[[], None]) -> None:
+        """Queue `task`.
+
+        Raises RejectedExecutionError after `shutdown`.
+        """
+        with self._lock:
+            if self._shut_down:
+                raise RejectedExecutionError(f"{self._name} has been shut down")
+            self._tasks.append(task)
+            self._changed.notify_all()
+            if not self._started:
+                self._started = True
+                self._worker.start()
+
+    def shutdown(self) -> None:
+        """Take no more tasks; those queued before still run."""
+        with self._lock:
+            self._shut_down = True
+            if not self._started:
+                self._terminated = True
+            self._changed.notify_all()
+
+    def await_termination(self, timeout_ms: Millis) -> bool:
+        """Wait at most `timeout_ms` milliseconds until all tasks have run; tell whether they have.
+
+        Called on the executor's own thread it returns False at once.
+        """
+        if self._worker.is_current():
+            return False
+        deadline = self._runtime.monotonic_ms() + timeout_ms
+        with self._lock:
+            while not self._terminated:
+                remaining = Millis(deadline - self._runtime.monotonic_ms())
+                if remaining <= 0:
+                    return False
+                self._changed.wait(remaining)
+            return True
+
+    def _work(self) -> None:
+        while (task := self._take()) is not None:
+            try:
+                task()
+            except Exception:
+                _logger.exception("a task of %s raised; the next one runs", self._name)
+
+    def _take(self) -> Callable[[], None] | None:
+        with self._lock:
+            while not self._tasks:
+                if self._shut_down:
+                    self._terminated = True
+                    self._changed.notify_all()
+                    return None
+                self._changed.wait()
+            return self._tasks.popleft()

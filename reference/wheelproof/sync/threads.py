@@ -1,0 +1,210 @@
+"""The default runtime: operating-system threads.
+
+Where the standard library has the primitive, the object handed out IS the standard library's, so
+that the layer costs next to nothing. A cell's reads and writes are plain attribute accesses, which
+the interpreter performs atomically; read-and-write operations take the cell's own lock.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Generic, TypeVar
+
+from wheelproof.sync.protocols import (
+    AtomicInteger,
+    AtomicReference,
+    Condition,
+    Lock,
+    Monitor,
+    ReadWriteLock,
+    Thread,
+    Volatile,
+)
+from wheelproof.sync.threads_read_write_lock import ThreadsReadWriteLock
+from wheelproof.units import Millis
+
+T = TypeVar("T")
+
+
+class ThreadsRuntime:
+    """Makes primitives of operating-system threads; see `protocols.Runtime`."""
+
+    def monitor(self, name: str) -> Monitor:
+        """Return a new monitor."""
+        del name
+        return threading.RLock()
+
+    def lock(self, name: str) -> Lock:
+        """Return a new lock."""
+        del name
+        return _Lock()
+
+    def condition(self, lock: Lock, name: str) -> Condition:
+        """Return a new condition of `lock`.
+
+        Raises TypeError if `lock` was made by another runtime.
+        """
+        if not isinstance(lock, _Lock):
+            raise TypeError(f"condition {name!r}: its lock belongs to another runtime")
+        return _Condition(lock)
+
+    def read_write_lock(self, name: str, *, prefer_writers: bool) -> ReadWriteLock:
+        """Return a new read-write lock."""
+        return ThreadsReadWriteLock(name, prefer_writers=prefer_writers)
+
+    def volatile(self, value: T, name: str) -> Volatile[T]:
+        """Return a new volatile cell."""
+        del name
+        return _Volatile(value)
+
+    def atomic_reference(self, value: T, name: str) -> AtomicReference[T]:
+        """Return a new atomic cell."""
+        del name
+        return _AtomicReference(value)
+
+    def atomic_integer(self, value: int, name: str) -> AtomicInteger:
+        """Return a new atomic integer."""
+        del name
+        return _AtomicInteger(value)
+
+    def thread(self, target: Callable[[], None], name: str) -> Thread:
+        """Return a new daemon thread."""
+        return _Thread(target, name)
+
+    def monotonic_ms(self) -> Millis:
+        """Return the system's monotonic clock in milliseconds."""
+        return Millis(time.monotonic_ns() // 1_000_000)
+
+
+class _Lock:
+    __slots__ = ("_acquire", "raw", "release")
+
+    def __init__(self) -> None:
+        self.raw = threading.Lock()
+        self._acquire = self.raw.acquire
+        self.release = self.raw.release
+
+    def acquire(self) -> bool:
+        return self._acquire()
+
+    def try_acquire(self) -> bool:
+        return self._acquire(blocking=False)
+
+    def __enter__(self) -> bool:
+        return self._acquire()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None:
+        self.release()
+
+
+class _Condition:
+    __slots__ = ("_condition",)
+
+    def __init__(self, lock: _Lock) -> None:
+        self._condition = threading.Condition(lock.raw)
+
+    def wait(self, timeout_ms: Millis | None = None) -> bool:
+        return self._condition.wait(_seconds(timeout_ms))
+
+    def notify(self) -> None:
+        self._condition.notify()
+
+    def notify_all(self) -> None:
+        self._condition.notify_all()
+
+
+class _Volatile(Generic[T]):
+    __slots__ = ("_value",)
+
+    def __init__(self, value: T) -> None:
+        self._value = value
+
+    def get(self) -> T:
+        return self._value
+
+    def set(self, value: T, /) -> None:
+        self._value = value
+
+
+class _AtomicReference(_Volatile[T]):
+    __slots__ = ("_lock",)
+
+    def __init__(self, value: T) -> None:
+        super().__init__(value)
+        self._lock = threading.Lock()
+
+    def set(self, value: T, /) -> None:
+        with self._lock:
+            self._value = value
+
+    def get_and_set(self, value: T, /) -> T:
+        with self._lock:
+            before = self._value
+            self._value = value
+            return before
+
+    def compare_and_set(self, expected: T, value: T, /) -> bool:
+        with self._lock:
+            if self._value is not expected:
+                return False
+            self._value = value
+            return True
+
+
+class _AtomicInteger(_Volatile[int]):
+    __slots__ = ("_lock",)
+
+    def __init__(self, value: int) -> None:
+        super().__init__(value)
+        self._lock = threading.Lock()
+
+    def set(self, value: int, /) -> None:
+        with self._lock:
+            self._value = value
+
+    def get_and_set(self, value: int, /) -> int:
+        with self._lock:
+            before = self._value
+            self._value = value
+            return before
+
+    def compare_and_set(self, expected: int, value: int, /) -> bool:
+        with self._lock:
+            if self._value != expected:
+                return False
+            self._value = value
+            return True
+
+    def add_and_get(self, delta: int, /) -> int:
+        with self._lock:
+            self._value += delta
+            return self._value
+
+
+class _Thread:
+    __slots__ = ("_thread",)
+
+    def __init__(self, target: Callable[[], None], name: str) -> None:
+        self._thread = threading.Thread(target=target, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def join(self, timeout_ms: Millis | None = None) -> bool:
+        self._thread.join(_seconds(timeout_ms))
+        return not self._thread.is_alive()
+
+    def is_current(self) -> bool:
+        return self._thread is threading.current_thread()
+
+
+def _seconds(timeout_ms: Millis | None) -> float | None:
+    # A longer wait than the platform's limit is an error there; callers wait in a loop anyway.
+    return None if timeout_ms is None else min(max(timeout_ms, 0) / 1000, threading.TIMEOUT_MAX)

@@ -1,0 +1,71 @@
+"""The queue of buckets, ordered by expiration: what tells a timer how long it may sleep."""
+
+import heapq
+from typing import Annotated
+
+from wheelproof import sync
+from wheelproof.clock import Clock
+from wheelproof.sync import GuardedBy
+from wheelproof.timer.timer_task_list import TimerTaskList
+from wheelproof.units import Millis
+
+
+class DelayQueue:
+    """A queue from which a bucket can be taken once its expiration has come.
+
+    One queue serves all levels of a timer. A bucket's expiration must not change while the bucket
+    is queued (semantics.md 1.18), since the order is kept as it was at the offer.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = sync.lock("DelayQueue.lock")
+        self._available = sync.condition(self._lock, "DelayQueue.available")
+        self._heap: Annotated[list[TimerTaskList], GuardedBy("_lock")] = []
+        self._closed: Annotated[bool, GuardedBy("_lock")] = False
+
+    def offer(self, bucket: TimerTaskList) -> None:
+        """Put `bucket` into the queue."""
+        with self._lock:
+            heapq.heappush(self._heap, bucket)
+            if self._heap[0] is bucket:
+                self._available.notify_all()
+
+    def poll(self) -> TimerTaskList | None:
+        """Take the bucket with the smallest expiration if that has come; else return None."""
+        with self._lock:
+            if not self._head_is_due():
+                return None
+            return heapq.heappop(self._heap)
+
+    def await_due(self, timeout_ms: Millis) -> bool:
+        """Wait at most `timeout_ms` milliseconds until a bucket could be taken, and take none.
+
+        Returns whether one could. TLA+: AwaitDue of SystemTimer.
+        """
+        deadline_ms = self._clock.hi_res_clock_ms() + timeout_ms
+        with self._lock:
+            while not self._head_is_due():
+                if self._closed or self._clock.hi_res_clock_ms() >= deadline_ms:
+                    return False
+                self._clock.wait_until(self._lock, self._available, self._next_look(deadline_ms))
+            return True
+
+    def close(self) -> None:
+        """End the waits under way; from now on nothing waits here."""
+        with self._lock:
+            self._closed = True
+            self._available.notify_all()
+
+    def __len__(self) -> int:
+        """Return the number of queued buckets."""
+        with self._lock:
+            return len(self._heap)
+
+    def _head_is_due(self) -> bool:
+        heap = self._heap
+        return bool(heap) and heap[0].get_expiration() <= self._clock.hi_res_clock_ms()
+
+    def _next_look(self, deadline_ms: int) -> Millis:
+        heap = self._heap
+        return Millis(min(deadline_ms, heap[0].get_expiration()) if heap else deadline_ms)

@@ -1,0 +1,145 @@
+"""The timer of the broker: a hierarchy of wheels, a delay queue, an executor with one thread."""
+
+from typing import Annotated, ClassVar
+
+from wheelproof import sync
+from wheelproof.clock import Clock, SystemClock
+from wheelproof.domain import require_integer
+from wheelproof.errors import TimerClosedError
+from wheelproof.sync import Executor, GuardedBy
+from wheelproof.timer.delay_queue import DelayQueue
+from wheelproof.timer.timer import Timer
+from wheelproof.timer.timer_task import TimerTask, TimerTaskEntry
+from wheelproof.timer.timer_task_list import TimerTaskList
+from wheelproof.timer.timing_wheel import TimingWheel
+from wheelproof.units import Millis
+
+DEFAULT_TICK_MS = 1
+DEFAULT_WHEEL_SIZE = 20
+EXECUTOR_TERMINATION_MS = Millis(5_000)
+
+
+class SystemTimer(Timer):
+    """A timer whose adds and cancels cost the same however many tasks wait.
+
+    Adders share the read side of a lock and run concurrently; whoever advances takes the write side
+    (semantics.md 1.2, 1.5). Between `add` and the run of a task lie, in this order: its bucket, the
+    delay queue, `advance_clock`, the executor.
+
+    Unlike Kafka's, it takes buckets from the queue only under the write side. Kafka takes the first
+    one before it asks for the lock, and gives up without the lock when there is none; adders run in
+    between, and tasks can be late by a whole interval. docs/findings.md has the counterexamples.
+
+    Lock order: read-write lock, task, upper bucket, lower bucket, entry (semantics.md 1.15).
+    TLA+: SystemTimer.
+    """
+
+    _timing_wheel_class: ClassVar[type[TimingWheel]] = TimingWheel
+
+    def __init__(
+        self,
+        executor_name: str,
+        *,
+        tick_ms: int = DEFAULT_TICK_MS,
+        wheel_size: int = DEFAULT_WHEEL_SIZE,
+        start_ms: int | None = None,
+        clock: Clock | None = None,
+        executor: Executor | None = None,
+    ) -> None:
+        """Make a timer with an empty wheel.
+
+        `tick_ms` is the resolution in milliseconds and `wheel_size` the number of buckets a level;
+        `start_ms` is where the wheel's clock begins, now by default. `clock` is the system's and
+        `executor` one with a single thread by default.
+
+        Raises IllegalArgumentError for a tick or size below 1, and for a start below 0 or in the
+        future, where tasks would run early.
+        """
+        self._clock = SystemClock() if clock is None else clock
+        now_ms = self._clock.hi_res_clock_ms()
+        start_ms = now_ms if start_ms is None else require_integer("start_ms", start_ms, 0, now_ms)
+        self._lock = sync.read_write_lock("SystemTimer.lock")
+        self._closed: Annotated[bool, GuardedBy("_lock")] = False
+        self._task_counter = sync.atomic_integer(0, "SystemTimer.task_counter")
+        self._delay_queue = DelayQueue(self._clock)
+        self._timing_wheel = self._timing_wheel_class(
+            tick_ms=tick_ms,
+            wheel_size=wheel_size,
+            start_ms=start_ms,
+            task_counter=self._task_counter,
+            queue=self._delay_queue,
+        )
+        self._task_executor = (
+            sync.single_thread_executor(f"executor-{executor_name}")
+            if executor is None
+            else executor
+        )
+
+    def add(self, timer_task: TimerTask) -> None:
+        """Take `timer_task` in (semantics.md 1.2).
+
+        The deadline counts from the moment at which the clock is read inside this call. A task
+        whose tick the wheel has reached is submitted at once.
+        Raises TimerClosedError after `close`.
+        TLA+: ReadClock, Bind, Insert and Offer of SystemTimer.
+        """
+        with self._lock.read:
+            self._require_open()
+            expiration_ms = Millis(timer_task.delay_ms + self._clock.hi_res_clock_ms())
+            entry = TimerTaskEntry(timer_task, expiration_ms)
+            timer_task.set_timer_task_entry(entry)
+            self._add_timer_task_entry(entry)
+
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        """Submit what is due, waiting at most `timeout_ms` milliseconds for it (semantics.md 1.5).
+
+        Returns whether a bucket was taken, which it may be although all its entries were cancelled.
+        Any number of threads may call this. Raises TimerClosedError after `close`.
+        TLA+: AwaitDue, LockWrite, Poll, Flush and UnlockWrite of SystemTimer.
+        """
+        self._delay_queue.await_due(timeout_ms)
+        # Also when nothing seemed due: the lock waits for adders between their link and their
+        # offer, behind whom others may already have returned.
+        with self._lock.write:
+            self._require_open()
+            return self._expire_due_buckets()
+
+    def size(self) -> int:
+        """Return the number of linked entries (semantics.md 1.11, 1.14)."""
+        return self._task_counter.get()
+
+    def close(self) -> None:
+        """Stop for good (semantics.md 1.16).
+
+        Waits, at most EXECUTOR_TERMINATION_MS, for the tasks already submitted, unless one of them
+        is the caller.
+        """
+        with self._lock.write:
+            if self._closed:
+                return
+            self._closed = True
+        self._delay_queue.close()
+        self._task_executor.shutdown()
+        self._task_executor.await_termination(EXECUTOR_TERMINATION_MS)
+
+    def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
+        if not self._timing_wheel.add(entry) and entry.timer_task.claim(entry):
+            self._task_executor.submit(entry.timer_task.run)
+
+    def _expire_due_buckets(self) -> bool:
+        bucket = self._delay_queue.poll()
+        if bucket is None:
+            return False
+        while bucket is not None:
+            self._expire_bucket(bucket)
+            bucket = self._delay_queue.poll()
+        return True
+
+    def _expire_bucket(self, bucket: TimerTaskList) -> None:
+        # The clock first: that is what sends entries to a lower level or expires them (1.6).
+        self._timing_wheel.advance_clock(bucket.get_expiration())
+        bucket.flush(self._add_timer_task_entry)
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise TimerClosedError("the timer has been closed; make a new one")

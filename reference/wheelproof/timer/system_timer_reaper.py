@@ -1,0 +1,53 @@
+"""A timer that advances by itself."""
+
+from wheelproof import sync
+from wheelproof.errors import IllegalArgumentError, TimerClosedError
+from wheelproof.timer.timer import Timer
+from wheelproof.timer.timer_task import TimerTask
+from wheelproof.units import Millis
+
+WORK_TIMEOUT_MS = Millis(200)
+"""The longest wait of one pass, in milliseconds (semantics.md 2.10)."""
+
+
+class SystemTimerReaper(Timer):
+    """Drives another timer's clock on a thread of its own until closed."""
+
+    def __init__(self, reaper_name: str, timer: Timer) -> None:
+        """Start the thread; `timer` is closed together with this one."""
+        self._timer = timer
+        self._thread = sync.thread(self._work, reaper_name)
+        self._thread.start()
+
+    def add(self, timer_task: TimerTask) -> None:
+        """Take `timer_task` in; see `Timer.add`."""
+        self._timer.add(timer_task)
+
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        """Refuse: the clock is advanced by the reaper's thread alone.
+
+        Raises IllegalArgumentError always.
+        """
+        raise IllegalArgumentError(
+            f"the reaper advances its timer by itself; asked to within {timeout_ms} ms"
+        )
+
+    def size(self) -> int:
+        """Return the number of tasks that wait; see `Timer.size`."""
+        return self._timer.size()
+
+    def close(self) -> None:
+        """Close the timer, which ends the thread's wait, and wait for the thread (1.16).
+
+        A pass under way is finished first: no bucket is left half flushed.
+        """
+        self._timer.close()
+        if not self._thread.is_current():
+            self._thread.join()
+
+    def _work(self) -> None:
+        try:
+            while True:
+                self._timer.advance_clock(WORK_TIMEOUT_MS)
+        except TimerClosedError:
+            return

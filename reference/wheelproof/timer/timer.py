@@ -1,0 +1,37 @@
+"""What a timer is, whatever it is made of."""
+
+from abc import ABC, abstractmethod
+
+from wheelproof.timer.timer_task import TimerTask
+from wheelproof.units import Millis
+
+
+class Timer(ABC):
+    """Runs each task that is added to it once, when its delay has passed (semantics.md 1)."""
+
+    @abstractmethod
+    def add(self, timer_task: TimerTask) -> None:
+        """Take `timer_task` in; it is due `timer_task.delay_ms` milliseconds from now.
+
+        A task that is added again is due by its last add alone (semantics.md 1.12).
+        Raises TimerClosedError after `close`. TLA+: Add of Timer.
+        """
+
+    @abstractmethod
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        """Submit what is due, waiting at most `timeout_ms` milliseconds for something to be due.
+
+        The argument is a longest wait, not an amount of time to advance by (semantics.md 1.5).
+        Returns whether a bucket was taken. Raises TimerClosedError after `close`.
+        """
+
+    @abstractmethod
+    def size(self) -> int:
+        """Return the number of tasks that wait (semantics.md 1.14)."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Stop for good: what was submitted runs, what still waits never does (semantics.md 1.16).
+
+        A second call has no effect.
+        """

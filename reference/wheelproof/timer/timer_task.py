@@ -1,0 +1,116 @@
+"""A unit of delayed work and its place in the timer: TimerTask and TimerTaskEntry."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, Annotated, Self
+
+from wheelproof import sync
+from wheelproof.domain import require_integer
+from wheelproof.sync import AtomicReference, GuardedBy, Volatile
+from wheelproof.units import MAX_MILLIS, Millis
+
+if TYPE_CHECKING:
+    from wheelproof.timer.timer_task_list import TimerTaskList
+
+
+class TimerTask(ABC):
+    """Work to be run once, `delay_ms` milliseconds after it is added to a timer.
+
+    A task is bound to at most one entry at a time. Whoever takes the binding away decides its fate:
+    the timer by `claim`, and then it is submitted; a caller by `cancel`, and then it never runs; a
+    later add by binding a new entry, and then only that one fires (semantics.md 1.12). Kafka tests
+    the binding and submits afterwards, so that a task can be submitted after its cancel has
+    returned; docs/findings.md has the counterexample.
+
+    TLA+: variable `bound` of EntryMigration.
+    """
+
+    __slots__ = ("_entry", "_monitor", "delay_ms")
+
+    def __init__(self, delay_ms: int) -> None:
+        """Make a task with a delay in milliseconds; a negative one means: at once.
+
+        Raises IllegalArgumentError if the delay is no integer or outside the domain
+        (semantics.md 1.17).
+        """
+        self.delay_ms = Millis(require_integer("delay_ms", delay_ms, -MAX_MILLIS))
+        self._monitor = sync.monitor("TimerTask.monitor")
+        self._entry: AtomicReference[TimerTaskEntry | None] = sync.atomic_reference(
+            None, "TimerTask.entry"
+        )
+
+    @abstractmethod
+    def run(self) -> None:
+        """Do the work; called on the executor's thread."""
+
+    def cancel(self) -> bool:
+        """Take the task out of the timer (semantics.md 1.10).
+
+        Returns True if the task will not run for the add that came before, False if there was
+        nothing to cancel: never added, already submitted, already cancelled.
+        TLA+: Cancel of Timer; the steps Cancel* of EntryMigration.
+        """
+        with self._monitor:
+            entry = self._entry.get()
+            if entry is None:
+                return False
+            entry.remove()
+            return self._entry.compare_and_set(entry, None)
+
+    def set_timer_task_entry(self, entry: "TimerTaskEntry") -> None:
+        """Bind the task to `entry` and remove any older entry (semantics.md 1.2 b, 1.12).
+
+        TLA+: the steps Bind* of EntryMigration.
+        """
+        with self._monitor:
+            older = self._entry.get_and_set(entry)
+            if older is not None:
+                older.remove()
+
+    def get_timer_task_entry(self) -> "TimerTaskEntry | None":
+        """Return the entry that the task is bound to.
+
+        Takes no lock: the flushing thread calls it while it holds a bucket's monitor, which comes
+        after the task's monitor in the lock order (semantics.md 1.15).
+        """
+        return self._entry.get()
+
+    def claim(self, entry: "TimerTaskEntry") -> bool:
+        """Unbind the task from `entry` in order to submit it; False if it is no longer bound to it.
+
+        TLA+: Claim of EntryMigration, Fire of Timer.
+        """
+        return self._entry.compare_and_set(entry, None)
+
+
+class TimerTaskEntry:
+    """One add of a task: an immutable expiration and the list that holds it, if any.
+
+    `next` and `prev` belong to that list, whose monitor guards them; outside any list the entry has
+    neither.
+    """
+
+    __slots__ = ("expiration_ms", "list", "monitor", "next", "prev", "timer_task")
+
+    next: Annotated[Self, GuardedBy("list.monitor")]
+    prev: Annotated[Self, GuardedBy("list.monitor")]
+
+    def __init__(self, timer_task: TimerTask, expiration_ms: Millis) -> None:
+        self.timer_task = timer_task
+        self.expiration_ms = expiration_ms
+        self.monitor = sync.monitor("TimerTaskEntry.monitor")
+        self.list: Volatile[TimerTaskList | None] = sync.volatile(None, "TimerTaskEntry.list")
+
+    def cancelled(self) -> bool:
+        """Tell whether the task is no longer bound to this entry (semantics.md 1.10)."""
+        return self.timer_task.get_timer_task_entry() is not self
+
+    def remove(self) -> None:
+        """Take the entry out of whichever list holds it.
+
+        Another thread may move it at the same time, so the list is asked again until there is none
+        (KAFKA-2226). TLA+: the steps Remove* of EntryMigration.
+        """
+        holder = self.list.get()
+        while holder is not None:
+            holder.remove(self)
+            holder = self.list.get()

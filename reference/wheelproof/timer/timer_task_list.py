@@ -1,0 +1,120 @@
+"""A bucket of a timing wheel: entries that share one expiration."""
+
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+from wheelproof import sync
+from wheelproof.sync import AtomicInteger, GuardedBy
+from wheelproof.timer.timer_task import TimerTask, TimerTaskEntry
+from wheelproof.units import Millis
+
+IDLE = -1
+"""The expiration of a bucket that waits for nothing."""
+
+
+class _NoTask(TimerTask):
+    __slots__ = ()
+
+    def run(self) -> None:
+        """Do nothing: the root of a list is never submitted."""
+
+
+_NO_TASK = _NoTask(0)
+
+
+class TimerTaskList:
+    """A cyclic doubly linked list with a root, and the expiration of what is in it.
+
+    The task counter is shared by all buckets of a timer: the number of linked entries
+    (semantics.md 1.14).
+    """
+
+    __slots__ = ("_expiration", "_monitor", "_root", "_task_counter")
+
+    _root: Annotated[TimerTaskEntry, GuardedBy("_monitor")]
+
+    def __init__(self, task_counter: AtomicInteger) -> None:
+        self._task_counter = task_counter
+        self._monitor = sync.monitor("TimerTaskList.monitor")
+        self._expiration = sync.atomic_integer(IDLE, "TimerTaskList.expiration")
+        self._root = root = TimerTaskEntry(_NO_TASK, Millis(IDLE))
+        root.next = root.prev = root
+
+    def set_expiration(self, expiration_ms: Millis) -> bool:
+        """Set the bucket's expiration and tell whether that changed it (semantics.md 1.3)."""
+        return self._expiration.get_and_set(expiration_ms) != expiration_ms
+
+    def get_expiration(self) -> Millis:
+        """Return the bucket's expiration in milliseconds, IDLE if it waits for nothing."""
+        return Millis(self._expiration.get())
+
+    def __lt__(self, other: "TimerTaskList") -> bool:
+        return self._expiration.get() < other._expiration.get()
+
+    def add(self, entry: TimerTaskEntry) -> None:
+        """Link `entry` at the tail, out of whichever list held it before (semantics.md 1.13).
+
+        The entry's monitor is needed beside the list's: two lists can race for one entry.
+        TLA+: the steps Add* of EntryMigration.
+        """
+        linked = False
+        while not linked:
+            # Outside all monitors: the entry may sit in another list, whose monitor comes first.
+            entry.remove()
+            with self._monitor, entry.monitor:
+                linked = entry.list.get() is None
+                if linked:
+                    self._link(entry)
+
+    def remove(self, entry: TimerTaskEntry) -> None:
+        """Unlink `entry` if this list holds it; else nothing (semantics.md 1.13, KAFKA-2226).
+
+        TLA+: the steps Remove* of EntryMigration.
+        """
+        with self._monitor, entry.monitor:
+            if self._holds(entry):
+                self._unlink(entry)
+
+    def flush(self, action: Callable[[TimerTaskEntry], None]) -> None:
+        """Take out every entry and hand it to `action`, then become idle (semantics.md 1.6).
+
+        The monitor is held throughout. TLA+: the steps Flush* of EntryMigration.
+        """
+        with self._monitor:
+            head = self._root.next
+            while head is not self._root:
+                self.remove(head)
+                action(head)
+                head = self._root.next
+            self._expiration.set(IDLE)
+
+    def __iter__(self) -> Iterator[TimerTask]:
+        """Yield the tasks that are not cancelled, as they were at one moment."""
+        with self._monitor:
+            entries: list[TimerTaskEntry] = []
+            entry = self._root.next
+            while entry is not self._root:
+                entries.append(entry)
+                entry = entry.next
+        return (entry.timer_task for entry in entries if not entry.cancelled())
+
+    def _holds(self, entry: TimerTaskEntry) -> bool:
+        return entry.list.get() is self
+
+    def _link(self, entry: TimerTaskEntry) -> None:
+        root = self._root
+        tail = root.prev
+        entry.next = root
+        entry.prev = tail
+        entry.list.set(self)
+        tail.next = entry
+        root.prev = entry
+        self._task_counter.add_and_get(1)
+
+    def _unlink(self, entry: TimerTaskEntry) -> None:
+        entry.next.prev = entry.prev
+        entry.prev.next = entry.next
+        # Neither its neighbours nor a cycle stay referenced: what is unlinked is freed at once.
+        del entry.next, entry.prev
+        entry.list.set(None)
+        self._task_counter.add_and_get(-1)

@@ -1,0 +1,152 @@
+"""A hierarchical timing wheel.
+
+A wheel of n buckets holds what expires within n ticks. What lies further ahead goes to an overflow
+wheel, whose tick is this wheel's whole interval, and so on upwards; as time passes, entries come
+down again, to where time is told more finely. Adding and cancelling cost the same however many
+timers there are.
+
+G. Varghese and T. Lauck, "Hashed and Hierarchical Timing Wheels", SOSP 1987; as Kafka uses it: a
+delay queue of buckets drives the clock, so that an empty bucket costs nothing.
+"""
+
+from typing import Annotated, ClassVar, Self
+
+from wheelproof import sync
+from wheelproof.domain import require_integer
+from wheelproof.sync import AtomicInteger, GuardedBy, Volatile
+from wheelproof.timer.arithmetic import (
+    already_expired,
+    bucket_index,
+    truncate_to_tick,
+    virtual_id,
+    within_interval,
+)
+from wheelproof.timer.delay_queue import DelayQueue
+from wheelproof.timer.timer_task import TimerTaskEntry
+from wheelproof.timer.timer_task_list import TimerTaskList
+from wheelproof.units import Millis
+
+
+class TimingWheel:
+    """One level of the hierarchy; level 0 is the one that a timer owns.
+
+    The wheel's owner calls `add` under the read side of its read-write lock and `advance_clock`
+    under the write side (semantics.md 1.2, 1.5).
+    """
+
+    __slots__ = (
+        "_buckets",
+        "_current_time_ms",
+        "_monitor",
+        "_overflow_wheel",
+        "_queue",
+        "_task_counter",
+        "interval_ms",
+        "tick_ms",
+        "wheel_size",
+    )
+
+    _bucket_class: ClassVar[type[TimerTaskList]] = TimerTaskList
+    _fewest_buckets: ClassVar[int] = 2
+    _current_time_ms: Annotated[int, GuardedBy("the owner's read-write lock")]
+
+    def __init__(
+        self,
+        *,
+        tick_ms: int,
+        wheel_size: int,
+        start_ms: int,
+        task_counter: AtomicInteger,
+        queue: DelayQueue,
+    ) -> None:
+        """Make a wheel whose clock stands at `start_ms` milliseconds, truncated to the tick.
+
+        A wheel of one bucket spans only the tick that has begun and could hold nothing, on any
+        level: it gets two. Kafka recurses without end there; see docs/findings.md.
+
+        Raises IllegalArgumentError if the tick or the size is below 1 or the start outside the
+        domain.
+        """
+        require_integer("tick_ms", tick_ms, 1)
+        require_integer("wheel_size", wheel_size, 1)
+        require_integer("start_ms", start_ms, 0)
+        self.tick_ms = Millis(tick_ms)
+        self.wheel_size = max(wheel_size, self._fewest_buckets)
+        self.interval_ms = Millis(tick_ms * self.wheel_size)
+        self._current_time_ms = truncate_to_tick(start_ms, tick_ms)
+        self._task_counter = task_counter
+        self._queue = queue
+        self._buckets = tuple(self._bucket_class(task_counter) for _ in range(self.wheel_size))
+        self._monitor = sync.monitor("TimingWheel.monitor")
+        self._overflow_wheel: Volatile[TimingWheel | None] = sync.volatile(
+            None, "TimingWheel.overflow_wheel"
+        )
+
+    @property
+    def current_time_ms(self) -> Millis:
+        """The wheel's clock in milliseconds: it lags behind real time when idle (1.7)."""
+        return Millis(self._current_time_ms)
+
+    @property
+    def overflow_wheel(self) -> "TimingWheel | None":
+        """The wheel above, if anything has ever lain beyond this one."""
+        return self._overflow_wheel.get()
+
+    def add(self, entry: TimerTaskEntry) -> bool:
+        """Put `entry` into the bucket of its expiration (semantics.md 1.3).
+
+        Returns False if it was cancelled or if the wheel's clock has reached its tick.
+        TLA+: Insert of TimingWheel.
+        """
+        expiration_ms = entry.expiration_ms
+        if self._is_cancelled(entry):
+            return False
+        if already_expired(expiration_ms, self._current_time_ms, self.tick_ms):
+            return False
+        if not within_interval(expiration_ms, self._current_time_ms, self.interval_ms):
+            return self._get_or_create_overflow_wheel().add(entry)
+        self._put(entry, virtual_id(expiration_ms, self.tick_ms))
+        return True
+
+    def advance_clock(self, time_ms: Millis) -> None:
+        """Move the clock to `time_ms`, truncated to the tick, on this level and those above (1.4).
+
+        No effect unless at least one tick has passed. TLA+: AdvanceClock of TimingWheel.
+        """
+        if time_ms < self._current_time_ms + self.tick_ms:
+            return
+        self._current_time_ms = truncate_to_tick(time_ms, self.tick_ms)
+        overflow_wheel = self._overflow_wheel.get()
+        if overflow_wheel is not None:
+            overflow_wheel.advance_clock(Millis(self._current_time_ms))
+
+    def _is_cancelled(self, entry: TimerTaskEntry) -> bool:
+        return entry.cancelled()
+
+    def _put(self, entry: TimerTaskEntry, number: int) -> None:
+        bucket = self._buckets[bucket_index(number, self.wheel_size)]
+        bucket.add(entry)
+        # Only the first entry of a round offers the bucket: its key changes once a round.
+        if bucket.set_expiration(Millis(number * self.tick_ms)):
+            self._queue.offer(bucket)
+
+    def _get_or_create_overflow_wheel(self) -> "TimingWheel":
+        overflow_wheel = self._overflow_wheel.get()
+        if overflow_wheel is not None:
+            return overflow_wheel
+        with self._monitor:
+            overflow_wheel = self._overflow_wheel.get()
+            if overflow_wheel is None:
+                # Published whole: readers take no lock (KAFKA-2112).
+                overflow_wheel = self._new_overflow_wheel()
+                self._overflow_wheel.set(overflow_wheel)
+            return overflow_wheel
+
+    def _new_overflow_wheel(self) -> Self:
+        return type(self)(
+            tick_ms=self.interval_ms,
+            wheel_size=self.wheel_size,
+            start_ms=self._current_time_ms,
+            task_counter=self._task_counter,
+            queue=self._queue,
+        )
