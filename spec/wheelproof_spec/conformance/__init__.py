@@ -1,0 +1,1 @@
+"""Judging an implementation: ports, the driver protocol, cases, verdicts."""

@@ -1,0 +1,62 @@
+"""The reference behind its door, with a bound on the steps of a single call."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from wheelproof.sync import use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.timer import SystemTimer
+from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
+from wheelproof_spec.conformance.timer_port import (
+    BrokenDownError,
+    TaskId,
+    TimerConfig,
+    TimerObservation,
+)
+from wheelproof_spec.fuzz.instrumented_runtime import (
+    InstrumentedRuntime,
+    StepLimit,
+    StepLimitExceededError,
+)
+
+STEPS_OF_A_CALL = 100_000
+"""More than any call needs: an advance makes a few hundred steps for each level and task."""
+
+T = TypeVar("T")
+
+
+class BoundedReferencePort:
+    """A ReferenceTimerPort of `timer_class` that breaks down where a call would not end."""
+
+    def __init__(self, timer_class: type[SystemTimer] = SystemTimer) -> None:
+        self._limit = StepLimit(STEPS_OF_A_CALL)
+        self._runtime = InstrumentedRuntime(ThreadsRuntime(), self._limit)
+        self._port = self._bounded(lambda: ReferenceTimerPort(timer_class))
+
+    def reset(self, config: TimerConfig) -> None:
+        """Make a new timer; see `TimerPort.reset`."""
+        self._bounded(lambda: self._port.reset(config))
+
+    def add(self, task: TaskId, delay_ms: int) -> TimerObservation:
+        """Add a task; see `TimerPort.add`."""
+        return self._bounded(lambda: self._port.add(task, delay_ms))
+
+    def cancel(self, task: TaskId) -> TimerObservation:
+        """Cancel a task; see `TimerPort.cancel`."""
+        return self._bounded(lambda: self._port.cancel(task))
+
+    def advance(self, to_ms: int) -> TimerObservation:
+        """Advance; see `TimerPort.advance`."""
+        return self._bounded(lambda: self._port.advance(to_ms))
+
+    def size(self) -> TimerObservation:
+        """Ask for the size; see `TimerPort.size`."""
+        return self._bounded(self._port.size)
+
+    def _bounded(self, call: Callable[[], T]) -> T:
+        self._limit.restart()
+        try:
+            with use_runtime(self._runtime):
+                return call()
+        except (StepLimitExceededError, RecursionError) as error:
+            raise BrokenDownError("Timer.EveryCallReturns", str(error)) from error

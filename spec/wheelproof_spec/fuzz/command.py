@@ -1,0 +1,169 @@
+"""The verb `wheelproof fuzz`: stateful fuzzing of the reference against the oracle."""
+
+import argparse
+import secrets
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from wheelproof_spec.errors import UsageError
+from wheelproof_spec.known_bugs import KnownBug, find_known_bug
+from wheelproof_spec.reports import result_document, write_json, write_junit
+from wheelproof_spec.verbs import Verbs
+from wheelproof_spec.verdicts import CheckResult, Verdict, exit_code, overall
+
+if TYPE_CHECKING:
+    from wheelproof_spec.fuzz.report import FuzzReport
+
+_MACHINES = ("timer",)
+_CASES_IN_A_BATCH = 100
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its arguments."""
+    parser = verbs.add("fuzz", "stateful fuzzing against the oracle", run)
+    parser.add_argument("machine", metavar="MACHINE", choices=_MACHINES, help="what to fuzz: timer")
+    parser.add_argument(
+        "--threads",
+        choices=("none", "real"),
+        default="none",
+        help="one thread under a manual clock, or bursts of real threads (default: none)",
+    )
+    parser.add_argument(
+        "--seconds", type=float, metavar="N", help="go on for N seconds (default: one batch)"
+    )
+    parser.add_argument(
+        "--cases", type=int, default=_CASES_IN_A_BATCH, metavar="N", help="cases in a batch"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="repeat the run of this seed")
+    parser.add_argument(
+        "--bug", metavar="ID", help="fuzz the reference with this known bug brought back"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb; the exit code is that of the worst verdict."""
+    if arguments.cases < 1:
+        raise UsageError(f"--cases has to be at least 1, not {arguments.cases}")
+    if arguments.seconds is not None and arguments.seconds <= 0:
+        raise UsageError(f"--seconds has to be more than 0, not {arguments.seconds:g}")
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    bug = None if arguments.bug is None else find_known_bug(arguments.bug)
+    if not arguments.quiet:
+        print(f"fuzzing the timer, threads: {arguments.threads}, seed {seed}", flush=True)
+    results: list[CheckResult] = []
+    for report in _reports(arguments, bug, seed):
+        result = check_result(report)
+        results.append(result)
+        if not arguments.quiet:
+            print(f"{result.name}: {result.verdict.value}, {result.summary}")
+            if result.details:
+                print(result.details)
+    verdict = overall(result.verdict for result in results)
+    if arguments.quiet:
+        print(verdict.value)
+    _write_reports(arguments, seed, verdict, results)
+    return exit_code(verdict)
+
+
+def check_result(report: "FuzzReport") -> CheckResult:
+    """Return the report of one machine as the result of a check."""
+    failure = report.failure
+    counts = f"{report.cases} cases, {report.steps} steps, {report.seconds:.1f} s"
+    if failure is None:
+        return CheckResult(
+            name=report.machine,
+            group="fuzz",
+            verdict=Verdict.PASS,
+            seconds=report.seconds,
+            summary=counts,
+        )
+    violation = failure.violation
+    story = [
+        f"  rule      {violation.rule}",
+        f"  expected  {violation.expected}",
+        f"  observed  {violation.observed}",
+        f"  reason    {violation.reason}",
+        "  case, as small as it was found:",
+        *(f"    {step}" for step in failure.steps),
+        f"  repeat    {failure.repeat}",
+    ]
+    return CheckResult(
+        name=report.machine,
+        group="fuzz",
+        verdict=Verdict.FAIL,
+        seconds=report.seconds,
+        summary=f"{violation.rule} is broken ({counts})",
+        details="\n".join(story),
+    )
+
+
+def _reports(
+    arguments: argparse.Namespace, bug: KnownBug | None, seed: int
+) -> Iterator["FuzzReport"]:
+    from wheelproof.timer import SystemTimer, TimerTaskList
+    from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
+    from wheelproof_spec.fuzz.list_threads import run_list_fuzz
+    from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
+    from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
+    from wheelproof_spec.oracle import KAFKA
+
+    timer_class = SystemTimer if bug is None else bug.timer_class
+    cases: int = arguments.cases
+    seconds: float | None = arguments.seconds
+    repeat = f"wheelproof fuzz timer --threads {arguments.threads} --cases {cases}"
+    repeat += " --seed {seed}" if bug is None else f" --bug {bug.id} --seed {{seed}}"
+    progress = None if arguments.quiet else _print_progress
+    if arguments.threads == "none":
+        yield run_timer_fuzz(
+            BoundedReferencePort(timer_class),
+            contract=KAFKA,
+            cases=cases,
+            seed=seed,
+            seconds=seconds,
+            repeat=repeat,
+            progress=progress,
+        )
+        return
+    # Two machines share the time: the whole timer, and its lists under far more contention.
+    half = None if seconds is None else seconds / 2
+    yield run_threaded_timer_fuzz(
+        timer_class,
+        contract=KAFKA,
+        cases=cases,
+        seed=seed,
+        seconds=half,
+        repeat=repeat,
+        progress=progress,
+    )
+    yield run_list_fuzz(
+        TimerTaskList if bug is None else bug.bucket_class,
+        cases=cases,
+        seed=seed,
+        seconds=half,
+        repeat=repeat,
+        progress=progress,
+    )
+
+
+def _print_progress(report: "FuzzReport") -> None:
+    print(
+        f"  {report.machine}: {report.seconds:.0f} s, {report.cases} cases, {report.steps} steps",
+        flush=True,
+    )
+
+
+def _write_reports(
+    arguments: argparse.Namespace, seed: int, verdict: Verdict, results: list[CheckResult]
+) -> None:
+    if arguments.json is not None:
+        write_json(
+            arguments.json,
+            {
+                "schema": "wheelproof.fuzz-report/1",
+                "seed": seed,
+                "verdict": verdict.value,
+                "results": [result_document(result) for result in results],
+            },
+        )
+    if arguments.junit is not None:
+        write_junit(arguments.junit, "wheelproof fuzz", results)

@@ -1,0 +1,184 @@
+"""A SystemTimer with real threads on a manual clock, judged after each burst of calls."""
+
+import itertools
+import threading
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from wheelproof.clock import ManualClock
+from wheelproof.sync import single_thread_executor, use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.timer import SystemTimer, TimerTask
+from wheelproof.units import Millis
+from wheelproof_spec.conformance.timer_port import TaskId, TimerConfig
+from wheelproof_spec.fuzz.burst import STUCK_AFTER_S, BurstError, run_burst
+from wheelproof_spec.fuzz.instrumented_runtime import InstrumentedRuntime
+from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.oracle import TimerContract, Violation
+from wheelproof_spec.oracle.concurrent_timer import CallKind, ConcurrentTimer, TimerCall
+
+_DELAY = "delay_ms of "
+
+Call = Callable[[], TimerCall[TaskId]]
+
+
+def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> tuple[tuple[str, int], ...]:
+    """Return the set-up of a case: a configuration, and one task for each delay."""
+    return (
+        ("tick_ms", config.tick_ms),
+        ("wheel_size", config.wheel_size),
+        ("start_ms", config.start_ms),
+        *((_DELAY + task, delay) for task, delay in delay_ms.items()),
+    )
+
+
+def run_case(
+    timer_class: type[SystemTimer], contract: TimerContract, case: ThreadedCase
+) -> Violation | None:
+    """Run a whole case from the beginning and return the first violation."""
+    timer = TimerUnderTest(timer_class, contract, case)
+    try:
+        for burst in case.bursts:
+            violation = timer.run(burst)
+            if violation is not None:
+                return violation
+        return timer.run(timer.drain())
+    finally:
+        timer.close()
+
+
+class TimerUnderTest:
+    """The timer, its tasks and its oracle.
+
+    The case's preemption decides where threads give the processor away; the same case makes
+    similar, though never surely the same, interleavings.
+    """
+
+    def __init__(
+        self, timer_class: type[SystemTimer], contract: TimerContract, case: ThreadedCase
+    ) -> None:
+        setup = dict(case.setup)
+        self._tick_ms = setup["tick_ms"]
+        self._order = itertools.count()
+        self._fired: list[TaskId] = []
+        self._oracle: ConcurrentTimer[TaskId] = ConcurrentTimer(
+            tick_ms=self._tick_ms, start_ms=setup["start_ms"], contract=contract
+        )
+        with use_runtime(InstrumentedRuntime(ThreadsRuntime(), case.preemption())):
+            self._tasks = {
+                key.removeprefix(_DELAY): _RecordingTask(key, delay, self._fired)
+                for key, delay in setup.items()
+                if key.startswith(_DELAY)
+            }
+            self._clock = ManualClock(setup["start_ms"])
+            self._executor = single_thread_executor("timer under test")
+            self._timer = timer_class(
+                "under test",
+                tick_ms=self._tick_ms,
+                wheel_size=setup["wheel_size"],
+                clock=self._clock,
+                executor=self._executor,
+            )
+
+    @property
+    def now_ms(self) -> int:
+        """The time that the clock shows, in milliseconds."""
+        return self._oracle.now_ms
+
+    def run(self, burst: Burst) -> Violation | None:
+        """Run one burst and judge what was seen."""
+        try:
+            calls = run_burst([[self._call(words) for words in program] for program in burst])
+            size = self._settle()
+        except BurstError as error:
+            return error.violation
+        fired = tuple(self._fired)
+        self._fired.clear()
+        return self._oracle.judge(calls, fired, size)
+
+    def drain(self) -> Burst:
+        """Return the burst after which nothing waits and nothing is linked."""
+        beyond_ms = max(self._oracle.last_due_ms(), self.now_ms) + self._tick_ms
+        return ((f"clock to {beyond_ms}", "advance"),)
+
+    def close(self) -> None:
+        """End the executor's thread."""
+        self._executor.shutdown()
+
+    def _call(self, words: str) -> Call:
+        kind, _, argument = words.partition(" ")
+        match kind:
+            case "add":
+                return partial(self._add, argument)
+            case "cancel":
+                return partial(self._cancel, argument)
+            case "clock":
+                return partial(self._tick, int(argument.removeprefix("to ")))
+            case _:
+                return self._advance
+
+    def _add(self, name: TaskId) -> TimerCall[TaskId]:
+        task = self._tasks[name]
+        invoked = next(self._order)
+        self._timer.add(task)
+        return TimerCall(
+            kind=CallKind.ADD,
+            invoked=invoked,
+            returned=next(self._order),
+            task=name,
+            delay_ms=task.delay_ms,
+        )
+
+    def _cancel(self, name: TaskId) -> TimerCall[TaskId]:
+        task = self._tasks[name]
+        invoked = next(self._order)
+        cancelled = task.cancel()
+        return TimerCall(
+            kind=CallKind.CANCEL,
+            invoked=invoked,
+            returned=next(self._order),
+            task=name,
+            cancelled=cancelled,
+        )
+
+    def _tick(self, to_ms: int) -> TimerCall[TaskId]:
+        invoked = next(self._order)
+        self._clock.advance_to(to_ms)
+        return TimerCall(
+            kind=CallKind.TICK, invoked=invoked, returned=next(self._order), to_ms=to_ms
+        )
+
+    def _advance(self) -> TimerCall[TaskId]:
+        invoked = next(self._order)
+        self._timer.advance_clock(Millis(0))
+        return TimerCall(kind=CallKind.ADVANCE, invoked=invoked, returned=next(self._order))
+
+    def _settle(self) -> int:
+        """Wait until everything submitted has run; return the size."""
+        done = threading.Event()
+        self._executor.submit(done.set)
+        if not done.wait(STUCK_AFTER_S):
+            raise BurstError(
+                "Timer.EveryCallReturns",
+                "the executor runs what is submitted",
+                "it does not come to the task that was submitted last",
+            )
+        return self._timer.size()
+
+
+class _RecordingTask(TimerTask):
+    __slots__ = ("_fired", "_name")
+
+    def __init__(self, key: str, delay_ms: int, fired: list[TaskId]) -> None:
+        super().__init__(delay_ms)
+        self._name = key.removeprefix(_DELAY)
+        self._fired = fired
+
+    def run(self) -> None:
+        self._fired.append(self._name)
+
+
+def programs_of_clock(times_ms: Sequence[int]) -> Burst:
+    """Return the program of a thread that advances the clock step by step; none without steps."""
+    program = tuple(words for time_ms in times_ms for words in (f"clock to {time_ms}", "advance"))
+    return (program,) if program else ()

@@ -1,0 +1,157 @@
+"""Defects of the timer: each class brings one of them back."""
+
+from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
+from wheelproof.units import Millis
+
+
+class StaleListBucket(TimerTaskList):
+    """KAFKA-2226: removes an entry that another list holds by now."""
+
+    __slots__ = ()
+
+    def _holds(self, entry: TimerTaskEntry) -> bool:
+        return entry.list.get() is not None
+
+
+class UnguardedEntryBucket(TimerTaskList):
+    """Adds and removes under the list's monitor alone, without the entry's."""
+
+    __slots__ = ()
+
+    def add(self, entry: TimerTaskEntry) -> None:
+        """Link `entry` at the tail."""
+        linked = False
+        while not linked:
+            entry.remove()
+            with self._monitor:
+                linked = entry.list.get() is None
+                if linked:
+                    self._link(entry)
+
+    def remove(self, entry: TimerTaskEntry) -> None:
+        """Unlink `entry` if this list holds it."""
+        with self._monitor:
+            if self._holds(entry):
+                self._unlink(entry)
+
+
+class StaleListWheel(TimingWheel):
+    """A wheel of StaleListBucket."""
+
+    __slots__ = ()
+    _bucket_class = StaleListBucket
+
+
+class UnguardedEntryWheel(TimingWheel):
+    """A wheel of UnguardedEntryBucket."""
+
+    __slots__ = ()
+    _bucket_class = UnguardedEntryBucket
+
+
+class CancelBlindWheel(TimingWheel):
+    """KAFKA-2226: puts an entry into a bucket without asking whether it was cancelled."""
+
+    __slots__ = ()
+
+    def _is_cancelled(self, entry: TimerTaskEntry) -> bool:
+        del entry
+        return False
+
+
+class HalfBuiltOverflowWheel(TimingWheel):
+    """KAFKA-2112: publishes the overflow wheel before it is built."""
+
+    __slots__ = ()
+
+    def _get_or_create_overflow_wheel(self) -> TimingWheel:
+        overflow_wheel = self._overflow_wheel.get()
+        if overflow_wheel is not None:
+            return overflow_wheel
+        with self._monitor:
+            overflow_wheel = self._overflow_wheel.get()
+            if overflow_wheel is None:
+                overflow_wheel = HalfBuiltOverflowWheel.__new__(HalfBuiltOverflowWheel)
+                self._overflow_wheel.set(overflow_wheel)
+                HalfBuiltOverflowWheel.__init__(
+                    overflow_wheel,
+                    tick_ms=self.interval_ms,
+                    wheel_size=self.wheel_size,
+                    start_ms=self._current_time_ms,
+                    task_counter=self._task_counter,
+                    queue=self._queue,
+                )
+            return overflow_wheel
+
+
+class OneBucketWheel(TimingWheel):
+    """A wheel of one bucket as Kafka makes it: no level of it ever spans a future tick."""
+
+    __slots__ = ()
+    _fewest_buckets = 1
+
+
+class StaleListTimer(SystemTimer):
+    """KAFKA-2226, first variant."""
+
+    _timing_wheel_class = StaleListWheel
+
+
+class CancelBlindTimer(SystemTimer):
+    """KAFKA-2226, second variant: what was cancelled is submitted all the same."""
+
+    _timing_wheel_class = CancelBlindWheel
+
+    def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
+        if not self._timing_wheel.add(entry):
+            self._task_executor.submit(entry.timer_task.run)
+
+
+class HalfBuiltOverflowTimer(SystemTimer):
+    """KAFKA-2112."""
+
+    _timing_wheel_class = HalfBuiltOverflowWheel
+
+
+class UnguardedEntryTimer(SystemTimer):
+    """The entry's monitor dropped."""
+
+    _timing_wheel_class = UnguardedEntryWheel
+
+
+class AdvanceAfterFlushTimer(SystemTimer):
+    """Flushes a bucket before the wheel's clock has moved: every entry goes back into it."""
+
+    def _expire_bucket(self, bucket: TimerTaskList) -> None:
+        bucket.flush(self._add_timer_task_entry)
+        self._timing_wheel.advance_clock(bucket.get_expiration())
+
+
+class PollOutsideLockTimer(SystemTimer):
+    """Kafka's advance: the first bucket is taken before the lock, and without one it gives up."""
+
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        """Submit what is due."""
+        self._delay_queue.await_due(timeout_ms)
+        bucket = self._delay_queue.poll()
+        if bucket is None:
+            return False
+        with self._lock.write:
+            self._require_open()
+            self._expire_bucket(bucket)
+            self._expire_due_buckets()
+        return True
+
+
+class SubmitAfterTestTimer(SystemTimer):
+    """Kafka's submission: the cancelled test is one step, the submission another."""
+
+    def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
+        if not self._timing_wheel.add(entry) and not entry.cancelled():
+            self._task_executor.submit(entry.timer_task.run)
+
+
+class OneBucketTimer(SystemTimer):
+    """A timer whose wheels may have one bucket, as in Kafka."""
+
+    _timing_wheel_class = OneBucketWheel

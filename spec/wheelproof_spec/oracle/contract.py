@@ -1,0 +1,53 @@
+"""Contract profiles: what an implementation promises, where the specification leaves a choice."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Rounding(StrEnum):
+    """How a deadline becomes the moment from which a task may run."""
+
+    DOWN = "down"
+    """To the start of its tick: early by less than a tick (semantics.md 1.8)."""
+    UP = "up"
+    """To the end of its tick: never early."""
+
+
+class FiringOrder(StrEnum):
+    """In which order the tasks that one advance submits may run."""
+
+    BY_TICK = "by_tick"
+    """By due time; tasks that are due at the same time in any order (semantics.md 1.9)."""
+    ANY = "any"
+    """In any order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerContract:
+    """What a timer promises about when its tasks run.
+
+    `lateness_ms` is how long after its due time a task may still wait when an advance ends, in
+    milliseconds of the timer's own clock.
+    """
+
+    name: str
+    rounding: Rounding
+    lateness_ms: int
+    order: FiringOrder
+
+    def due_ms(self, deadline_ms: int, tick_ms: int) -> int:
+        """Return the time from which a task with this deadline may run, in milliseconds."""
+        if self.rounding is Rounding.UP:
+            return -(-deadline_ms // tick_ms) * tick_ms
+        return deadline_ms // tick_ms * tick_ms
+
+
+KAFKA = TimerContract(
+    name="kafka", rounding=Rounding.DOWN, lateness_ms=0, order=FiringOrder.BY_TICK
+)
+"""Kafka's SystemTimer, and the reference (semantics.md 1.7 - 1.9)."""
+
+NEVER_EARLY = TimerContract(
+    name="never-early", rounding=Rounding.UP, lateness_ms=0, order=FiringOrder.BY_TICK
+)
+"""A timer that rounds up: a task never runs before its deadline."""

@@ -1,0 +1,24 @@
+"""Where the project's files are: beside the packages in a checkout, inside them once installed."""
+
+from pathlib import Path
+
+from wheelproof_spec.errors import MissingToolError
+
+_PACKAGE = Path(__file__).resolve().parent
+_CHECKOUT = _PACKAGE.parent.parent
+
+
+def checkout_directory() -> Path | None:
+    """Return the root of the checkout that this package runs from, or None once installed."""
+    return _CHECKOUT if (_CHECKOUT / "pyproject.toml").is_file() else None
+
+
+def tla_directory() -> Path:
+    """Return the folder of the TLA+ modules and their manifest.
+
+    Raises MissingToolError when the installation lacks them.
+    """
+    for candidate in (_PACKAGE / "_data" / "tla", _CHECKOUT / "tla"):
+        if candidate.is_dir():
+            return candidate
+    raise MissingToolError("the folder of TLA+ modules", "reinstall wheelproof")
