@@ -1,0 +1,7 @@
+# Every target is a verb of bootstrap.py, which does its own set-up; make is a convenience.
+PYTHON ?= python3
+
+.PHONY: setup run test check lock
+
+setup run test check lock:
+	@$(PYTHON) bootstrap.py $@

@@ -1,0 +1,32 @@
+"""Set up this checkout and run its jobs: ``python3 bootstrap.py setup | run | test | check``.
+
+It needs Python 3.11 or newer and nothing else. This file must be readable by Python 3.6, so that
+an old one prints a sentence and no traceback; everything else is in ``tools/``.
+"""
+
+import os
+import sys
+
+OLDEST_PYTHON = (3, 11)
+
+
+def main() -> int:
+    """Run the verb on the command line and return the exit code."""
+    if sys.version_info[:2] < OLDEST_PYTHON:
+        found = f"{sys.version_info[0]}.{sys.version_info[1]}"
+        remedy = "name a newer one, for instance: make PYTHON=python3.12 test"
+        return _refuse(f"Python 3.11 or newer is needed and this is {found}; {remedy}")
+    if os.name != "posix":
+        return _refuse("it works on Linux and macOS; on Windows use it inside WSL")
+    from tools.commands import main as run_command
+
+    return run_command(sys.argv[1:])
+
+
+def _refuse(sentence: str) -> int:
+    print(f"bootstrap: {sentence}", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""When an adapter is built again, and the proxy that Maven is told of."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tools import maven
+from tools.checkout import Checkout
+from tools.errors import SetupError
+from tools.java import Java
+from tools.processes import Job, Outcome
+
+_JAVA = Java(home=Path("/opt/java"), release=17)
+
+
+class _Maven:
+    """Stands for the program: notes its calls and ends with `exit_code`."""
+
+    def __init__(self) -> None:
+        self.exit_code = 0
+        self.commands: list[list[str]] = []
+
+    def __call__(
+        self, command: list[str], *, directory: Path, environment: dict[str, str]
+    ) -> Outcome:
+        assert environment["JAVA_HOME"] == str(_JAVA.home)
+        assert (directory / "pom.xml").exists()
+        self.commands.append(list(command))
+        job = Job(name="mvn", command=command)
+        return Outcome(job=job, exit_code=self.exit_code, output="A\n\nERROR\n", seconds=0)
+
+
+@pytest.fixture
+def program(monkeypatch: pytest.MonkeyPatch) -> _Maven:
+    program = _Maven()
+    monkeypatch.setattr(maven, "run_quiet", program)
+    return program
+
+
+@pytest.fixture
+def adapter(tmp_path: Path) -> Path:
+    adapter = tmp_path / "adapters" / "some-java"
+    (adapter / "src").mkdir(parents=True)
+    (adapter / "src" / "A.java").write_text("class A {}")
+    (adapter / "pom.xml").write_text("<project/>")
+    (tmp_path / "adapters" / "in-python").mkdir()
+    return adapter
+
+
+def test_an_adapter_is_built_once_until_its_sources_or_java_change(
+    adapter: Path, program: _Maven
+) -> None:
+    checkout = Checkout(root=adapter.parent.parent)
+    assert maven.unbuilt_adapters(checkout, _JAVA) == [adapter]
+    maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    assert len(program.commands) == 1
+    assert program.commands[0][-1] == "package"
+    assert maven.unbuilt_adapters(checkout, _JAVA) == []
+    assert maven.unbuilt_adapters(checkout, Java(home=_JAVA.home, release=25)) == [adapter]
+    (adapter / "src" / "A.java").write_text("class A { }")
+    assert maven.unbuilt_adapters(checkout, _JAVA) == [adapter]
+
+
+def test_a_failed_build_says_why_and_is_not_taken_for_good(adapter: Path, program: _Maven) -> None:
+    checkout = Checkout(root=adapter.parent.parent)
+    maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    program.exit_code = 1
+    with pytest.raises(SetupError, match="adapters/some-java could not be built") as caught:
+        maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    assert caught.value.details == "A\nERROR"
+    assert maven.unbuilt_adapters(checkout, _JAVA) == [adapter]
+
+
+def test_without_a_home_the_artifacts_stay_in_the_checkout(
+    adapter: Path, program: _Maven, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(adapter / "absent"))
+    checkout = Checkout(root=adapter.parent.parent)
+    maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    option = f"-Dmaven.repo.local={checkout.root / 'build' / 'maven-repository'}"
+    assert option in program.commands[0]
+
+
+def test_a_home_that_java_does_not_know_is_honoured(
+    adapter: Path, program: _Maven, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    (home / ".m2").mkdir(parents=True)
+    (home / ".m2" / "settings.xml").write_text("<settings/>")
+    monkeypatch.setenv("HOME", str(home))
+    maven.build(Checkout(root=adapter.parent.parent), adapter, Path("mvn"), _JAVA)
+    assert f"-Dmaven.repo.local={home / '.m2' / 'repository'}" in program.commands[0]
+    assert str(home / ".m2" / "settings.xml") in program.commands[0]
+
+
+def test_the_proxy_of_the_environment_reaches_maven() -> None:
+    settings = ElementTree.fromstring(
+        maven.proxy_settings("http://me:a%26b@proxy.example:3128", "localhost, .example.org")
+    )
+    proxies = settings.findall("proxies/proxy")
+    assert [proxy.findtext("protocol") for proxy in proxies] == ["http", "https"]
+    for proxy in proxies:
+        assert proxy.findtext("host") == "proxy.example"
+        assert proxy.findtext("port") == "3128"
+        assert proxy.findtext("username") == "me"
+        assert proxy.findtext("password") == "a&b"
+        assert proxy.findtext("nonProxyHosts") == "localhost|*.example.org"
+
+
+def test_a_proxy_without_scheme_and_credentials() -> None:
+    settings = ElementTree.fromstring(maven.proxy_settings("proxy.example", ""))
+    proxy = settings.find("proxies/proxy")
+    assert proxy is not None
+    assert proxy.findtext("host") == "proxy.example"
+    assert proxy.find("username") is None
+    assert proxy.find("nonProxyHosts") is None

@@ -1,0 +1,153 @@
+"""The verbs of ``bootstrap.py``."""
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from tools import maven, python_environment
+from tools.checkout import Checkout, job_environment
+from tools.errors import SetupError
+from tools.java import Java, ensure_java
+from tools.processes import Job, end_on_signals, run_shown, run_together
+from tools.requirements import make_lock
+from tools.stamps import exclusive
+
+_SETUP_FAILED = 2
+_INTERRUPTED = 130
+
+_STATIC_CHECKS = {
+    "pyright": ("pyright",),
+    "mypy": ("mypy",),
+    "ruff check": ("ruff", "check", "."),
+    "ruff format": ("ruff", "format", "--check", "."),
+}
+_FAST_TESTS = {"unit tests": ("pytest", "-q", "-m", "not slow")}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Verb:
+    run: Callable[[Checkout], int]
+    summary: str
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the verb in `arguments`; 2 where the set-up fails, 130 after Ctrl-C, else the job's."""
+    parser = argparse.ArgumentParser(prog="bootstrap.py", description="Set-up and jobs.")
+    verbs = parser.add_subparsers(required=True, metavar="VERB")
+    for name, verb in _VERBS.items():
+        verbs.add_parser(name, help=verb.summary).set_defaults(run=verb.run)
+    run: Callable[[Checkout], int] = parser.parse_args(arguments).run
+    end_on_signals()
+    try:
+        return run(Checkout(root=Path(__file__).resolve().parent.parent))
+    except SetupError as error:
+        return _report(str(error), error.details)
+    except OSError as error:
+        return _report(f"{error.filename or 'the system'}: {error.strerror}")
+    except KeyboardInterrupt:
+        print("bootstrap: interrupted", file=sys.stderr)
+        return _INTERRUPTED
+
+
+def _set_up(checkout: Checkout) -> dict[str, str]:
+    """Set up what is not set up yet and return the environment of the jobs."""
+    with exclusive(checkout.state / "lock"):
+        java = ensure_java(checkout)
+        if not python_environment.is_ready(checkout):
+            python_environment.prepare(checkout)
+        _build_adapters(checkout, java)
+    return job_environment(checkout, java.home)
+
+
+def _build_adapters(checkout: Checkout, java: Java) -> None:
+    """Build the adapters in Java; without Maven go on, but not in CI, where warnings go unread."""
+    unbuilt = maven.unbuilt_adapters(checkout, java)
+    if not unbuilt:
+        return
+    try:
+        program = maven.ensure_maven(checkout)
+    except SetupError as error:
+        if os.environ.get("CI") == "true":
+            raise
+        print(f"bootstrap: {error}; going on without them", file=sys.stderr, flush=True)
+        return
+    for adapter in unbuilt:
+        maven.build(checkout, adapter, program, java)
+
+
+def _setup(checkout: Checkout) -> int:
+    _set_up(checkout)
+    print("set-up complete")
+    return 0
+
+
+def _run(checkout: Checkout) -> int:
+    environment = _set_up(checkout)
+    command = (str(checkout.python), "-m", "wheelproof_spec.main_job", "--out", "out")
+    return run_shown(command, directory=checkout.root, environment=environment)
+
+
+def _test(checkout: Checkout) -> int:
+    environment = _set_up(checkout)
+    clean = _report_checks(checkout, _STATIC_CHECKS, environment)
+    command = (str(checkout.python), "-m", "pytest")
+    code = run_shown(command, directory=checkout.root, environment=environment)
+    return code or int(not clean)
+
+
+def _check(checkout: Checkout) -> int:
+    environment = _set_up(checkout)
+    return int(not _report_checks(checkout, _FAST_TESTS | _STATIC_CHECKS, environment))
+
+
+def _lock(checkout: Checkout) -> int:
+    print(f"pinned {make_lock(checkout)} packages in {checkout.requirements.name}")
+    return 0
+
+
+def _report_checks(
+    checkout: Checkout,
+    checks: Mapping[str, tuple[str, ...]],
+    environment: Mapping[str, str],
+) -> bool:
+    """Run modules of the environment side by side, print a line for each; True if all passed.
+
+    What a check printed is shown only where it failed.
+    """
+    jobs = [
+        Job(name=name, command=(str(checkout.python), "-m", *words))
+        for name, words in checks.items()
+    ]
+    outcomes = run_together(
+        jobs, limit=os.cpu_count() or 1, directory=checkout.root, environment=environment
+    )
+    all_passed = True
+    with closing(outcomes):
+        for outcome in outcomes:
+            passed = outcome.exit_code == 0
+            all_passed = all_passed and passed
+            if not passed:
+                print(outcome.output.rstrip())
+            verdict = "pass" if passed else f"FAIL (exit code {outcome.exit_code})"
+            print(f"{outcome.job.name:<12} {outcome.seconds:5.1f} s  {verdict}", flush=True)
+    return all_passed
+
+
+def _report(sentence: str, details: str = "") -> int:
+    if details:
+        print(details, file=sys.stderr)
+    print(f"bootstrap: {sentence}", file=sys.stderr)
+    return _SETUP_FAILED
+
+
+_VERBS = {
+    "setup": _Verb(run=_setup, summary="make .venv, find or install Java, build the adapters"),
+    "run": _Verb(run=_run, summary="the main job; its report goes to out/"),
+    "test": _Verb(run=_test, summary="the static checks and every test"),
+    "check": _Verb(run=_check, summary="the fast part for daily use: static checks, fast tests"),
+    "lock": _Verb(run=_lock, summary="pin the newest versions of the dependencies with hashes"),
+}

@@ -1,0 +1,129 @@
+"""The adapters in Java: built by Maven whenever their sources have changed."""
+
+import os
+import pwd
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+from xml.sax.saxutils import escape
+
+from tools.checkout import Checkout, job_environment, writable_home
+from tools.errors import SetupError
+from tools.java import Java
+from tools.processes import last_lines, run_quiet
+from tools.stamps import fingerprint, fingerprint_of_files, is_stamped, write_stamp
+from tools.system_packages import Need, advice, choose_manager, try_install
+
+_USUAL_FOLDERS = ("/opt/maven/bin", "/usr/share/maven/bin", "/opt/homebrew/bin", "/usr/local/bin")
+
+
+def unbuilt_adapters(checkout: Checkout, java: Java) -> list[Path]:
+    """Return the directories of the adapters whose sources or Java changed since their build."""
+    projects = sorted(file.parent for file in (checkout.root / "adapters").glob("*/pom.xml"))
+    return [one for one in projects if not is_stamped(_stamp(one), _sources(one, java))]
+
+
+def ensure_maven(checkout: Checkout) -> Path:
+    """Return Maven's program, after installing it where that is possible.
+
+    Raises `SetupError` with what to type.
+    """
+    found = _find()
+    if found is None:
+        try_install(Need.MAVEN, checkout.root)
+        found = _find()
+    if found is None:
+        remedy = advice(Need.MAVEN, choose_manager(Need.MAVEN))
+        raise SetupError(f"Maven was not found, and the Java adapters are built by it; {remedy}")
+    return found
+
+
+def build(checkout: Checkout, adapter: Path, maven: Path, java: Java) -> None:
+    """Build one adapter; raises `SetupError` with Maven's last lines."""
+    _stamp(adapter).unlink(missing_ok=True)
+    print(f"building {adapter.relative_to(checkout.root)} with Maven", flush=True)
+    before = _sources(adapter, java)
+    environment = job_environment(checkout, java.home)
+    command = (str(maven), "-q", "-B", *_options(checkout), "-DskipTests", "package")
+    outcome = run_quiet(command, directory=adapter, environment=environment)
+    if outcome.exit_code != 0:
+        name = adapter.relative_to(checkout.root)
+        sentence = f"{name} could not be built; look at the network, the proxy and these lines"
+        raise SetupError(sentence, last_lines(outcome.output))
+    write_stamp(_stamp(adapter), before)
+
+
+def proxy_settings(proxy: str, exceptions: str) -> str:
+    """Return Maven's settings for the address of a proxy, for Maven ignores the environment's.
+
+    `exceptions` has the form of ``no_proxy``.
+    """
+    parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+    hosts = (entry.strip() for entry in exceptions.split(","))
+    direct = "|".join(f"*{host}" if host.startswith(".") else host for host in hosts if host)
+    fields = {
+        "host": parts.hostname or "",
+        "port": str(parts.port or 80),
+        "username": unquote(parts.username or ""),
+        "password": unquote(parts.password or ""),
+        "nonProxyHosts": direct,
+    }
+    body = "".join(f"<{name}>{escape(value)}</{name}>" for name, value in fields.items() if value)
+    entries = "".join(
+        f"<proxy><id>{protocol}</id><active>true</active><protocol>{protocol}</protocol>{body}</proxy>"
+        for protocol in ("http", "https")
+    )
+    return f"<settings><proxies>{entries}</proxies></settings>\n"
+
+
+def _options(checkout: Checkout) -> list[str]:
+    """Return the options that make Maven look at HOME and at the proxy, which Java does not."""
+    home = writable_home()
+    options: list[str] = []
+    if home is None:
+        options.append(f"-Dmaven.repo.local={checkout.root / 'build' / 'maven-repository'}")
+    elif home != _java_user_home():
+        options.append(f"-Dmaven.repo.local={home / '.m2' / 'repository'}")
+    settings = None if home is None else home / ".m2" / "settings.xml"
+    proxy = _first(os.environ, "https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY")
+    if settings is not None and settings.exists():
+        options += ["--settings", str(settings)]
+    elif proxy:
+        settings = checkout.state / "maven-settings.xml"
+        settings.parent.mkdir(parents=True, exist_ok=True)
+        settings.touch(mode=0o600)
+        settings.write_text(proxy_settings(proxy, _first(os.environ, "no_proxy", "NO_PROXY")))
+        options += ["--settings", str(settings)]
+    return options
+
+
+def _java_user_home() -> Path | None:
+    """Return the home directory that Java believes in: the user database's, whatever HOME says."""
+    try:
+        return Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()
+    except KeyError:
+        return None
+
+
+def _first(environment: Mapping[str, str], *names: str) -> str:
+    return next((environment[name] for name in names if environment.get(name)), "")
+
+
+def _find() -> Path | None:
+    home = os.environ.get("MAVEN_HOME") or os.environ.get("M2_HOME")
+    folders = [str(Path(home) / "bin")] if home else []
+    folders += [os.environ.get("PATH", os.defpath), *_USUAL_FOLDERS]
+    found = shutil.which("mvn", path=os.pathsep.join(folders))
+    return None if found is None else Path(found)
+
+
+def _stamp(adapter: Path) -> Path:
+    # In Maven's output, so that whoever deletes the output deletes the stamp.
+    return adapter / "target" / "sources.stamp"
+
+
+def _sources(adapter: Path, java: Java) -> str:
+    return fingerprint(
+        fingerprint_of_files(adapter, ("pom.xml", "src")), str(java.release), str(adapter)
+    )

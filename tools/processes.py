@@ -1,0 +1,144 @@
+"""Child processes that never outlive this one: each leads a process group, ended in any case."""
+
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+_GRACE_SECONDS = 10
+_POLL_SECONDS = 0.02
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A command with the name under which it is reported."""
+
+    name: str
+    command: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outcome:
+    """How a job ended: its exit code, all that it printed, and its wall time in seconds."""
+
+    job: Job
+    exit_code: int
+    output: str
+    seconds: float
+
+
+def run_shown(command: Sequence[str], *, directory: Path, environment: Mapping[str, str]) -> int:
+    """Run `command` with this process's output and return its exit code."""
+    process = _start(command, directory, environment, None)
+    try:
+        return _exit_code(process.wait())
+    finally:
+        _end(process)
+
+
+def run_quiet(
+    command: Sequence[str], *, directory: Path, environment: Mapping[str, str]
+) -> Outcome:
+    """Run `command` and return how it ended; nothing is shown."""
+    job = Job(name=command[0], command=command)
+    return next(run_together([job], limit=1, directory=directory, environment=environment))
+
+
+def run_together(
+    jobs: Sequence[Job], *, limit: int, directory: Path, environment: Mapping[str, str]
+) -> Generator[Outcome]:
+    """Run `jobs`, at most `limit` at once, and yield each outcome as soon as it is known."""
+    waiting = list(jobs)
+    running: list[_Running] = []
+    with ExitStack() as files:
+        try:
+            while waiting or running:
+                while waiting and len(running) < limit:
+                    output = files.enter_context(tempfile.TemporaryFile())
+                    running.append(_Running(waiting.pop(0), directory, environment, output))
+                for finished in [one for one in running if one.process.poll() is not None]:
+                    running.remove(finished)
+                    yield finished.outcome()
+                time.sleep(_POLL_SECONDS)
+        finally:
+            for one in running:
+                _end(one.process)
+
+
+def last_lines(text: str, count: int = 15) -> str:
+    """Return the last `count` lines of `text` that are not blank."""
+    return "\n".join([line for line in text.splitlines() if line.strip()][-count:])
+
+
+def end_on_signals() -> None:
+    """Let SIGTERM and SIGHUP unwind the stack as Ctrl-C does, so that the children are ended."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _leave)
+
+
+def _leave(number: int, _frame: FrameType | None) -> None:
+    raise SystemExit(128 + number)
+
+
+class _Running:
+    def __init__(
+        self, job: Job, directory: Path, environment: Mapping[str, str], output: IO[bytes]
+    ) -> None:
+        self._job = job
+        self._started = time.monotonic()
+        self._output = output
+        self.process = _start(job.command, directory, environment, output)
+
+    def outcome(self) -> Outcome:
+        seconds = time.monotonic() - self._started
+        self._output.seek(0)
+        text = self._output.read().decode(errors="replace")
+        code = _exit_code(self.process.wait())
+        return Outcome(job=self._job, exit_code=code, output=text, seconds=seconds)
+
+
+def _start(
+    command: Sequence[str],
+    directory: Path,
+    environment: Mapping[str, str],
+    output: IO[bytes] | None,
+) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        cwd=directory,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=None if output is None else subprocess.STDOUT,
+        start_new_session=True,
+    )
+
+
+def _exit_code(status: int) -> int:
+    """Return what a shell would: a child killed by signal n ends with 128 + n."""
+    return status if status >= 0 else 128 - status
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End the group of `process` if its leader still runs: asked first, so that it can tidy up."""
+    if process.poll() is not None:
+        return
+    try:
+        _signal(process, signal.SIGINT)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(_GRACE_SECONDS)
+    finally:
+        _signal(process, signal.SIGKILL)
+        process.wait()
+
+
+def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, number)
