@@ -15,7 +15,7 @@ class Verdict(StrEnum):
 
 
 class ExitCode(IntEnum):
-    """Exit codes of the program ``wheelproof``; a rejection is exactly 1, so a crash is no verdict."""
+    """Exit codes of the program ``wheelproof``: a rejection is exactly 1, so no crash is one."""
 
     PASS = 0
     FAIL = 1
