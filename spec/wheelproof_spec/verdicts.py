@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import IntEnum, StrEnum
+from enum import IntEnum, StrEnum, auto
 
 
 class Verdict(StrEnum):
     """How a check ended."""
 
-    PASS = "pass"
-    FAIL = "fail"
-    INCONCLUSIVE = "inconclusive"
-    ERROR = "error"
+    PASS = auto()
+    FAIL = auto()
+    INCONCLUSIVE = auto()
+    ERROR = auto()
 
 
 class ExitCode(IntEnum):

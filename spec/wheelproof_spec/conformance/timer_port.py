@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from wheelproof_spec.oracle import Violation
+
 TaskId = str
 """The name of a task in a driven case."""
 
@@ -41,16 +43,23 @@ class RefusedError(Exception):
 
 
 class BrokenDownError(Exception):
-    """The implementation broke down in a call, as no input may make it; `rule` is what it broke."""
+    """The implementation broke down in a call, as no input may make it."""
 
     def __init__(self, rule: str, observed: str) -> None:
         super().__init__(f"{rule}: {observed}")
-        self.rule = rule
-        self.observed = observed
+        self.violation = Violation(
+            rule=rule,
+            expected="a call within the domain is carried out",
+            observed=observed,
+            reason="the implementation broke down in a call",
+        )
 
 
 class TimerPort(Protocol):
-    """A timer under a virtual clock, driven from one thread; any call may raise RefusedError or BrokenDownError."""
+    """A timer under a virtual clock, driven from one thread.
+
+    Any call may raise RefusedError or BrokenDownError.
+    """
 
     def reset(self, config: TimerConfig) -> None:
         """Forget everything and make a new timer; its clock shows `config.start_ms`."""

@@ -16,6 +16,7 @@ class TimerDomain:
 
     min_wheel_size: int = 1
     max_wheel_size: int = 64
+    min_tick_ms: int = 1
     max_tick_ms: int = 1_000
     max_start_ms: int = 10**12
     max_level: int = 5
@@ -46,7 +47,8 @@ def configs(domain: TimerDomain) -> st.SearchStrategy[TimerConfig]:
     smallest = domain.min_wheel_size
     return st.builds(
         TimerConfig,
-        tick_ms=st.integers(1, min(4, domain.max_tick_ms)) | st.integers(1, domain.max_tick_ms),
+        tick_ms=st.integers(domain.min_tick_ms, domain.min_tick_ms + 3)
+        | st.integers(domain.min_tick_ms, domain.max_tick_ms),
         wheel_size=st.integers(smallest, smallest + 3)
         | st.integers(smallest, domain.max_wheel_size),
         start_ms=st.integers(0, 50) | st.integers(0, domain.max_start_ms),

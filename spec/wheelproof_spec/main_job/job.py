@@ -1,0 +1,120 @@
+"""Runs the parts of the main job one after the other."""
+
+import os
+import platform
+import time
+from collections.abc import Callable
+
+from wheelproof.timer import SystemTimer, TimerTaskList
+from wheelproof_spec.contracts.prove import prove_all
+from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.fuzz.command import check_result
+from wheelproof_spec.fuzz.list_threads import run_list_fuzz
+from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
+from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
+from wheelproof_spec.main_job import kafka
+from wheelproof_spec.main_job.sections import JobReport, Section
+from wheelproof_spec.oracle import KAFKA
+from wheelproof_spec.resources import tla_directory
+from wheelproof_spec.tlc.launch import find_toolchain
+from wheelproof_spec.tlc.manifest import load_manifest
+from wheelproof_spec.tlc.model import Tier
+from wheelproof_spec.tlc.progress import progress_observer
+from wheelproof_spec.tlc.runner import RunSettings, run_models
+from wheelproof_spec.tlc.selection import select_models
+from wheelproof_spec.tlc.table import make_console
+
+FUZZ_SECONDS = 10.0
+_CASES_IN_A_BATCH = 50
+
+Reporter = Callable[[str], None]
+
+
+def run_job(seed: int, report: Reporter) -> JobReport:
+    """Run every part and return what it showed; `report` is told what goes on."""
+    started = time.monotonic()
+    sections = [_tlc_section(report), _fuzz_section(seed, report), _contracts_section(report)]
+    sections += _kafka_sections(seed, report)
+    return JobReport(
+        sections=tuple(sections),
+        machine=_machine(),
+        seed=seed,
+        seconds=time.monotonic() - started,
+    )
+
+
+def _tlc_section(report: Reporter) -> Section:
+    toolchain = find_toolchain()
+    models = select_models(load_manifest(tla_directory() / "manifest.toml"), (), (Tier.SMOKE,))
+    report(f"model-checking {len(models)} models of the smoke tier")
+    with progress_observer(make_console(stderr=True), len(models)) as observer:
+        outcomes = run_models(toolchain, models, RunSettings(), observer)
+    return Section(
+        title="TLC: the TLA+ suite, smoke tier",
+        edge="abstract and detailed specification",
+        subject=f"{toolchain.jar.describe()}, Java {toolchain.java.version}",
+        results=tuple(outcome.check_result() for outcome in outcomes),
+        note="A mutant, a known bug or a finding passes when it fails by the property it must.",
+    )
+
+
+def _fuzz_section(seed: int, report: Reporter) -> Section:
+    report(f"fuzzing the reference for {FUZZ_SECONDS:.0f} s, seed {seed}")
+    share = FUZZ_SECONDS / 3
+    reports = (
+        run_timer_fuzz(
+            BoundedReferencePort(),
+            contract=KAFKA,
+            cases=_CASES_IN_A_BATCH,
+            seed=seed,
+            seconds=share,
+            repeat=f"wheelproof fuzz timer --cases {_CASES_IN_A_BATCH} --seed {{seed}}",
+        ),
+        run_threaded_timer_fuzz(
+            SystemTimer, contract=KAFKA, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share
+        ),
+        run_list_fuzz(TimerTaskList, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share),
+    )
+    return Section(
+        title="Fuzzing: the reference against the oracle",
+        edge="oracle and reference",
+        subject=f"seed {seed}",
+        results=tuple(check_result(machine) for machine in reports),
+    )
+
+
+def _contracts_section(report: Reporter) -> Section:
+    report("proving the contracts of the arithmetic")
+    return Section(
+        title="Contracts: the arithmetic of the wheel",
+        edge="reference",
+        subject="CrossHair, all paths, tick and wheel size symbolic",
+        results=tuple(prove_all()),
+    )
+
+
+def _kafka_sections(seed: int, report: Reporter) -> list[Section]:
+    adapter = kafka.built_adapter()
+    if adapter is not None:
+        return [
+            kafka.conformance_section(adapter, seed, report),
+            kafka.findings_section(adapter, report),
+        ]
+    note = "adapters/kafka-java has not been built, which takes Maven; install it and run again"
+    report(f"Kafka is not judged: {note}")
+    return [
+        Section(
+            title="Conformance: Apache Kafka's timing wheel",
+            edge="oracle and Kafka",
+            subject="",
+            results=(),
+            note=note,
+        )
+    ]
+
+
+def _machine() -> str:
+    return (
+        f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors, "
+        f"Python {platform.python_version()}"
+    )

@@ -1,0 +1,116 @@
+"""The stateful machines of the timer: the reference holds, each known bug falls."""
+
+import pytest
+
+from wheelproof.timer import SystemTimer, TimerTaskList
+from wheelproof_spec.conformance.driver_messages import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
+    parse_request,
+)
+from wheelproof_spec.conformance.timer_judge import TimerJudge, judge_call
+from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.fuzz.list_threads import run_list_fuzz
+from wheelproof_spec.fuzz.report import FuzzFailure, FuzzReport
+from wheelproof_spec.fuzz.timer_domain import TimerDomain
+from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
+from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
+from wheelproof_spec.known_bugs import KNOWN_BUGS, Finder, KnownBug
+from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, TimerContract
+
+SEED = 20_261_120
+MANY_BATCHES_S = 120.0
+"""How long a race that is known to be there may hide, in seconds, before the test gives up."""
+
+pytestmark = pytest.mark.slow
+
+
+def _known_bugs(finder: Finder) -> list[KnownBug]:
+    return [bug for bug in KNOWN_BUGS if finder in bug.finders]
+
+
+def _sequential(
+    timer_class: type[SystemTimer] = SystemTimer,
+    contract: TimerContract = KAFKA,
+    cases: int = 300,
+    domain: TimerDomain | None = None,
+) -> FuzzReport:
+    return run_timer_fuzz(
+        BoundedReferencePort(timer_class),
+        contract=contract,
+        cases=cases,
+        seed=SEED,
+        limits=domain or TimerDomain(),
+    )
+
+
+def test_one_thread_reference_follows_the_oracle() -> None:
+    report = _sequential()
+    assert report.failure is None
+    assert report.cases >= 300
+    assert report.steps > report.cases
+
+
+def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() -> None:
+    # With a tick of 1 ms rounding up and rounding down are the same.
+    report = _sequential(contract=NEVER_EARLY, domain=TimerDomain(min_tick_ms=2))
+    assert _failure(report).violation.rule == "Timer.NeverBeforeItIsDue"
+
+
+@pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
+def test_one_thread_finds(bug: KnownBug) -> None:
+    failure = _failure(_sequential(bug.timer_class))
+    assert 2 <= len(failure.steps) <= 3, "shrunk to a reset and one or two calls"
+    assert _replay(failure, bug.timer_class) == failure.violation.rule
+    assert _replay(failure, SystemTimer) is None
+
+
+def test_one_thread_same_seed_same_run() -> None:
+    first, second = _sequential(cases=50), _sequential(cases=50)
+    assert (first.cases, first.steps) == (second.cases, second.steps)
+
+
+def test_real_threads_reference_follows_the_oracle() -> None:
+    report = run_threaded_timer_fuzz(SystemTimer, contract=KAFKA, cases=60, seed=SEED)
+    assert report.failure is None
+    assert report.cases >= 60
+
+
+def test_real_threads_lists_of_the_reference_stay_consistent() -> None:
+    report = run_list_fuzz(TimerTaskList, cases=60, seed=SEED)
+    assert report.failure is None
+    assert report.cases >= 60
+
+
+@pytest.mark.parametrize("bug", _known_bugs(Finder.THREADS), ids=lambda bug: bug.id)
+def test_real_threads_find(bug: KnownBug) -> None:
+    if bug.bucket_class is TimerTaskList:
+        report = run_threaded_timer_fuzz(
+            bug.timer_class, contract=KAFKA, cases=100, seed=SEED, seconds=MANY_BATCHES_S
+        )
+    else:
+        report = run_list_fuzz(bug.bucket_class, cases=100, seed=SEED, seconds=MANY_BATCHES_S)
+    failure = _failure(report)
+    assert failure.violation.rule.startswith("Timer.")
+    assert len(failure.steps) >= 2
+
+
+def _failure(report: FuzzReport) -> FuzzFailure:
+    assert report.failure is not None, f"no failure in {report.cases} cases, seed {report.seed}"
+    return report.failure
+
+
+def _replay(failure: FuzzFailure, timer_class: type[SystemTimer]) -> str | None:
+    """Drive the shrunk case once more and return the rule that it breaks."""
+    judge = TimerJudge(KAFKA)
+    port = BoundedReferencePort(timer_class)
+    for line in failure.steps:
+        _, call = parse_request(line.encode())
+        assert isinstance(call, Reset | Add | Cancel | Advance | Size)
+        violation = judge_call(judge, port, call)
+        if violation is not None:
+            return violation.rule
+    return None
