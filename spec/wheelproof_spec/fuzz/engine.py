@@ -123,6 +123,8 @@ def _run_batch(
         database=None,
         deadline=None,
         print_blob=False,
+        # One failure a batch: shrinking may end in another rule, but never in a group of errors.
+        report_multiple_bugs=False,
         verbosity=Verbosity.quiet,
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=(

@@ -1,0 +1,157 @@
+"""The verb `conform`: drive another implementation and judge it."""
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wheelproof_spec.conformance.conformance_result import (
+    ConformanceResult,
+    check_results,
+    result_document,
+)
+from wheelproof_spec.conformance.conformance_text import render, verdict_line
+from wheelproof_spec.conformance.driver_messages import TIMER
+from wheelproof_spec.conformance.driver_process import USUAL_LIMITS, DriverLimits
+from wheelproof_spec.conformance.timer_conformance import (
+    DEFAULT_CASES,
+    DEFAULT_SEED,
+    TimerConformance,
+    conform_timer,
+)
+from wheelproof_spec.oracle import KAFKA, NEVER_EARLY
+from wheelproof_spec.reports import write_json, write_junit
+from wheelproof_spec.verbs import Verbs
+from wheelproof_spec.verdicts import exit_code
+
+_PROFILES = {contract.name: contract for contract in (KAFKA, NEVER_EARLY)}
+_PROGRESS_S = 0.5
+
+
+def register(verbs: Verbs) -> None:
+    """Add the verb to the program."""
+    parser = verbs.add("conform", "drive another implementation and judge it", _run)
+    parser.add_argument(
+        "--driver",
+        required=True,
+        metavar="CMD",
+        help="the command that starts the driver; its words are split as a shell does, but no "
+        "shell is started",
+    )
+    parser.add_argument("--component", choices=[TIMER], default=TIMER, help="what is judged")
+    parser.add_argument(
+        "--profile",
+        choices=sorted(_PROFILES),
+        default=KAFKA.name,
+        help="the contract that the implementation has declared (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--cases",
+        type=_positive,
+        default=DEFAULT_CASES,
+        metavar="N",
+        help="how many cases are fuzzed after the named ones (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=DEFAULT_SEED,
+        metavar="N",
+        help="where the fuzzing starts (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--skip",
+        type=Path,
+        metavar="FILE",
+        help="known limits that are not judged: one a line, the clause and then the reason",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_positive_seconds,
+        default=USUAL_LIMITS.timeout_s,
+        metavar="S",
+        help="how long the driver may take for an answer, in seconds (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--memory-mb",
+        type=_positive,
+        default=USUAL_LIMITS.memory_mb,
+        metavar="N",
+        help="how much memory its processes may hold, in MiB (default: %(default)s)",
+    )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    skip: Path | None = arguments.skip
+    plan = TimerConformance(
+        driver=arguments.driver,
+        contract=_PROFILES[arguments.profile],
+        cases=arguments.cases,
+        seed=arguments.seed,
+        limits=DriverLimits(timeout_s=arguments.timeout, memory_mb=arguments.memory_mb),
+        skip=skip,
+    )
+    progress = _Progress() if sys.stderr.isatty() and not arguments.quiet else None
+    with _termination_as_interrupt():
+        result = conform_timer(plan, progress)
+    if progress is not None:
+        progress.clear()
+    _write_reports(result, arguments.json, arguments.junit)
+    print(verdict_line(result) if arguments.quiet else render(result))
+    return exit_code(result.verdict)
+
+
+def _write_reports(result: ConformanceResult, json: Path | None, junit: Path | None) -> None:
+    if json is not None:
+        write_json(json, result_document(result))
+    if junit is not None:
+        write_junit(junit, "wheelproof.conform", check_results(result))
+
+
+class _Progress:
+    """A line on the terminal that says how far the run has come."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, cases: int, steps: int) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _PROGRESS_S
+            print(f"\r{cases:,} cases, {steps:,} steps", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _termination_as_interrupt() -> Generator[None, None, None]:
+    """Let a request to terminate end the run as Ctrl-C does: with a report, without the driver."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 upwards")
+    return value
+
+
+def _positive_seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value

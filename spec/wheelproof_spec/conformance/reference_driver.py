@@ -1,0 +1,31 @@
+"""The reference as a driver: `python -m wheelproof_spec.conformance.reference_driver`."""
+
+import sys
+from importlib.metadata import version
+
+from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
+from wheelproof_spec.conformance.serve import serve_timer
+from wheelproof_spec.errors import WheelproofSpecError
+
+
+def main() -> int:
+    """Serve the reference's timer on standard input and output and return the exit code."""
+    try:
+        serve_timer(
+            ReferenceTimerPort(),
+            implementation="wheelproof",
+            version=version("wheelproof"),
+            requests=sys.stdin.buffer,
+            answers=sys.stdout.buffer,
+        )
+    except WheelproofSpecError as error:
+        print(f"reference driver: {error}", file=sys.stderr)
+        return error.exit_code
+    except (BrokenPipeError, KeyboardInterrupt):
+        # Whoever asked is gone.
+        return 0
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,114 @@
+"""One JSON object from one line, fail-closed: what is not clearly right is refused."""
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import NoReturn, TypeGuard
+
+JsonObject = Mapping[str, object]
+"""A JSON object whose values are not yet known to be of the right type."""
+
+
+class MalformedError(ValueError):
+    """A line does not follow its format; the message completes the sentence "the line ..."."""
+
+
+def parse_object(line: bytes) -> JsonObject:
+    """Return the JSON object that `line` holds; raises MalformedError if it holds anything else."""
+    try:
+        text = line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise MalformedError(f"is not UTF-8: byte {error.start} is wrong") from error
+    try:
+        value: object = json.loads(
+            text, object_pairs_hook=_without_repetition, parse_constant=_refuse_constant
+        )
+    except json.JSONDecodeError as error:
+        raise MalformedError(f"is not JSON: {error.msg} at column {error.colno}") from error
+    except MalformedError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise MalformedError("is not JSON: a number or a nesting is far too long") from error
+    return as_object(value, "is")
+
+
+def as_object(value: object, what: str) -> JsonObject:
+    """Return `value` as a JSON object; `what` begins the complaint otherwise."""
+    if not _is_object(value):
+        raise MalformedError(f"{what} no JSON object")
+    return value
+
+
+def require_fields(
+    value: JsonObject, required: Sequence[str], optional: Sequence[str] = ()
+) -> None:
+    """Raise MalformedError unless `value` has all the required fields and no unknown one."""
+    for name in value:
+        if name not in required and name not in optional:
+            raise MalformedError(f"has the unknown field {name!r}")
+    for name in required:
+        if name not in value:
+            raise MalformedError(f"lacks the field {name!r}")
+
+
+def integer(value: JsonObject, name: str) -> int:
+    """Return the field `name`, which has to be an integer."""
+    field = value[name]
+    if type(field) is not int:
+        raise MalformedError(f"has {name!r} that is no integer")
+    return field
+
+
+def boolean(value: JsonObject, name: str) -> bool:
+    """Return the field `name`, which has to be true or false."""
+    field = value[name]
+    if not isinstance(field, bool):
+        raise MalformedError(f"has {name!r} that is neither true nor false")
+    return field
+
+
+def text(value: JsonObject, name: str) -> str:
+    """Return the field `name`, which has to be a string that UTF-8 can hold."""
+    return _as_text(value[name], name)
+
+
+def texts(value: JsonObject, name: str) -> tuple[str, ...]:
+    """Return the field `name`, which has to be a list of strings."""
+    field = value[name]
+    if not _is_list(field):
+        raise MalformedError(f"has {name!r} that is no list")
+    return tuple(_as_text(item, name) for item in field)
+
+
+def format_object(value: JsonObject) -> bytes:
+    """Return `value` as one line, with its end."""
+    return json.dumps(value, separators=(",", ":")).encode("ascii") + b"\n"
+
+
+def _is_object(value: object) -> TypeGuard[JsonObject]:
+    # What json.loads makes has strings for keys.
+    return isinstance(value, dict)
+
+
+def _is_list(value: object) -> TypeGuard[list[object]]:
+    return isinstance(value, list)
+
+
+def _as_text(value: object, name: str) -> str:
+    if not isinstance(value, str):
+        raise MalformedError(f"has {name!r} with a value that is no string")
+    try:
+        value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise MalformedError(f"has {name!r} with half a surrogate pair") from error
+    return value
+
+
+def _without_repetition(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise MalformedError("names a field twice")
+    return result
+
+
+def _refuse_constant(name: str) -> NoReturn:
+    raise MalformedError(f"is not JSON: {name} is no number")

@@ -1,0 +1,265 @@
+"""The driven conformance of a timer: named cases, then fuzzed ones that shrink.
+
+Both are judged by the oracle, as the reference is.
+"""
+
+import importlib
+import shlex
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from wheelproof_spec.conformance.conformance_result import (
+    CaseResult,
+    ClauseCount,
+    ConformanceFailure,
+    ConformanceResult,
+    DriverTrouble,
+)
+from wheelproof_spec.conformance.driver_messages import (
+    TIMER,
+    VIRTUAL_TIME,
+    Introduction,
+    request_line,
+)
+from wheelproof_spec.conformance.driver_process import (
+    USUAL_LIMITS,
+    DriverFailedError,
+    DriverLimits,
+)
+from wheelproof_spec.conformance.driver_session import DriverSession
+from wheelproof_spec.conformance.driver_timer import DriverTimerPort
+from wheelproof_spec.conformance.timer_clauses import (
+    KnownLimit,
+    TimerClause,
+    TimerLimit,
+    read_known_limits,
+    skips,
+)
+from wheelproof_spec.conformance.timer_judge import TimerCall, TimerJudge, judge_call
+from wheelproof_spec.conformance.timer_scenarios import Scenario, timer_scenarios
+from wheelproof_spec.conformance.timer_tally import TimerTally
+from wheelproof_spec.oracle import KAFKA, FiringOrder, TimerContract, Violation
+from wheelproof_spec.verdicts import Verdict
+
+FUZZED_CASES = "fuzzed cases"
+"""The name under which the fuzzed cases are reported."""
+
+DEFAULT_CASES = 1_000
+DEFAULT_SEED = 1
+
+_FEWEST_BUCKETS_BUT_ONE = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerConformance:
+    """What to run: the driver's command, the contract, how many cases from which seed.
+
+    `skip` names a file of known limits, see `read_known_limits`.
+    """
+
+    driver: str
+    contract: TimerContract = KAFKA
+    cases: int = DEFAULT_CASES
+    seed: int = DEFAULT_SEED
+    limits: DriverLimits = USUAL_LIMITS
+    skip: Path | None = None
+
+    @property
+    def repeat(self) -> str:
+        """The command that does the same again."""
+        words = ["wheelproof", "conform", "--driver", self.driver]
+        words += ["--component", TIMER, "--profile", self.contract.name]
+        words += ["--cases", str(self.cases), "--seed", str(self.seed)]
+        if self.skip is not None:
+            words += ["--skip", str(self.skip)]
+        return shlex.join(words)
+
+
+def conform_timer(
+    plan: TimerConformance, progress: Callable[[int, int], None] | None = None
+) -> ConformanceResult:
+    """Drive the implementation behind `plan.driver` and judge it.
+
+    `progress` is told the number of cases and of steps whenever a case begins. Once this returns or
+    raises, no process of the driver is left. An interruption (Ctrl-C) ends the run with a result:
+    what was not finished is not judged.
+
+    Raises UsageError if the driver cannot be started and InputRejectedError if `plan.skip` is no
+    file of known limits.
+    """
+    # An extra: if it is missing, this has to be said before anything is started.
+    importlib.import_module("hypothesis")
+    known_limits = () if plan.skip is None else read_known_limits(plan.skip)
+    started = time.monotonic()
+    with DriverSession(plan.driver, plan.limits) as session:
+        run = _Run(plan, known_limits, session, progress)
+        try:
+            run.judge()
+        except KeyboardInterrupt:
+            run.open_question = "interrupted; what was not finished is not judged"
+    return run.result(time.monotonic() - started)
+
+
+class _Run:
+    def __init__(
+        self,
+        plan: TimerConformance,
+        known_limits: Sequence[KnownLimit],
+        session: DriverSession,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:
+        self._plan = plan
+        self._known_limits = known_limits
+        self._session = session
+        self._contract = plan.contract
+        if skips(known_limits, TimerClause.RUNS_IN_ORDER):
+            self._contract = replace(plan.contract, order=FiringOrder.ANY)
+        self._tally = TimerTally(DriverTimerPort(session), known_limits, progress)
+        self._introduction: Introduction | None = None
+        self._results: list[CaseResult] = []
+        self._failures: list[ConformanceFailure] = []
+        self._trouble: DriverTrouble | None = None
+        self.open_question: str | None = None
+
+    def judge(self) -> None:
+        """Drive all cases; what they show is in `result`."""
+        try:
+            self._introduction = self._session.introduce()
+            self.open_question = _why_unsupported(self._introduction)
+            if self.open_question is None:
+                self._run_cases()
+            self._tally.calls.clear()
+            self._session.say_goodbye()
+        except DriverFailedError as failure:
+            self._trouble = DriverTrouble(
+                problem=str(failure),
+                last_lines=failure.last_lines,
+                lines=_lines(self._tally.calls),
+            )
+
+    def result(self, seconds: float) -> ConformanceResult:
+        """Return what the run has shown after `seconds`."""
+        return ConformanceResult(
+            component=TIMER,
+            profile=self._plan.contract.name,
+            driver=self._plan.driver,
+            implementation=self._introduction,
+            seed=self._plan.seed,
+            cases=self._tally.cases,
+            steps=self._tally.steps,
+            seconds=seconds,
+            clauses=tuple(self._clause_counts()),
+            results=tuple(self._results),
+            failures=tuple(self._failures),
+            trouble=self._trouble,
+            open_question=self.open_question,
+        )
+
+    def _run_cases(self) -> None:
+        scenarios = timer_scenarios()
+        for scenario in scenarios:
+            if scenario.limit is None:
+                self._run_scenario(scenario)
+        self._run_fuzz()
+        # Last, because here drivers hang and crash, after which nothing more can be asked.
+        for scenario in scenarios:
+            if scenario.limit is not None:
+                self._run_scenario(scenario)
+
+    def _run_scenario(self, scenario: Scenario) -> None:
+        if scenario.limit is not None and skips(self._known_limits, scenario.limit):
+            self._tally.skipped[scenario.limit] += 1
+            return
+        started = time.monotonic()
+        violation = self._find_violation(scenario.calls)
+        if violation is not None:
+            self._failures.append(
+                ConformanceFailure(
+                    case=scenario.name,
+                    violation=violation,
+                    lines=_lines(self._tally.calls),
+                    repeat=self._plan.repeat,
+                )
+            )
+        self._report(scenario.name, started, violation, f"{len(scenario.calls)} steps")
+
+    def _find_violation(self, calls: Iterable[TimerCall]) -> Violation | None:
+        judge = TimerJudge(self._contract)
+        violations = (judge_call(judge, self._tally, call) for call in calls)
+        return next((violation for violation in violations if violation is not None), None)
+
+    def _run_fuzz(self) -> None:
+        from wheelproof_spec.fuzz.timer_domain import TimerDomain
+        from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
+
+        one_bucket = not skips(self._known_limits, TimerLimit.ONE_BUCKET)
+        started = time.monotonic()
+        try:
+            report = run_timer_fuzz(
+                self._tally,
+                contract=self._contract,
+                cases=self._plan.cases,
+                seed=self._plan.seed,
+                limits=TimerDomain(
+                    min_wheel_size=1 if one_bucket else _FEWEST_BUCKETS_BUT_ONE,
+                    negative_delays=not skips(self._known_limits, TimerLimit.NEGATIVE_DELAY),
+                ),
+                # It is a template, in which braces have a meaning.
+                repeat=self._plan.repeat.replace("{", "{{").replace("}", "}}"),
+            )
+        except Exception as error:
+            # Hypothesis may have wrapped what the driver's failure raised, or shrunk it away.
+            if self._session.failure is None:
+                raise
+            raise self._session.failure from error
+        violation = None
+        if report.failure is not None:
+            violation = report.failure.violation
+            self._failures.append(
+                ConformanceFailure(
+                    case=FUZZED_CASES,
+                    violation=violation,
+                    lines=report.failure.steps,
+                    repeat=report.failure.repeat,
+                )
+            )
+        self._report(
+            FUZZED_CASES, started, violation, f"{report.cases:,} cases, {report.steps:,} steps"
+        )
+
+    def _report(self, name: str, started: float, violation: Violation | None, extent: str) -> None:
+        self._results.append(
+            CaseResult(
+                name=name,
+                verdict=Verdict.PASS if violation is None else Verdict.FAIL,
+                seconds=time.monotonic() - started,
+                summary=extent if violation is None else f"{violation.rule}: {violation.reason}",
+            )
+        )
+
+    def _clause_counts(self) -> Iterable[ClauseCount]:
+        reasons = {limit.clause: limit.reason for limit in self._known_limits}
+        for clause in (*TimerClause, *TimerLimit):
+            reason = reasons.get(clause, "")
+            checked = self._tally.checked[clause] if isinstance(clause, TimerClause) else 0
+            if reason or isinstance(clause, TimerClause):
+                yield ClauseCount(
+                    clause=clause,
+                    checked=checked,
+                    skipped=self._tally.skipped[clause],
+                    reason=reason,
+                )
+
+
+def _why_unsupported(introduction: Introduction) -> str | None:
+    if TIMER not in introduction.components:
+        return f"unsupported: the driver has no component {TIMER!r}"
+    if VIRTUAL_TIME not in introduction.capabilities:
+        return f"unsupported: the driver lacks the capability {VIRTUAL_TIME!r}"
+    return None
+
+
+def _lines(calls: Iterable[TimerCall]) -> tuple[str, ...]:
+    return tuple(request_line(number, call) for number, call in enumerate(calls, start=1))

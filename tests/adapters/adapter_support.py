@@ -1,0 +1,22 @@
+"""Running the adapters that are shipped."""
+
+import shlex
+import sys
+from pathlib import Path
+
+from wheelproof_spec.conformance.conformance_result import ConformanceResult
+from wheelproof_spec.conformance.timer_conformance import TimerConformance, conform_timer
+
+ADAPTERS = Path(__file__).resolve().parent.parent.parent / "adapters"
+HEAPQ = ADAPTERS / "python-heapq" / "driver.py"
+KAFKA = ADAPTERS / "kafka-java"
+
+
+def python(script: Path) -> str:
+    """Return the command that starts `script`, isolated from this project."""
+    return shlex.join([sys.executable, "-I", str(script)])
+
+
+def conform(driver: str, cases: int, skip: Path | None = None) -> ConformanceResult:
+    """Drive the timer of `driver` under Kafka's profile."""
+    return conform_timer(TimerConformance(driver=driver, cases=cases, seed=1, skip=skip))

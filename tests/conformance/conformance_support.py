@@ -1,0 +1,15 @@
+"""Commands of the drivers that the tests start."""
+
+import shlex
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.conformance.reference_driver"])
+HEAPQ = shlex.join([sys.executable, str(ROOT / "adapters" / "python-heapq" / "driver.py")])
+
+
+def bad_driver(behaviour: str, *arguments: str) -> str:
+    """Return the command of a driver that misbehaves."""
+    script = Path(__file__).with_name("bad_driver.py")
+    return shlex.join([sys.executable, str(script), behaviour, *arguments])

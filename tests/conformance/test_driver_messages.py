@@ -1,0 +1,172 @@
+"""The messages of the driver protocol: what is written is read back, all else is refused."""
+
+import contextlib
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wheelproof_spec.conformance.driver_messages import (
+    Add,
+    Advance,
+    Bye,
+    Cancel,
+    Hello,
+    Introduction,
+    Refusal,
+    Request,
+    Reset,
+    Size,
+    format_done,
+    format_introduction,
+    format_refusal,
+    format_request,
+    format_timer_answer,
+    parse_answer,
+    parse_done,
+    parse_introduction,
+    parse_request,
+    parse_timer_answer,
+)
+from wheelproof_spec.conformance.strict_json import MalformedError, parse_object
+from wheelproof_spec.conformance.timer_port import TimerConfig, TimerObservation
+
+names = st.text()
+numbers = st.integers()
+configs = st.builds(TimerConfig, tick_ms=numbers, wheel_size=numbers, start_ms=numbers)
+requests: st.SearchStrategy[Request] = st.one_of(
+    st.builds(Hello, schema=names),
+    st.builds(Reset, config=configs, component=names),
+    st.builds(Add, task=names, delay_ms=numbers),
+    st.builds(Cancel, task=names),
+    st.builds(Advance, to_ms=numbers),
+    st.just(Size()),
+    st.just(Bye()),
+)
+fired = st.lists(names).map(tuple)
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(names, inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(number=numbers, request=requests)
+def test_a_request_is_read_back(number: int, request: Request) -> None:
+    assert parse_request(format_request(number, request)) == (number, request)
+
+
+@given(number=numbers, seen=st.builds(TimerObservation, fired=fired))
+def test_what_ran_is_read_back(number: int, seen: TimerObservation) -> None:
+    assert _read_timer(format_timer_answer(number, seen), number, Advance(to_ms=1)) == seen
+
+
+@given(
+    seen=st.builds(TimerObservation, fired=fired, cancelled=st.booleans()),
+)
+def test_the_answer_to_a_cancel_is_read_back(seen: TimerObservation) -> None:
+    assert _read_timer(format_timer_answer(1, seen), 1, Cancel(task="a")) == seen
+
+
+@given(seen=st.builds(TimerObservation, fired=fired, size=numbers))
+def test_the_answer_to_size_is_read_back(seen: TimerObservation) -> None:
+    assert _read_timer(format_timer_answer(1, seen), 1, Size()) == seen
+
+
+@given(
+    introduction=st.builds(
+        Introduction, implementation=names, version=names, components=fired, capabilities=fired
+    )
+)
+def test_an_introduction_is_read_back(introduction: Introduction) -> None:
+    fields = parse_answer(format_introduction(1, introduction), 1)
+    assert not isinstance(fields, Refusal)
+    assert parse_introduction(fields) == introduction
+
+
+@given(refusal=st.builds(Refusal, kind=names, message=names))
+def test_a_refusal_is_read_back(refusal: Refusal) -> None:
+    assert parse_answer(format_refusal(7, refusal), 7) == refusal
+
+
+def test_an_absent_field_means_not_observed() -> None:
+    assert _read_timer(format_done(1), 1, Cancel(task="a")) == TimerObservation()
+
+
+@given(line=st.binary(max_size=60))
+def test_any_bytes_are_read_or_refused(line: bytes) -> None:
+    with contextlib.suppress(MalformedError):
+        assert isinstance(parse_object(line), dict)
+
+
+@given(value=json_values)
+def test_any_json_is_a_request_or_refused(value: object) -> None:
+    _refused_or_read(json.dumps(value).encode())
+
+
+@given(request=requests, field=st.sampled_from(["id", "op", "args", "config"]), value=json_values)
+def test_a_request_with_one_field_changed_is_read_or_refused(
+    request: Request, field: str, value: object
+) -> None:
+    message = dict(parse_object(format_request(1, request)))
+    message[field] = value
+    _refused_or_read(json.dumps(message).encode())
+
+
+def _refused_or_read(line: bytes) -> None:
+    try:
+        number, request = parse_request(line)
+    except MalformedError:
+        return
+    assert parse_request(format_request(number, request)) == (number, request)
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        (b"", "is not JSON"),
+        (b"[1]", "is no JSON object"),
+        (b'{"id":1,"ok":{}', "is not JSON"),
+        (b'{"id":1,"ok":{}} x', "is not JSON"),
+        (b'{"id":1,"ok":NaN}', "is not JSON: NaN is no number"),
+        (b'{"id":1,"ok":' + b"[" * 100_000, "a nesting is far too long"),
+        (b'{"id":' + b"9" * 10_000 + b',"ok":{}}', "a number or"),
+        (b'{"id":1,"ok":{"fired":["\xc3"]}}', "is not UTF-8: byte 24"),
+        (b'{"id":1,"id":1,"ok":{}}', "names a field twice"),
+        (b'{"id":1}', "lacks the field 'ok'"),
+        (b'{"ok":{}}', "lacks the field 'id'"),
+        (b'{"id":1,"ok":{},"x":1}', "has the unknown field 'x'"),
+        (b'{"id":1,"ok":{},"error":{}}', "has the unknown field 'ok'"),
+        (b'{"id":true,"ok":{}}', "has 'id' that is no integer"),
+        (b'{"id":1.0,"ok":{}}', "has 'id' that is no integer"),
+        (b'{"id":2,"ok":{}}', "carries the id 2 where 1 is due: it is out of order"),
+        (b'{"id":1,"ok":null}', "has 'ok' that is no JSON object"),
+        (b'{"id":1,"ok":{"fired":null}}', "has 'fired' that is no list"),
+        (b'{"id":1,"ok":{"fired":[1]}}', "has 'fired' with a value that is no string"),
+        (b'{"id":1,"ok":{"fired":["\\ud800"]}}', "half a surrogate pair"),
+        (b'{"id":1,"ok":{"cancelled":1}}', "neither true nor false"),
+        (b'{"id":1,"ok":{"size":1}}', "has the unknown field 'size'"),
+        (b'{"id":1,"error":"no"}', "has 'error' that is no JSON object"),
+        (b'{"id":1,"error":{"kind":"K"}}', "lacks the field 'message'"),
+    ],
+)
+def test_a_line_that_is_no_answer_is_refused_in_words(line: bytes, problem: str) -> None:
+    with pytest.raises(MalformedError, match=problem.replace("(", r"\(")):
+        _read_timer(line, 1, Cancel(task="a"))
+
+
+def test_the_answer_to_size_has_a_size() -> None:
+    with pytest.raises(MalformedError, match="lacks the field 'size'"):
+        _read_timer(format_done(1), 1, Size())
+
+
+def test_the_answer_to_reset_is_empty() -> None:
+    with pytest.raises(MalformedError, match="unknown field 'fired'"):
+        parse_done({"fired": []})
+
+
+def _read_timer(line: bytes, number: int, request: Request) -> TimerObservation:
+    fields = parse_answer(line, number)
+    assert not isinstance(fields, Refusal)
+    return parse_timer_answer(fields, request)
