@@ -63,15 +63,18 @@ class ManualClock:
         """
         require_integer("duration_ms", duration_ms, 0)
         with self._lock:
-            self._now_ms = _in_domain(self._now_ms + duration_ms)
-            waits = list(self._waits)
-        for lock, condition in waits:
-            with lock:
-                condition.notify_all()
+            waits = self._move_to(self._now_ms + duration_ms)
+        _wake(waits)
 
     def advance_to(self, time_ms: int) -> None:
-        """Move the clock to `time_ms`; raises IllegalArgumentError if that is in the past."""
-        self.advance(time_ms - self.hi_res_clock_ms())
+        """Move the clock to `time_ms` and wake whoever waits on it.
+
+        Raises IllegalArgumentError if that is in the past or outside the domain.
+        """
+        with self._lock:
+            # Read and moved under one hold of the lock, or two movers would add up.
+            waits = self._move_to(require_integer("time_ms", time_ms, self._now_ms))
+        _wake(waits)
 
     def wait_until(self, lock: sync.Lock, condition: sync.Condition, deadline_ms: Millis) -> None:
         """Wait on `condition` until it is notified or the clock is advanced."""
@@ -87,6 +90,16 @@ class ManualClock:
         finally:
             with self._lock:
                 self._waits.remove(wait)
+
+    def _move_to(self, time_ms: int) -> list[tuple[sync.Lock, sync.Condition]]:
+        self._now_ms = _in_domain(time_ms)
+        return list(self._waits)
+
+
+def _wake(waits: list[tuple[sync.Lock, sync.Condition]]) -> None:
+    for lock, condition in waits:
+        with lock:
+            condition.notify_all()
 
 
 def _in_domain(time_ms: int) -> Millis:

@@ -16,8 +16,8 @@ _logger = logging.getLogger(__name__)
 class SingleThreadExecutor:
     """Runs tasks one after the other, first in, first out (semantics.md 1.9).
 
-    A slow task delays all behind it. An exception in a task ends that task alone: it is logged and
-    the next one runs. The thread starts with the first task.
+    A slow task delays all behind it. An exception in a task, `sys.exit` included, ends that task
+    alone: it is logged and the next one runs. The thread starts with the first task.
     """
 
     def __init__(self, runtime: Runtime, name: str) -> None:
@@ -73,7 +73,7 @@ class SingleThreadExecutor:
         while (task := self._take()) is not None:
             try:
                 task()
-            except Exception:
+            except (Exception, SystemExit):
                 _logger.exception("a task of %s raised; the next one runs", self._name)
 
     def _take(self) -> Callable[[], None] | None:

@@ -26,6 +26,8 @@ from wheelproof.units import Millis
 
 T = TypeVar("T")
 
+_RLock = type(threading.RLock())
+
 
 class ThreadsRuntime:
     """Makes primitives of operating-system threads; see `protocols.Runtime`."""
@@ -33,7 +35,7 @@ class ThreadsRuntime:
     def monitor(self, name: str) -> Monitor:
         """Return a new monitor."""
         del name
-        return threading.RLock()
+        return _RLock()
 
     def lock(self, name: str) -> Lock:
         """Return a new lock."""
@@ -137,7 +139,7 @@ class _AtomicReference(_Volatile[T]):
     __slots__ = ("_lock",)
 
     def __init__(self, value: T) -> None:
-        super().__init__(value)
+        self._value = value
         self._lock = threading.Lock()
 
     def set(self, value: T, /) -> None:
@@ -162,7 +164,7 @@ class _AtomicInteger(_Volatile[int]):
     __slots__ = ("_lock",)
 
     def __init__(self, value: int) -> None:
-        super().__init__(value)
+        self._value = value
         self._lock = threading.Lock()
 
     def set(self, value: int, /) -> None:

@@ -10,9 +10,34 @@ def truncate_to_tick(time_ms: int, tick_ms: int) -> int:
 
     pre: tick_ms > 0
     post: _ <= time_ms < _ + tick_ms
-    post: _ % tick_ms == 0
+    post: _ == virtual_id(time_ms, tick_ms) * tick_ms
     """
-    return time_ms - time_ms % tick_ms
+    return time_ms // tick_ms * tick_ms
+
+
+def wheel_interval(tick_ms: int, wheel_size: int) -> int:
+    """Return how much time a wheel spans, which is the tick of the wheel above it.
+
+    pre: tick_ms > 0
+    pre: wheel_size > 0
+    post: virtual_id(_ - 1, tick_ms) == wheel_size - 1
+    post: virtual_id(_, tick_ms) == wheel_size
+    """
+    return tick_ms * wheel_size
+
+
+def advanced_clock(current_time_ms: int, time_ms: int, tick_ms: int) -> int:
+    """Return where a wheel's clock stands after it was advanced to `time_ms` (semantics.md 1.4).
+
+    It moves only once the next tick has begun, and never back.
+
+    pre: tick_ms > 0
+    post: current_time_ms <= _ <= max(current_time_ms, time_ms)
+    post: time_ms < _ + tick_ms
+    """
+    if time_ms < current_time_ms + tick_ms:
+        return current_time_ms
+    return truncate_to_tick(time_ms, tick_ms)
 
 
 def virtual_id(expiration_ms: int, tick_ms: int) -> int:
@@ -37,9 +62,7 @@ def bucket_index(number: int, wheel_size: int) -> int:
 def already_expired(expiration_ms: int, current_time_ms: int, tick_ms: int) -> bool:
     """Tell whether the wheel's clock has reached the tick of `expiration_ms` (semantics.md 1.3).
 
-    pre: tick_ms > 0
-    pre: current_time_ms % tick_ms == 0
-    post: _ == (expiration_ms // tick_ms * tick_ms <= current_time_ms)
+    post: _ == (expiration_ms - current_time_ms < tick_ms)
     """
     return expiration_ms < current_time_ms + tick_ms
 

@@ -94,9 +94,11 @@ class SystemTimer(Timer):
         """Submit what is due, waiting at most `timeout_ms` milliseconds for it (semantics.md 1.5).
 
         Returns whether a bucket was taken, which it may be although all its entries were cancelled.
-        Any number of threads may call this. Raises TimerClosedError after `close`.
+        Any number of threads may call this. Raises TimerClosedError after `close`, and
+        IllegalArgumentError for a negative time-out.
         TLA+: AwaitDue, LockWrite, Poll, Flush and UnlockWrite of SystemTimer.
         """
+        require_integer("timeout_ms", timeout_ms, 0)
         self._delay_queue.await_due(timeout_ms)
         # Also when nothing seemed due: the lock waits for adders between their link and their
         # offer, behind whom others may already have returned.

@@ -24,7 +24,10 @@ from wheelproof.timer.arithmetic import (
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof.timer.timer_task import TimerTaskEntry
 from wheelproof.timer.timer_task_list import TimerTaskList
-from wheelproof.units import Millis
+from wheelproof.units import MAX_MILLIS, Millis
+
+_LONGEST_TICK_MS = 2 * MAX_MILLIS
+"""No expiration lies further ahead of a wheel's clock, so no overflow wheel has a longer tick."""
 
 
 class TimingWheel:
@@ -67,7 +70,7 @@ class TimingWheel:
         Raises IllegalArgumentError if the tick or the size is below 1 or the start outside the
         domain.
         """
-        require_integer("tick_ms", tick_ms, 1)
+        require_integer("tick_ms", tick_ms, 1, _LONGEST_TICK_MS)
         require_integer("wheel_size", wheel_size, 1)
         require_integer("start_ms", start_ms, 0)
         self.tick_ms = Millis(tick_ms)
@@ -84,7 +87,7 @@ class TimingWheel:
 
     @property
     def current_time_ms(self) -> Millis:
-        """The wheel's clock in milliseconds: it lags behind real time when idle (1.7)."""
+        """The wheel's clock in milliseconds, behind real time when idle (semantics.md 1.7)."""
         return Millis(self._current_time_ms)
 
     @property

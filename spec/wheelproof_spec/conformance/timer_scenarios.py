@@ -8,12 +8,13 @@ still.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from wheelproof.units import MAX_MILLIS
 from wheelproof_spec.conformance.driver_messages import Add, Advance, Cancel, Reset, Size
 from wheelproof_spec.conformance.timer_clauses import TimerLimit
 from wheelproof_spec.conformance.timer_judge import TimerCall
 from wheelproof_spec.conformance.timer_port import TimerConfig
 
-_LONGEST_DELAY_MS = 2**62
+_LONGEST_DELAY_MS = MAX_MILLIS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,7 +166,7 @@ def _scenarios_of_others() -> Iterable[Scenario]:
     )
     for tick_ms, wheel_size in ((1, 2), (1, 20), (1_000, 64)):
         yield Scenario(
-            name=f"the longest delay, 2^62 ms, tick {tick_ms}, {wheel_size} buckets",
+            name=f"the longest delay, 2^62 - 1 ms, tick {tick_ms}, {wheel_size} buckets",
             limit=TimerLimit.LONGEST_DELAY,
             calls=(
                 _reset(tick_ms=tick_ms, wheel_size=wheel_size),

@@ -109,7 +109,7 @@ class ConcurrentTimer(Generic[TaskKey]):
         """
         touched = {call.task for call in calls if call.task is not None}
         order_violation = self._judge_order(fired, touched)
-        for task in [*self._possible, *(touched - self._possible.keys())]:
+        for task in [*self._possible, *((touched | set(fired)) - self._possible.keys())]:
             violation = self._judge_task(task, calls, fired)
             if violation is not None:
                 return violation

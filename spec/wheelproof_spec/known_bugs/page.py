@@ -1,0 +1,45 @@
+"""`python -m wheelproof_spec.known_bugs.page`: renews docs/known-bugs.md from the table."""
+
+import sys
+
+from wheelproof_spec.errors import MissingToolError
+from wheelproof_spec.known_bugs.table import KNOWN_BUGS, KnownBug
+from wheelproof_spec.reports import write_text
+from wheelproof_spec.resources import checkout_directory
+
+PAGE = "docs/known-bugs.md"
+
+_HEAD = """# Known bugs
+
+Made from `spec/wheelproof_spec/known_bugs/table.py` by `python -m wheelproof_spec.known_bugs.page`.
+
+Each entry is a variant of the reference that brings a real defect back, and a test that each engine named here finds it. KAFKA-N is an issue of Apache Kafka (issues.apache.org/jira/browse/KAFKA-N).
+
+| id | what triggers it | what it breaks | source | found by | models |
+|---|---|---|---|---|---|
+"""
+
+
+def render() -> str:
+    """Return the page as Markdown."""
+    return _HEAD + "".join(_row(bug) for bug in KNOWN_BUGS)
+
+
+def _row(bug: KnownBug) -> str:
+    finders = "; ".join(finder.value for finder in bug.finders)
+    models = ", ".join(f"`{model}`" for model in bug.models)
+    cells = (f"`{bug.id}`", bug.trigger, bug.broken, bug.source, finders, models)
+    return f"| {' | '.join(cells)} |\n"
+
+
+def main() -> int:
+    """Write the page."""
+    checkout = checkout_directory()
+    if checkout is None:
+        raise MissingToolError("the checkout", "run this inside a clone of the project")
+    write_text(checkout / PAGE, render())
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

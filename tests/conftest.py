@@ -1,0 +1,16 @@
+"""What tests of several folders share."""
+
+import subprocess
+from pathlib import Path
+
+import pytest
+
+KAFKA_ADAPTER = Path(__file__).resolve().parents[1] / "adapters" / "kafka-java"
+
+
+@pytest.fixture(scope="session")
+def kafka() -> str:
+    """Return the program that starts the Java adapter, which is built if that has not been done."""
+    if not (KAFKA_ADAPTER / "target" / "kafka-driver.jar").is_file():
+        subprocess.run(["mvn", "-q", "-B", "package"], cwd=KAFKA_ADAPTER, check=True)
+    return str(KAFKA_ADAPTER / "run")

@@ -1,0 +1,131 @@
+"""Which way imports point, where concurrency lives, and what the core does without."""
+
+import subprocess
+import sys
+from collections.abc import Iterable
+
+import pytest
+from checkout import REFERENCE, ROOT, SPEC, Import, imports, module_name, python_files
+
+_CORE = ("oracle", "traces", "conformance")
+_CONCURRENCY = {"_thread", "asyncio", "concurrent", "multiprocessing", "queue", "threading", "time"}
+_LAYERS = ("wheelproof", "wheelproof_spec", "wheelproof_spark")
+"""Our packages, each of which may import itself and those before it."""
+
+_IMPORT_ALL = """
+import importlib
+import sys
+
+sys.path[:0] = [{reference!r}, {spec!r}]
+for name in {names!r}:
+    importlib.import_module(name)
+ours = {{"wheelproof", "wheelproof_spec", "__main__"}}
+packages = {{name.partition(".")[0] for name in sys.modules}}
+print(*sorted(packages - ours - sys.stdlib_module_names))
+"""
+
+
+def _listed(found: Iterable[Import]) -> list[str]:
+    return [str(one) for one in found]
+
+
+def _core_modules() -> list[str]:
+    spec = SPEC / "wheelproof_spec"
+    parts = [spec / name for name in _CORE]
+    top = [path for path in python_files(spec) if path.parent == spec]
+    return [
+        *(module_name(path, REFERENCE) for path in python_files(REFERENCE)),
+        *(module_name(path, SPEC) for path in [*top, *python_files(*parts)]),
+    ]
+
+
+def test_the_core_is_what_it_is_called() -> None:
+    names = set(_core_modules())
+    assert names >= {
+        "wheelproof",
+        "wheelproof.sync.threads",
+        "wheelproof.timer.system_timer",
+        "wheelproof_spec.cli",
+        "wheelproof_spec.conformance.timer_port",
+        "wheelproof_spec.oracle.concurrent_timer",
+        "wheelproof_spec.verdicts",
+    }
+
+
+def test_the_core_imports_with_the_standard_library_alone() -> None:
+    program = _IMPORT_ALL.format(
+        reference=str(REFERENCE), spec=str(SPEC), names=sorted(_core_modules())
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert done.stdout.split() == []
+
+
+def test_the_program_shows_its_help_with_the_standard_library_alone() -> None:
+    program = (
+        "import importlib.metadata, sys\n"
+        f"sys.path[:0] = [{str(REFERENCE)!r}, {str(SPEC)!r}]\n"
+        "importlib.metadata.version = lambda name: 'not installed'\n"
+        "from wheelproof_spec.cli import main\n"
+        "sys.exit(main(['--help']))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=False
+    )
+    assert done.stderr == ""
+    assert done.returncode == 0
+    for verb in ("tlc", "fuzz", "conform"):
+        assert verb in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("folder", "layer"), [("reference", 0), ("spec", 1), ("pipeline", 2), ("stateful_tests", 1)]
+)
+def test_imports_point_from_the_pipeline_to_the_spec_to_the_reference(
+    folder: str, layer: int
+) -> None:
+    too_high = set(_LAYERS[layer + 1 :])
+    assert _listed(one for one in imports(ROOT / folder) if one.package in too_high) == []
+
+
+def test_the_reference_imports_itself_and_the_standard_library() -> None:
+    allowed = sys.stdlib_module_names | {"wheelproof"}
+    assert _listed(one for one in imports(REFERENCE) if one.package not in allowed) == []
+
+
+def test_the_core_of_the_spec_imports_nothing_else_either() -> None:
+    allowed = sys.stdlib_module_names | {"wheelproof", "wheelproof_spec"}
+    core = [SPEC / "wheelproof_spec" / name for name in _CORE]
+    assert _listed(one for one in imports(*core) if one.package not in allowed) == []
+
+
+def test_the_command_line_imports_extras_only_when_a_verb_runs() -> None:
+    allowed = sys.stdlib_module_names | {"wheelproof", "wheelproof_spec"}
+    top = [one for one in imports(SPEC) if one.file.parent == SPEC / "wheelproof_spec"]
+    assert _listed(one for one in top if one.package not in allowed and one.at_once) == []
+
+
+def test_adapters_import_nothing_of_ours() -> None:
+    assert _listed(one for one in imports(ROOT / "adapters") if one.package in _LAYERS) == []
+
+
+def test_nothing_that_is_shipped_imports_the_tests_or_the_tools() -> None:
+    ours_alone = {"tests", "stateful_tests", "tools", "bench", "pytest", "_pytest"}
+    assert _listed(one for one in imports(REFERENCE, SPEC) if one.package in ours_alone) == []
+
+
+def test_concurrency_comes_from_the_sync_layer_alone() -> None:
+    sync = REFERENCE / "wheelproof" / "sync"
+    outside = [one for one in imports(REFERENCE) if not one.file.is_relative_to(sync)]
+    assert outside
+    assert _listed(one for one in outside if one.package in _CONCURRENCY) == []
+    inside = {one.package for one in imports(sync)}
+    assert inside & _CONCURRENCY == {"threading", "time"}
+
+
+def test_the_reference_and_the_tla_modules_do_not_read_each_other() -> None:
+    for path in python_files(REFERENCE):
+        assert ".tla" not in path.read_text(encoding="utf-8"), path

@@ -1,0 +1,247 @@
+"""Each known bug of the timer: the variant breaks in one chosen run, the reference holds in it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+from interleaving import MAKE, Interleaving, Step
+from timer_support import NO_WAIT, Bench, NamedTask
+
+from wheelproof.sync import DeferredExecutor, atomic_integer, use_runtime, volatile
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList
+from wheelproof.units import Millis
+from wheelproof_spec.fuzz.instrumented_runtime import (
+    InstrumentedRuntime,
+    StepLimit,
+    StepLimitExceededError,
+)
+from wheelproof_spec.known_bugs import KNOWN_BUGS, find_known_bug
+from wheelproof_spec.known_bugs.timer import UnguardedEntryBucket
+
+_NOTHING: list[str] = []
+_STEPS_ENOUGH_FOR_ANY_ADVANCE = 10_000
+_TAKE_LIST = Step("TimerTaskList.monitor", "__enter__")
+_TAKE_ENTRY = Step("TimerTaskEntry.monitor", "__enter__")
+_TAKE_TIMER = Step("SystemTimer.lock", "__enter__")
+_TAKE_WHEEL = Step("TimingWheel.monitor", "__enter__")
+_BIND = Step("TimerTask.monitor", "__enter__")
+_SET_LIST = Step("TimerTaskEntry.list", "set")
+_COUNT = Step("SystemTimer.task_counter", "add_and_get")
+_OFFER = Step("DelayQueue.lock", "__enter__")
+_MAKE_BUCKET = Step("TimerTaskList.monitor", MAKE)
+
+
+def cancel_through_a_list_that_has_changed(timer_class: type[SystemTimer]) -> object:
+    """Cancel has read the upper bucket; the entry moves down; an adder joins it there."""
+    with Interleaving() as interleaving:
+        bench = Bench(timer_class, wheel_size=4)
+        moved = bench.add("moved", 5)
+        canceller = interleaving.run(moved.cancel)
+        assert canceller.until(_TAKE_LIST)
+        assert bench.advance_to(4) == []
+        adder = interleaving.run(lambda: bench.add("joined", 1))
+        assert adder.until(_SET_LIST)
+        canceller.until(_TAKE_LIST)
+        adder.finish()
+        canceller.finish()
+        return bench.advance_to(5), bench.timer.size()
+
+
+def cancel_between_two_lists(timer_class: type[SystemTimer]) -> object:
+    """The reaper has taken the entry out of the upper bucket; now it is cancelled."""
+    with Interleaving() as interleaving:
+        bench = Bench(timer_class, wheel_size=4)
+        task = bench.add("cancelled", 5)
+        bench.clock.advance_to(5)
+        reaper = interleaving.run(lambda: bench.timer.advance_clock(NO_WAIT))
+        assert reaper.until(_COUNT)
+        cancelled = task.cancel()
+        reaper.finish()
+        return cancelled, bench.run_submitted()
+
+
+def add_while_the_overflow_wheel_is_made(timer_class: type[SystemTimer]) -> object:
+    """One adder makes the overflow wheel, another one needs it."""
+    with Interleaving() as interleaving:
+        bench = Bench(timer_class, wheel_size=4)
+        maker = interleaving.run(lambda: bench.add("made", 5))
+        assert maker.until(_MAKE_BUCKET)
+        user = interleaving.run(lambda: bench.add("used", 6))
+        user.until(_TAKE_WHEEL)
+        maker.finish()
+        try:
+            user.finish()
+        except AttributeError:
+            return "half-built"
+        return bench.advance_to(6)
+
+
+def flush_without_end(timer_class: type[SystemTimer]) -> object:
+    """A task is due; whoever advances may make many steps, but not endlessly many."""
+    limit = StepLimit(_STEPS_ENOUGH_FOR_ANY_ADVANCE)
+    with use_runtime(InstrumentedRuntime(ThreadsRuntime(), limit)):
+        bench = Bench(timer_class)
+        bench.add("due", 1)
+        try:
+            return bench.advance_to(1)
+        except StepLimitExceededError:
+            return "no end"
+
+
+def advance_between_set_expiration_and_offer(timer_class: type[SystemTimer]) -> object:
+    """One adder has not offered its bucket yet; another has joined the bucket and returned."""
+    with Interleaving() as interleaving:
+        bench = Bench(timer_class)
+        bench.clock.advance_to(5)
+        first = interleaving.run(lambda: bench.add("first", 0))
+        assert first.until(_OFFER)
+        interleaving.run(lambda: bench.add("second", 0)).finish()
+        reaper = interleaving.run(lambda: bench.timer.advance_clock(NO_WAIT))
+        reaper.until(_TAKE_TIMER)
+        # Kafka's reaper has given up here; the reference's waits for the lock, behind the adder.
+        submitted = bench.run_submitted()
+        first.finish()
+        reaper.finish()
+        return submitted + bench.run_submitted()
+
+
+def add_between_poll_and_lock(timer_class: type[SystemTimer]) -> object:
+    """A slow adder links into an earlier bucket than the one that the reaper has found due.
+
+    At 8 ms the reaper flushes the upper bucket of 8 to 11 ms, and its entry of 11 ms comes down
+    into the bucket of the slow adder's entry of 7 ms.
+    """
+    with Interleaving() as interleaving:
+        bench = Bench(timer_class, wheel_size=4)
+        bench.add("nine", 9)
+        bench.add("eleven", 11)
+        bench.add("four", 4)
+        assert bench.advance_to(4) == ["four"]
+        bench.clock.advance_to(7)
+        adder = interleaving.run(lambda: bench.add("seven", 0))
+        assert adder.until(_BIND)
+        bench.clock.advance_to(8)
+        reaper = interleaving.run(lambda: bench.timer.advance_clock(NO_WAIT))
+        assert reaper.until(_TAKE_TIMER)
+        adder.finish()
+        reaper.finish()
+        return [bench.run_submitted(), *(bench.advance_to(time_ms) for time_ms in (9, 10, 11))]
+
+
+class _AnnouncingExecutor(DeferredExecutor):
+    """A deferred executor whose submission is a step of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._step = volatile(None, "executor")
+
+    def submit(self, task: Callable[[], None]) -> None:
+        self._step.get()
+        super().submit(task)
+
+
+def cancel_between_test_and_submission(timer_class: type[SystemTimer]) -> object:
+    """The reaper has found the task not cancelled; before it submits it, the task is cancelled."""
+    with Interleaving() as interleaving:
+        bench = Bench(timer_class, executor=_AnnouncingExecutor())
+        task = bench.add("task", 1)
+        bench.clock.advance_to(1)
+        reaper = interleaving.run(lambda: bench.timer.advance_clock(NO_WAIT))
+        assert reaper.until(Step("executor", "get"))
+        cancelled = task.cancel()
+        reaper.finish()
+        return cancelled, bench.run_submitted()
+
+
+def add_to_a_wheel_of_one_bucket(timer_class: type[SystemTimer]) -> object:
+    """The task lies ahead, beyond every level's only bucket."""
+    bench = Bench(timer_class, wheel_size=1)
+    try:
+        bench.add("ahead", 5)
+    except RecursionError:
+        return "no end"
+    return bench.advance_to(5)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    bug_id: str
+    scenario: Callable[[type[SystemTimer]], object]
+    broken: object
+    right: object
+
+
+_CASES = (
+    _Case(
+        "KAFKA-2226/stale-list",
+        cancel_through_a_list_that_has_changed,
+        broken=(_NOTHING, 1),
+        right=(["joined"], 0),
+    ),
+    _Case(
+        "KAFKA-2226/no-cancelled-test",
+        cancel_between_two_lists,
+        broken=(True, ["cancelled"]),
+        right=(True, _NOTHING),
+    ),
+    _Case(
+        "KAFKA-2112",
+        add_while_the_overflow_wheel_is_made,
+        broken="half-built",
+        right=["made", "used"],
+    ),
+    _Case("advance-after-flush", flush_without_end, broken="no end", right=["due"]),
+    _Case(
+        "poll-outside-lock",
+        advance_between_set_expiration_and_offer,
+        broken=[],
+        right=["first", "second"],
+    ),
+    _Case(
+        "poll-outside-lock",
+        add_between_poll_and_lock,
+        broken=[[], [], [], ["seven", "eleven", "nine"]],
+        right=[["seven"], ["nine"], [], ["eleven"]],
+    ),
+    _Case(
+        "test-then-submit",
+        cancel_between_test_and_submission,
+        broken=(True, ["task"]),
+        right=(False, ["task"]),
+    ),
+    _Case("one-bucket", add_to_a_wheel_of_one_bucket, broken="no end", right=["ahead"]),
+)
+
+
+@pytest.mark.parametrize("case", _CASES, ids=lambda case: case.scenario.__name__)
+def test_the_variant_breaks_and_the_reference_holds(case: _Case) -> None:
+    assert case.scenario(find_known_bug(case.bug_id).timer_class) == case.broken
+    assert case.scenario(SystemTimer) == case.right
+
+
+def _two_lists_race(list_class: type[TimerTaskList]) -> tuple[int, int]:
+    """Return the counter once both lists have added one entry, and once that was removed."""
+    with Interleaving() as interleaving:
+        counter = atomic_integer(0, "counter")
+        one, other = list_class(counter), list_class(counter)
+        entry = TimerTaskEntry(NamedTask("raced for", 0, []), Millis(0))
+        first = interleaving.run(lambda: one.add(entry))
+        assert first.until(_SET_LIST)
+        second = interleaving.run(lambda: other.add(entry))
+        second.until(_TAKE_ENTRY)
+        first.finish()
+        second.finish()
+        linked = counter.get()
+        entry.remove()
+        return linked, counter.get()
+
+
+def test_two_lists_race_for_one_entry() -> None:
+    assert _two_lists_race(UnguardedEntryBucket) == (2, 1)
+    assert _two_lists_race(TimerTaskList) == (1, 0)
+
+
+def test_every_known_bug_of_the_timer_is_shown_here() -> None:
+    shown = {case.bug_id for case in _CASES} | {"entry-monitor-dropped"}
+    assert shown == {bug.id for bug in KNOWN_BUGS if bug.component == "timer"}
