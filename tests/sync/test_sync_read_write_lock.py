@@ -214,3 +214,31 @@ def test_a_side_is_released_when_its_block_raises(side: str) -> None:
     with pytest.raises(ArithmeticError), view:
         raise ArithmeticError
     on_another_thread(_enter(shared.write, list[str]))
+
+
+def test_readers_that_wait_when_a_writer_leaves_go_before_the_next_writer() -> None:
+    """Phase-fair: two threads that write in a loop do not keep a reader out for ever."""
+    shared = _TellingLock()
+    order: list[str] = []
+    with shared.write:
+        second = started(_enter(shared.write, lambda: order.append("second writer")))
+        shared.await_queued()
+        reader = started(_enter(shared.read, lambda: order.append("reader")))
+        shared.await_queued()
+        order.append("first writer")
+    reader.result()
+    second.result()
+    assert order == ["first writer", "reader", "second writer"]
+
+
+def test_a_reader_that_comes_after_the_writer_left_waits_for_the_next_writer() -> None:
+    shared = _TellingLock()
+    order: list[str] = []
+    with shared.read:
+        writer = started(_enter(shared.write, lambda: order.append("writer")))
+        shared.await_queued()
+        reader = started(_enter(shared.read, lambda: order.append("reader")))
+        shared.await_queued()
+    writer.result()
+    reader.result()
+    assert order == ["writer", "reader"]

@@ -225,7 +225,8 @@ class Runtime(Protocol):
     def read_write_lock(self, name: str, *, prefer_writers: bool) -> ReadWriteLock:
         """Return a new read-write lock.
 
-        With `prefer_writers` a new reader waits while a writer waits.
+        With `prefer_writers` a new reader waits while a writer waits, and the readers that wait
+        when a writer leaves go before the next writer.
         """
         ...
 

@@ -26,6 +26,7 @@ from wheelproof.units import Millis
 
 T = TypeVar("T")
 
+# What `threading.RLock()` returns, without the call in Python that wraps it: a timer makes two.
 _RLock = type(threading.RLock())
 
 

@@ -1,4 +1,11 @@
-"""The default runtime's read-write lock, which the standard library lacks."""
+"""The default runtime's read-write lock, which the standard library lacks.
+
+With writers preferred it is phase-fair (B. Brandenburg and J. Anderson, "Spin-Based
+Reader-Writer Synchronization for Multiprocessor Real-Time Systems", Real-Time Systems 2010): a new
+reader waits while a writer waits, and the readers that wait when a writer leaves go before the next
+writer. So neither side keeps the other out for ever; a plain preference for writers lets two
+threads that write in a loop starve every reader (docs/findings.md).
+"""
 
 import threading
 from collections.abc import Callable
@@ -16,6 +23,9 @@ class ThreadsReadWriteLock:
         self._writer: int | None = None
         self._writer_holds = 0
         self._waiting_writers = 0
+        self._waiting_readers: set[int] = set()
+        # Waiting readers that the last writer has let pass; the next writer waits for them.
+        self._admitted: set[int] = set()
         self.read = _View(self._acquire_read, self._release_read)
         self.write = _View(self._acquire_write, self._release_write)
 
@@ -25,9 +35,26 @@ class ThreadsReadWriteLock:
             holds = self._holds_of_reader.get(me, 0)
             # A thread that holds either side must not queue behind a writer that waits for it.
             if not holds and self._writer != me:
-                while self._writer is not None or (self._prefer_writers and self._waiting_writers):
-                    self._changed.wait()
+                self._await_read(me)
             self._holds_of_reader[me] = holds + 1
+
+    def _await_read(self, me: int) -> None:
+        self._waiting_readers.add(me)
+        try:
+            while not self._may_read(me):
+                self._changed.wait()
+        except BaseException:
+            # Whoever was waiting for this reader waits for nothing now.
+            self._changed.notify_all()
+            raise
+        finally:
+            self._waiting_readers.discard(me)
+            self._admitted.discard(me)
+
+    def _may_read(self, me: int) -> bool:
+        if self._writer is not None:
+            return False
+        return me in self._admitted or not (self._prefer_writers and self._waiting_writers)
 
     def _release_read(self) -> None:
         me = threading.get_ident()
@@ -52,10 +79,13 @@ class ThreadsReadWriteLock:
                 raise RuntimeError(f"{self._name}: a reader asked for the write side")
             self._waiting_writers += 1
             try:
-                while self._writer is not None or self._holds_of_reader:
+                while self._writer is not None or self._holds_of_reader or self._admitted:
                     self._changed.wait()
                 self._writer = me
                 self._writer_holds = 1
+            except BaseException:
+                self._changed.notify_all()
+                raise
             finally:
                 self._waiting_writers -= 1
 
@@ -66,6 +96,7 @@ class ThreadsReadWriteLock:
             self._writer_holds -= 1
             if not self._writer_holds:
                 self._writer = None
+                self._admitted |= self._waiting_readers
                 self._changed.notify_all()
 
 

@@ -15,10 +15,12 @@ from wheelproof import sync
 from wheelproof.domain import require_integer
 from wheelproof.sync import AtomicInteger, GuardedBy, Volatile
 from wheelproof.timer.arithmetic import (
+    advanced_clock,
     already_expired,
     bucket_index,
     truncate_to_tick,
     virtual_id,
+    wheel_interval,
     within_interval,
 )
 from wheelproof.timer.delay_queue import DelayQueue
@@ -75,7 +77,7 @@ class TimingWheel:
         require_integer("start_ms", start_ms, 0)
         self.tick_ms = Millis(tick_ms)
         self.wheel_size = max(wheel_size, self._fewest_buckets)
-        self.interval_ms = Millis(tick_ms * self.wheel_size)
+        self.interval_ms = Millis(wheel_interval(tick_ms, self.wheel_size))
         self._current_time_ms = truncate_to_tick(start_ms, tick_ms)
         self._task_counter = task_counter
         self._queue = queue
@@ -116,12 +118,13 @@ class TimingWheel:
 
         No effect unless at least one tick has passed. TLA+: AdvanceClock of TimingWheel.
         """
-        if time_ms < self._current_time_ms + self.tick_ms:
+        current_time_ms = advanced_clock(self._current_time_ms, time_ms, self.tick_ms)
+        if current_time_ms == self._current_time_ms:
             return
-        self._current_time_ms = truncate_to_tick(time_ms, self.tick_ms)
+        self._current_time_ms = current_time_ms
         overflow_wheel = self._overflow_wheel.get()
         if overflow_wheel is not None:
-            overflow_wheel.advance_clock(Millis(self._current_time_ms))
+            overflow_wheel.advance_clock(Millis(current_time_ms))
 
     def _is_cancelled(self, entry: TimerTaskEntry) -> bool:
         return entry.cancelled()

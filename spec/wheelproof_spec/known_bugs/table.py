@@ -13,6 +13,7 @@ class Finder(StrEnum):
 
     SEQUENTIAL = "fuzz, one thread"
     THREADS = "fuzz, real threads"
+    INTERLEAVING = "scripted interleaving"
     TLC = "TLC"
 
 
@@ -42,8 +43,8 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         "that it saw",
         broken="an entry is in one list at most",
         source="KAFKA-2226",
-        finders=(Finder.TLC, Finder.THREADS),
-        models=(),
+        finders=(Finder.TLC, Finder.INTERLEAVING),
+        models=("MCEntryMigration_KAFKA_2226_any_list",),
         timer_class=timer.StaleListTimer,
         bucket_class=timer.StaleListBucket,
     ),
@@ -53,8 +54,8 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="a cancelled entry is re-inserted and submitted without a test",
         broken="nothing runs after a successful cancel",
         source="KAFKA-2226",
-        finders=(Finder.TLC, Finder.THREADS),
-        models=(),
+        finders=(Finder.TLC, Finder.SEQUENTIAL, Finder.THREADS, Finder.INTERLEAVING),
+        models=("MCEntryMigration_KAFKA_2226_no_test",),
         timer_class=timer.CancelBlindTimer,
     ),
     KnownBug(
@@ -63,8 +64,8 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="an adder sees the overflow wheel between its publication and its construction",
         broken="safe publication",
         source="KAFKA-2112",
-        finders=(Finder.TLC, Finder.THREADS),
-        models=(),
+        finders=(Finder.TLC, Finder.INTERLEAVING),
+        models=("MCOverflowWheel_KAFKA_2112",),
         timer_class=timer.HalfBuiltOverflowTimer,
     ),
     KnownBug(
@@ -73,8 +74,12 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="two lists race for one entry",
         broken="links and counter stay consistent",
         source="semantics.md 1.13",
-        finders=(Finder.TLC, Finder.THREADS),
-        models=(),
+        finders=(Finder.TLC, Finder.THREADS, Finder.INTERLEAVING),
+        models=(
+            "MCEntryMigration_entry_monitor_dropped",
+            "MCEntryMigration_entry_monitor_dropped_links",
+            "MCEntryMigration_entry_monitor_dropped_counter",
+        ),
         timer_class=timer.UnguardedEntryTimer,
         bucket_class=timer.UnguardedEntryBucket,
     ),
@@ -85,7 +90,11 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         broken="flush ends",
         source="semantics.md 1.6",
         finders=(Finder.TLC, Finder.SEQUENTIAL),
-        models=(),
+        models=(
+            "MCTimingWheel_AdvanceAfterFlush",
+            "MCEntryMigration_advance_after_flush",
+            "MCSystemTimer_advance_after_flush",
+        ),
         timer_class=timer.AdvanceAfterFlushTimer,
     ),
     KnownBug(
@@ -94,8 +103,12 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="an adder runs between the reaper's poll and its lock",
         broken="a due task is submitted by the end of the advance; a queued bucket keeps its key",
         source="docs/findings.md",
-        finders=(Finder.TLC, Finder.THREADS),
-        models=(),
+        finders=(Finder.TLC, Finder.INTERLEAVING),
+        models=(
+            "MCSystemTimer_poll_outside_late",
+            "MCSystemTimer_poll_outside_key",
+            "MCSystemTimer_poll_outside_early",
+        ),
         timer_class=timer.PollOutsideLockTimer,
     ),
     KnownBug(
@@ -104,8 +117,8 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="a task is cancelled between the cancelled test and its submission",
         broken="nothing is submitted after its cancel has returned",
         source="docs/findings.md",
-        finders=(Finder.TLC, Finder.SEQUENTIAL),
-        models=(),
+        finders=(Finder.TLC, Finder.SEQUENTIAL, Finder.INTERLEAVING),
+        models=("MCEntryMigration_test_then_submit",),
         timer_class=timer.SubmitAfterTestTimer,
     ),
     KnownBug(
@@ -115,7 +128,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         broken="every add returns",
         source="docs/findings.md",
         finders=(Finder.TLC, Finder.SEQUENTIAL),
-        models=(),
+        models=("MCTimingWheel_OneBucket",),
         timer_class=timer.OneBucketTimer,
     ),
 )

@@ -13,6 +13,7 @@ from wheelproof_spec.resources import checkout_directory
 from wheelproof_spec.verdicts import CheckResult, Verdict
 
 CASES = 1_000
+_CASES_BETWEEN_REPORTS = 250
 _CONFIRM_SECONDS = 120
 
 _Report = Callable[[str], None]
@@ -36,7 +37,8 @@ def conformance_section(adapter: Path, seed: int, report: _Report) -> Section:
             cases=CASES,
             seed=seed,
             skip=adapter / "known-limits.txt",
-        )
+        ),
+        progress=lambda cases, steps: _report_some(cases, steps, report),
     )
     limits = (f"{count.clause} ({count.reason})" for count in result.clauses if count.reason)
     return Section(
@@ -69,6 +71,11 @@ def findings_section(adapter: Path, report: _Report) -> Section:
     versions = {str(document["version"]) for document in documents}
     subject = f"SystemTimer of kafka-server-common {', '.join(sorted(versions))}"
     return _findings([_confirmation(document) for document in documents], subject)
+
+
+def _report_some(cases: int, steps: int, report: _Report) -> None:
+    if cases % _CASES_BETWEEN_REPORTS == 0:
+        report(f"{cases:,} cases, {steps:,} steps")
 
 
 def _findings(results: list[CheckResult], subject: str) -> Section:

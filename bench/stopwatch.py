@@ -1,0 +1,41 @@
+"""How time and memory are measured: the same way for every contestant."""
+
+import gc
+import time
+import tracemalloc
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+
+def microseconds_each(work: Callable[[], None], count: int) -> float:
+    """Run `work`, which does `count` things, and return the processor time of one of them.
+
+    Processor time, not wall time: what other programs on the machine take is not counted.
+    """
+    started = time.process_time_ns()
+    work()
+    return (time.process_time_ns() - started) / count / 1_000
+
+
+def bytes_each(work: Callable[[], None], count: int) -> float:
+    """Run `work`, which makes `count` things that stay, and return the bytes of one of them."""
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        work()
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    return (after - before) / count
+
+
+@contextmanager
+def garbage_collector(*, enabled: bool) -> Generator[None]:
+    """Start with nothing to collect, and leave the collector as it is or switch it off."""
+    gc.collect()
+    if not enabled:
+        gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
