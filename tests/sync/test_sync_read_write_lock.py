@@ -229,16 +229,3 @@ def test_readers_that_wait_when_a_writer_leaves_go_before_the_next_writer() -> N
     reader.result()
     second.result()
     assert order == ["first writer", "reader", "second writer"]
-
-
-def test_a_reader_that_comes_after_the_writer_left_waits_for_the_next_writer() -> None:
-    shared = _TellingLock()
-    order: list[str] = []
-    with shared.read:
-        writer = started(_enter(shared.write, lambda: order.append("writer")))
-        shared.await_queued()
-        reader = started(_enter(shared.read, lambda: order.append("reader")))
-        shared.await_queued()
-    writer.result()
-    reader.result()
-    assert order == ["writer", "reader"]

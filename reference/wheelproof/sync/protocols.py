@@ -28,7 +28,21 @@ from wheelproof.units import Millis
 T = TypeVar("T")
 
 
-class Lock(Protocol):
+class LockView(Protocol):
+    """What is held inside a `with` block."""
+
+    def __enter__(self) -> bool: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None: ...
+
+
+class Lock(LockView, Protocol):
     """A mutual-exclusion lock that is not reentrant and not fair."""
 
     def acquire(self) -> bool:
@@ -43,29 +57,9 @@ class Lock(Protocol):
         """Give the lock back; only its holder may."""
         ...
 
-    def __enter__(self) -> bool: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
-
-
-class Monitor(Protocol):
+class Monitor(LockView, Protocol):
     """A reentrant lock, used in `with` blocks: what Java's `synchronized` takes."""
-
-    def __enter__(self) -> bool: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
 
 
 class Condition(Protocol):
@@ -87,20 +81,6 @@ class Condition(Protocol):
     def notify_all(self) -> None:
         """Wake all waiting threads."""
         ...
-
-
-class LockView(Protocol):
-    """One side of a read-write lock, used in `with` blocks."""
-
-    def __enter__(self) -> bool: ...
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None: ...
 
 
 class ReadWriteLock(Protocol):

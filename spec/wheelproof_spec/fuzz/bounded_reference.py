@@ -19,7 +19,7 @@ from wheelproof_spec.fuzz.instrumented_runtime import (
     StepLimitExceededError,
 )
 
-STEPS_OF_A_CALL = 100_000
+STEPS_OF_A_CALL = 20_000
 """More than any call needs: an advance makes a few hundred steps for each level and task."""
 
 T = TypeVar("T")
