@@ -1,0 +1,68 @@
+"""The verb fuzz: verdicts, exit codes, reports, and the command that repeats a failure."""
+
+import json
+import shlex
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+
+from wheelproof_spec.cli import main
+from wheelproof_spec.verdicts import ExitCode
+
+
+def test_fuzz_pass_writes_its_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    json_file, junit_file = tmp_path / "fuzz.json", tmp_path / "fuzz.xml"
+    options = ["--cases", "5", "--seed", "3", "--json", str(json_file), "--junit", str(junit_file)]
+    assert main(["fuzz", "timer", *options]) == ExitCode.PASS
+    document = json.loads(json_file.read_text(encoding="utf-8"))
+    assert (document["verdict"], document["seed"]) == ("pass", 3)
+    assert [result["verdict"] for result in document["results"]] == ["pass"]
+    assert ElementTree.parse(junit_file).getroot().get("failures") == "0"
+    assert "seed 3" in capsys.readouterr().out
+
+
+def test_fuzz_quiet_prints_the_verdict_alone(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fuzz", "timer", "--cases", "2", "--seed", "3", "--quiet"]) == ExitCode.PASS
+    assert capsys.readouterr().out == "pass\n"
+
+
+def test_fuzz_with_real_threads_runs_both_machines(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--threads", "real", "--cases", "2", "--seed", "3"]
+    assert main(["fuzz", "timer", *options]) == ExitCode.PASS
+    printed = capsys.readouterr().out
+    assert "timer, real threads: pass" in printed
+    assert "timer task lists, real threads: pass" in printed
+
+
+def test_fuzz_failure_prints_a_command_that_repeats_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    junit_file = tmp_path / "fuzz.xml"
+    options = ["--bug", "test-then-submit", "--seed", "1", "--junit", str(junit_file)]
+    assert main(["fuzz", "timer", *options]) == ExitCode.FAIL
+    printed = capsys.readouterr().out
+    assert "Timer.CancelTellsTheTruth" in printed
+    assert ElementTree.parse(junit_file).getroot().get("failures") == "1"
+    repeat = printed.split("  repeat    ")[1].splitlines()[0]
+    program, *words = shlex.split(repeat)
+    assert program == "wheelproof"
+    assert main(words) == ExitCode.FAIL
+    assert f"  repeat    {repeat}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--cases", "0"], "--cases has to be at least 1"),
+        (["--seconds", "0"], "--seconds has to be more than 0"),
+        (["--bug", "none-such"], "no known bug 'none-such'; there are: KAFKA-2226"),
+    ],
+)
+def test_fuzz_bad_words_end_in_one_sentence(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["fuzz", "timer", *words]) == ExitCode.USAGE
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert len(printed.splitlines()) == 1
