@@ -1,0 +1,84 @@
+--------------------------- MODULE MCSystemTimer ---------------------------
+(* SystemTimer with a few threads and tasks, a small wheel, and an end of time. *)
+EXTENDS SystemTimer
+
+CONSTANT MaxTime    \* nothing happens later, but that waiting tasks become due
+
+\* Time goes on as long as somebody waits for it, but not for those who never stop adding.
+MCLater(time) ==
+    IF \/ time < MaxTime
+       \/ Restless = {} /\ \E k \in Tasks : Waiting(k) /\ deadline[k] > time
+    THEN {time + 1}
+    ELSE {}
+
+MCReach == -4..6
+
+\* With two buckets a level and no lag, k1 and k2 lie on level 0, k3 on level 1, k5 on level 2.
+MCDelay ==
+    [k \in Tasks |->
+        CASE k = "k0" -> 0 [] k = "k1" -> 1 [] k = "k2" -> 1 [] k = "k3" -> 3 [] k = "k5" -> 4]
+
+MCVictim == [c \in Cancellers |-> IF c = "c1" THEN "k1" ELSE "k3"]
+
+\* Who adds what.
+P_one == [a \in Adders |-> <<"k1", "k3">>]
+P_due_at_once == [a \in Adders |-> <<"k0">>]
+P_same_bucket == [a \in Adders |-> IF a = "a1" THEN <<"k1">> ELSE <<"k2">>]
+P_two_levels == [a \in Adders |-> IF a = "a1" THEN <<"k1">> ELSE <<"k3">>]
+P_three_levels == [a \in Adders |-> <<"k5", "k3", "k0">>]
+P_three_tasks == [a \in Adders |-> IF a = "a1" THEN <<"k1", "k2">> ELSE <<"k3">>]
+P_again == [a \in Adders |-> <<"k3", "k1", "k3">>]
+
+-----------------------------------------------------------------------------
+(* Things that must be reachable, or the claims would say nothing *)
+
+\* Two adders at once.
+WitnessAddersTogether == Cardinality(readers) < 2
+
+\* Rule 1.7: the wheel's clock lags, so that a task that is due goes into a bucket.
+WitnessDueTaskInABucket ==
+    ~\E b \in AllBuckets : \E k \in Range(Content(b)) : Delay[k] = 0
+
+\* Rule 1.7: a task that is due at once is submitted by its adder.
+WitnessSubmittedAtOnce == ~\E a \in Adders : pc[a] = "Submit" /\ Waiting(hand[a])
+
+\* Rule 1.6: an entry comes down to a lower level.
+WitnessCascade == ~\E v \in Advancers : pc[v] = "SetExpiration"
+
+\* Rule 1.3: the second entry of a round finds the bucket's expiration set.
+WitnessNotOfferedTwice ==
+    ~\E t \in Workers : pc[t] = "SetExpiration" /\ Key(into[t]) # Idle
+
+\* A task is cancelled between binding and linking, or while its bucket is flushed.
+WitnessCancelledInHand == ~\E t \in Workers : pc[t] = "Insert" /\ ~Waiting(hand[t])
+
+\* Rule 1.5: a bucket is taken though all its entries were cancelled.
+WitnessEmptyBucketTaken == ~\E v \in Advancers : pc[v] = "AdvanceClock" /\ Content(polled[v]) = <<>>
+
+\* An advance that owes something.
+WitnessOwed == \A v \in Advancers : owed[v] = {}
+
+\* A writer waits, so a reader has to.
+WitnessReaderBehindWriter == ~(WritersQueue /\ \E a \in Adders : pc[a] = "LockRead")
+
+\* A writer waits only for a reader that has been admitted and has not entered yet.
+WitnessWriterBehindAdmitted == ~(writer = None /\ readers = {} /\ admitted # {} /\ WritersQueue)
+
+WitnessThreeLevels == Len(wheel) < 3
+
+\* Rule 1.12: a task is added again while it waits in a bucket.
+WitnessReplaced ==
+    ~\E a \in Adders : pc[a] = "Bind" /\ \E b \in AllBuckets :
+        Program[a][step[a]] \in Range(Content(b))
+
+\* Rule 1.16: what waits when the timer is closed never runs.
+WitnessLeftBehind == ~(executor = "shut" /\ \E k \in Tasks : Waiting(k))
+
+-----------------------------------------------------------------------------
+(* Claims about Kafka's design *)
+
+\* Whoever misses a task that it owes misses it because of an adder that has not returned yet.
+LateOnlyBehindAnAdder ==
+    [][\A v \in Advancers :
+        pc[v] # "Idle" /\ pc'[v] = "Idle" /\ owed'[v] # {} => readers # {}]_vars
+=============================================================================
