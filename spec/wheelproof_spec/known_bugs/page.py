@@ -13,7 +13,9 @@ _HEAD = """# Known bugs
 
 Made from `spec/wheelproof_spec/known_bugs/table.py` by `python -m wheelproof_spec.known_bugs.page`.
 
-Each entry is a variant of the reference that brings a real defect back, and a test that each engine named here finds it. KAFKA-N is an issue of Apache Kafka (issues.apache.org/jira/browse/KAFKA-N).
+Each entry is a variant of the reference that brings a real defect back, and a test that each
+engine named here finds it. KAFKA-N is an issue of Apache Kafka, to be found at
+issues.apache.org/jira/browse/KAFKA-N.
 
 | id | what triggers it | what it breaks | source | found by | models |
 |---|---|---|---|---|---|
