@@ -13,6 +13,7 @@ class Finder(StrEnum):
 
     SEQUENTIAL = "fuzz, one thread"
     THREADS = "fuzz, real threads"
+    EXPLORE = "model checker"
     INTERLEAVING = "scripted interleaving"
     TLC = "TLC"
 
@@ -43,7 +44,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         "that it saw",
         broken="an entry is in one list at most",
         source="KAFKA-2226",
-        finders=(Finder.TLC, Finder.INTERLEAVING),
+        finders=(Finder.TLC, Finder.EXPLORE, Finder.INTERLEAVING),
         models=("MCEntryMigration_KAFKA_2226_any_list",),
         timer_class=timer.StaleListTimer,
         bucket_class=timer.StaleListBucket,
@@ -54,7 +55,13 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="a cancelled entry is re-inserted and submitted without a test",
         broken="nothing runs after a successful cancel",
         source="KAFKA-2226",
-        finders=(Finder.TLC, Finder.SEQUENTIAL, Finder.THREADS, Finder.INTERLEAVING),
+        finders=(
+            Finder.TLC,
+            Finder.EXPLORE,
+            Finder.SEQUENTIAL,
+            Finder.THREADS,
+            Finder.INTERLEAVING,
+        ),
         models=("MCEntryMigration_KAFKA_2226_no_test",),
         timer_class=timer.CancelBlindTimer,
     ),
@@ -64,7 +71,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="an adder sees the overflow wheel between its publication and its construction",
         broken="safe publication",
         source="KAFKA-2112",
-        finders=(Finder.TLC, Finder.INTERLEAVING),
+        finders=(Finder.TLC, Finder.EXPLORE, Finder.INTERLEAVING),
         models=("MCOverflowWheel_KAFKA_2112",),
         timer_class=timer.HalfBuiltOverflowTimer,
     ),
@@ -74,7 +81,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="two lists race for one entry",
         broken="links and counter stay consistent",
         source="semantics.md 1.13",
-        finders=(Finder.TLC, Finder.THREADS, Finder.INTERLEAVING),
+        finders=(Finder.TLC, Finder.EXPLORE, Finder.THREADS, Finder.INTERLEAVING),
         models=(
             "MCEntryMigration_entry_monitor_dropped",
             "MCEntryMigration_entry_monitor_dropped_links",
@@ -89,7 +96,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="a bucket is flushed before the wheel's clock has moved",
         broken="flush ends",
         source="semantics.md 1.6",
-        finders=(Finder.TLC, Finder.SEQUENTIAL),
+        finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL),
         models=(
             "MCTimingWheel_AdvanceAfterFlush",
             "MCEntryMigration_advance_after_flush",
@@ -103,7 +110,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="an adder runs between the reaper's poll and its lock",
         broken="a due task is submitted by the end of the advance; a queued bucket keeps its key",
         source="docs/findings.md",
-        finders=(Finder.TLC, Finder.INTERLEAVING),
+        finders=(Finder.TLC, Finder.EXPLORE, Finder.INTERLEAVING),
         models=(
             "MCSystemTimer_poll_outside_late",
             "MCSystemTimer_poll_outside_key",
@@ -117,7 +124,7 @@ KNOWN_BUGS: tuple[KnownBug, ...] = (
         trigger="a task is cancelled between the cancelled test and its submission",
         broken="nothing is submitted after its cancel has returned",
         source="docs/findings.md",
-        finders=(Finder.TLC, Finder.SEQUENTIAL, Finder.INTERLEAVING),
+        finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL, Finder.INTERLEAVING),
         models=("MCEntryMigration_test_then_submit",),
         timer_class=timer.SubmitAfterTestTimer,
     ),

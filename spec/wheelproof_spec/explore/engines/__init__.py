@@ -1,0 +1,1 @@
+"""The engines: each decides, run after run, who makes the next step."""

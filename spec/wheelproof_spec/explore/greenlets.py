@@ -1,0 +1,65 @@
+"""The fast substrate: greenlets, all on the thread that explores."""
+
+import importlib
+from collections.abc import Callable
+from typing import Protocol
+
+
+class _Greenlet(Protocol):
+    def switch(self) -> object: ...
+
+
+class GreenletSubstrate:
+    """Fibers that are greenlets; to be used on the thread that made it."""
+
+    def __init__(self) -> None:
+        # The package has no type hints.
+        module = importlib.import_module("greenlet")
+        current: Callable[[], _Greenlet] = module.getcurrent
+        self._new: Callable[[Callable[[], None]], _Greenlet] = module.greenlet
+        self._to_scheduler = current().switch
+        self._idle: list[_GreenletFiber] = []
+
+    def fiber(self, body: Callable[[], None]) -> "_GreenletFiber":
+        """Return a fiber that runs `body` when first resumed."""
+        if self._idle:
+            fiber = self._idle.pop()
+            fiber.body = body
+            return fiber
+        return _GreenletFiber(body, self._new, self._to_scheduler, self._idle)
+
+    def close(self) -> None:
+        """Drop the pool."""
+        self._idle.clear()
+
+
+class _GreenletFiber:
+    __slots__ = ("_idle", "_own", "_to_scheduler", "body")
+
+    def __init__(
+        self,
+        body: Callable[[], None],
+        new: Callable[[Callable[[], None]], _Greenlet],
+        to_scheduler: Callable[[], object],
+        idle: "list[_GreenletFiber]",
+    ) -> None:
+        self.body = body
+        self._idle = idle
+        self._to_scheduler = to_scheduler
+        self._own = new(self._run).switch
+
+    @property
+    def resume(self) -> Callable[[], object]:
+        """Switch to the fiber."""
+        return self._own
+
+    @property
+    def suspend(self) -> Callable[[], object]:
+        """Switch to the scheduler."""
+        return self._to_scheduler
+
+    def _run(self) -> None:
+        while True:
+            self.body()
+            self._idle.append(self)
+            self._to_scheduler()

@@ -1,0 +1,46 @@
+"""The programs that come with the checker, by name, and those of users."""
+
+import importlib
+
+from wheelproof_spec.errors import InputRejectedError, UsageError
+from wheelproof_spec.explore.program import Program
+from wheelproof_spec.explore.programs.classics import CLASSICS
+from wheelproof_spec.explore.programs.entry_migration import ENTRY_MIGRATION
+from wheelproof_spec.explore.programs.known_bugs import failing_programs
+from wheelproof_spec.explore.programs.system_timer import SYSTEM_TIMER
+from wheelproof_spec.explore.programs.timer_world import TIMER_WORLD
+from wheelproof_spec.explore.programs.waiting import WAITING
+
+
+def passing_programs() -> tuple[Program, ...]:
+    """Return every program that has to pass, those of the timer last."""
+    return (*CLASSICS, *WAITING, *ENTRY_MIGRATION, *SYSTEM_TIMER, *TIMER_WORLD)
+
+
+def find_program(name: str) -> Program:
+    """Return the program of this name, or the object that `module:attribute` names.
+
+    Raises UsageError, which names the programs there are, and InputRejectedError for a module that
+    cannot be imported or has no such program.
+    """
+    if ":" in name:
+        return _imported(name)
+    programs = {program.name: program for program in (*passing_programs(), *failing_programs())}
+    if name not in programs:
+        raise UsageError(
+            f"no program {name!r}; there are: {', '.join(programs)}; "
+            "your own is named module:attribute"
+        )
+    return programs[name]
+
+
+def _imported(name: str) -> Program:
+    module, _, attribute = name.partition(":")
+    remedy = "name an importable module and a Program in it, as module:attribute"
+    try:
+        program: object = getattr(importlib.import_module(module), attribute, None)
+    except Exception as error:
+        raise InputRejectedError(name, None, f"{type(error).__name__}: {error}", remedy) from error
+    if not isinstance(program, Program):
+        raise InputRejectedError(name, None, f"{attribute!r} is no Program", remedy)
+    return program

@@ -1,0 +1,45 @@
+"""Programs that have to fail: known bugs of the timer brought back, and classic mistakes."""
+
+from functools import partial
+
+from wheelproof_spec.explore.program import Program
+from wheelproof_spec.explore.programs.classics import lost_update, philosophers
+from wheelproof_spec.explore.programs.entry_migration import ENTRY_BUILDERS, entry_program
+from wheelproof_spec.explore.programs.making import program
+from wheelproof_spec.explore.programs.system_timer import TIMER_BUILDERS, timer_program
+from wheelproof_spec.explore.programs.waiting import event
+from wheelproof_spec.known_bugs import find_known_bug
+
+_ENTRY_BUGS = {
+    "KAFKA-2226/stale-list": "entry-cancel-flush-add",
+    "entry-monitor-dropped": "entry-two-lists",
+}
+_TIMER_BUGS = {
+    "KAFKA-2226/no-cancelled-test": "timer-cancel-cascade",
+    "KAFKA-2112": "timer-overflow-adds",
+    "advance-after-flush": "timer-cancel-cascade",
+    "poll-outside-lock": "timer-two-adds-advance",
+    "test-then-submit": "timer-cancel-advance",
+}
+
+
+def bug_programs() -> dict[str, Program]:
+    """Return a program for each known bug that the checker finds, by the bug's id."""
+    programs = {
+        bug: entry_program(f"bug/{bug}", ENTRY_BUILDERS[name], find_known_bug(bug).bucket_class)
+        for bug, name in _ENTRY_BUGS.items()
+    }
+    for bug, name in _TIMER_BUGS.items():
+        timer_class = find_known_bug(bug).timer_class
+        programs[bug] = timer_program(f"bug/{bug}", TIMER_BUILDERS[name], timer_class)
+    return programs
+
+
+def failing_programs() -> tuple[Program, ...]:
+    """Return every program that has to fail."""
+    return (
+        program("lost-update", lost_update),
+        program("philosophers-left-first", partial(philosophers, 4, ordered=False)),
+        program("event-tested-early", partial(event, mended=False)),
+        *bug_programs().values(),
+    )
