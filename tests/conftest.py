@@ -1,9 +1,15 @@
 """What tests of several folders share."""
 
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
+
+# A job in the background is started with Ctrl-C switched off, and hands that on to the programs
+# that are tested here.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 KAFKA_ADAPTER = Path(__file__).resolve().parents[1] / "adapters" / "kafka-java"
 
