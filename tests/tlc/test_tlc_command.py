@@ -15,6 +15,8 @@ from wheelproof_spec.errors import InputRejectedError, UsageError
 from wheelproof_spec.tlc import command
 from wheelproof_spec.verbs import Verbs
 
+pytestmark = pytest.mark.slow
+
 INTERRUPTED = """
 import sys
 from pathlib import Path

@@ -19,6 +19,8 @@ from wheelproof_spec.tlc.pin import pin_lines
 from wheelproof_spec.tlc.runner import RunSettings, SilentObserver, run_manifest, run_models
 from wheelproof_spec.verdicts import Verdict
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
