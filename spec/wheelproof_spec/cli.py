@@ -15,6 +15,7 @@ from wheelproof_spec.conformance import command as conformance_command
 from wheelproof_spec.errors import MissingToolError, WheelproofSpecError
 from wheelproof_spec.explore import command as explore_command
 from wheelproof_spec.fuzz import command as fuzz_command
+from wheelproof_spec.graphs import command as graph_command
 from wheelproof_spec.tlc import command as tlc_command
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import ExitCode
@@ -39,7 +40,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=version("wheelproof"))
     verbs = Verbs(parser)
-    for command in (tlc_command, explore_command, fuzz_command, conformance_command):
+    for command in (tlc_command, explore_command, graph_command, fuzz_command, conformance_command):
         command.register(verbs)
     return parser
 

@@ -8,7 +8,7 @@ import pytest
 from wheelproof_spec.cli import main
 from wheelproof_spec.verdicts import ExitCode
 
-VERBS = ("tlc", "explore", "fuzz", "conform")
+VERBS = ("tlc", "explore", "graph", "fuzz", "conform")
 
 
 def test_cli_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
@@ -33,6 +33,7 @@ def test_cli_unknown_verb_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -
         (["conform", "--driver", "true"], "hypothesis", "fuzz"),
         (["tlc"], "rich", "tlc"),
         (["explore", "--all"], "greenlet", "explore"),
+        (["graph", "--all"], "greenlet", "explore"),
     ],
 )
 def test_cli_missing_extra_is_one_sentence(words: list[str], module: str, extra: str) -> None:

@@ -1,0 +1,1 @@
+"""Graph mode: every reachable state of the real code, compared with the state graph of TLC."""

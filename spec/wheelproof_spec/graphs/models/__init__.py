@@ -1,0 +1,1 @@
+"""The comparisons of code and module that come with the project."""
