@@ -18,7 +18,7 @@ from wheelproof_spec.fuzz.report import FuzzFailure, FuzzReport
 from wheelproof_spec.fuzz.timer_domain import TimerDomain
 from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
 from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
-from wheelproof_spec.known_bugs import KNOWN_BUGS, Finder, KnownBug
+from wheelproof_spec.known_bugs import TIMER_BUGS, Finder, TimerBug
 from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, TimerContract
 
 SEED = 20_261_120
@@ -28,8 +28,8 @@ MANY_BATCHES_S = 120.0
 pytestmark = pytest.mark.slow
 
 
-def _known_bugs(finder: Finder) -> list[KnownBug]:
-    return [bug for bug in KNOWN_BUGS if finder in bug.finders]
+def _known_bugs(finder: Finder) -> list[TimerBug]:
+    return [bug for bug in TIMER_BUGS if finder in bug.finders]
 
 
 def _sequential(
@@ -61,7 +61,7 @@ def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() 
 
 
 @pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
-def test_one_thread_finds(bug: KnownBug) -> None:
+def test_one_thread_finds(bug: TimerBug) -> None:
     failure = _failure(_sequential(bug.timer_class))
     assert 2 <= len(failure.steps) <= 4, "shrunk to a reset and a few calls"
     assert _replay(failure, bug.timer_class) == failure.violation.rule
@@ -86,7 +86,7 @@ def test_real_threads_lists_of_the_reference_stay_consistent() -> None:
 
 
 @pytest.mark.parametrize("bug", _known_bugs(Finder.THREADS), ids=lambda bug: bug.id)
-def test_real_threads_find(bug: KnownBug) -> None:
+def test_real_threads_find(bug: TimerBug) -> None:
     if bug.bucket_class is TimerTaskList:
         report = run_threaded_timer_fuzz(
             bug.timer_class, contract=KAFKA, cases=100, seed=SEED, seconds=MANY_BATCHES_S

@@ -9,7 +9,7 @@ from wheelproof_spec.explore.programs.entry_migration import ENTRY_MIGRATION
 from wheelproof_spec.explore.programs.known_bugs import bug_programs
 from wheelproof_spec.explore.programs.system_timer import SYSTEM_TIMER
 from wheelproof_spec.explore.programs.timer_world import TIMER_WORLD
-from wheelproof_spec.known_bugs import KNOWN_BUGS
+from wheelproof_spec.known_bugs import TIMER_BUGS
 from wheelproof_spec.verdicts import Verdict
 
 _NEEDS_ONE_THREAD = {"one-bucket"}
@@ -35,5 +35,5 @@ def test_a_known_bug_is_found(bug: str) -> None:
 
 
 def test_every_concurrency_bug_of_the_timer_has_a_program() -> None:
-    timer = {bug.id for bug in KNOWN_BUGS if bug.component == "timer"}
+    timer = {bug.id for bug in TIMER_BUGS}
     assert set(bug_programs()) == timer - _NEEDS_ONE_THREAD

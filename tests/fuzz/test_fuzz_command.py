@@ -56,7 +56,7 @@ def test_fuzz_failure_prints_a_command_that_repeats_it(
     [
         (["--cases", "0"], "--cases has to be at least 1"),
         (["--seconds", "0"], "--seconds has to be more than 0"),
-        (["--bug", "none-such"], "no known bug 'none-such'; there are: KAFKA-2226"),
+        (["--bug", "none-such"], "no known bug 'none-such' here; there are: KAFKA-2226"),
     ],
 )
 def test_fuzz_bad_words_end_in_one_sentence(

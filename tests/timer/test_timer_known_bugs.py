@@ -16,7 +16,7 @@ from wheelproof_spec.fuzz.instrumented_runtime import (
     StepLimit,
     StepLimitExceededError,
 )
-from wheelproof_spec.known_bugs import KNOWN_BUGS, find_known_bug
+from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
 from wheelproof_spec.known_bugs.timer import UnguardedEntryBucket
 
 _NOTHING: list[str] = []
@@ -216,7 +216,7 @@ _CASES = (
 
 @pytest.mark.parametrize("case", _CASES, ids=lambda case: case.scenario.__name__)
 def test_the_variant_breaks_and_the_reference_holds(case: _Case) -> None:
-    assert case.scenario(find_known_bug(case.bug_id).timer_class) == case.broken
+    assert case.scenario(find_bug(TIMER_BUGS, case.bug_id).timer_class) == case.broken
     assert case.scenario(SystemTimer) == case.right
 
 
@@ -244,4 +244,4 @@ def test_two_lists_race_for_one_entry() -> None:
 
 def test_every_known_bug_of_the_timer_is_shown_here() -> None:
     shown = {case.bug_id for case in _CASES} | {"entry-monitor-dropped"}
-    assert shown == {bug.id for bug in KNOWN_BUGS if bug.component == "timer"}
+    assert shown == {bug.id for bug in TIMER_BUGS}

@@ -131,6 +131,29 @@ def test_a_manifest_that_is_refused(folder: Path, text: str, problem: str) -> No
     assert problem in _problem(folder, text)
 
 
+def test_included_models_follow_those_of_the_manifest(folder: Path) -> None:
+    (folder / "parts").mkdir()
+    (folder / "parts" / "more.toml").write_text(HEAD + LIVENESS, encoding="utf-8")
+    path = folder / "manifest.toml"
+    path.write_text(HEAD + 'include = ["parts/more.toml"]\n' + PASSING, encoding="utf-8")
+    first, second = load_manifest(path)
+    assert (first.name, second.kind, second.manifest) == ("Lock_pass", Kind.MUTANT, path.resolve())
+
+
+@pytest.mark.parametrize(
+    ("included", "part", "problem"),
+    [
+        ("3", HEAD, "'include' is no list of files"),
+        ('["absent.toml"]', HEAD, "absent.toml: there is no such manifest"),
+        ('["part.toml"]', HEAD + PASSING, "part.toml:4: model Lock_pass: the name occurs twice"),
+        ('["part.toml"]', HEAD + "include = []\n", "part.toml: an included file includes others"),
+    ],
+)
+def test_an_include_that_is_refused(folder: Path, included: str, part: str, problem: str) -> None:
+    (folder / "part.toml").write_text(part, encoding="utf-8")
+    assert problem in _problem(folder, HEAD + f"include = {included}\n" + PASSING)
+
+
 def test_no_manifest(tmp_path: Path) -> None:
     with pytest.raises(InputRejectedError, match="there is no such manifest"):
         load_manifest(tmp_path / "manifest.toml")

@@ -2,19 +2,18 @@
 
 import argparse
 import secrets
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.errors import UsageError
-from wheelproof_spec.known_bugs import KnownBug, find_known_bug
+from wheelproof_spec.fuzz.machines import MACHINES, Machine
 from wheelproof_spec.reports import result_document, write_json, write_junit
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import CheckResult, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
+    from wheelproof_spec.fuzz.order import FuzzOrder
     from wheelproof_spec.fuzz.report import FuzzReport
 
-_MACHINES = ("timer",)
 # A batch is over in a second or two, so that `--seconds` is kept to.
 _CASES_IN_A_BATCH = {"none": 100, "real": 20}
 
@@ -22,7 +21,9 @@ _CASES_IN_A_BATCH = {"none": 100, "real": 20}
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
     parser = verbs.add("fuzz", "stateful fuzzing against the oracle", run)
-    parser.add_argument("machine", metavar="MACHINE", choices=_MACHINES, help="what to fuzz: timer")
+    parser.add_argument(
+        "machine", metavar="MACHINE", choices=MACHINES, help=f"what to fuzz: {', '.join(MACHINES)}"
+    )
     parser.add_argument(
         "--threads",
         choices=("none", "real"),
@@ -53,11 +54,11 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.seconds is not None and arguments.seconds <= 0:
         raise UsageError(f"--seconds has to be more than 0, not {arguments.seconds:g}")
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    bug = None if arguments.bug is None else find_known_bug(arguments.bug)
+    machine = MACHINES[arguments.machine]
     if not arguments.quiet:
-        print(f"fuzzing the timer, threads: {arguments.threads}, seed {seed}", flush=True)
+        print(f"fuzzing the {machine.name}, threads: {arguments.threads}, seed {seed}", flush=True)
     results: list[CheckResult] = []
-    for report in _reports(arguments, bug, seed):
+    for report in machine.reports(_order(arguments, machine, seed)):
         result = check_result(report)
         results.append(result)
         if not arguments.quiet:
@@ -103,51 +104,24 @@ def check_result(report: "FuzzReport") -> CheckResult:
     )
 
 
-def _reports(
-    arguments: argparse.Namespace, bug: KnownBug | None, seed: int
-) -> Iterator["FuzzReport"]:
-    from wheelproof.timer import SystemTimer, TimerTaskList
-    from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
-    from wheelproof_spec.fuzz.list_threads import run_list_fuzz
-    from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
-    from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
-    from wheelproof_spec.oracle import KAFKA
+def _order(arguments: argparse.Namespace, machine: Machine, seed: int) -> "FuzzOrder":
+    from wheelproof_spec.fuzz.order import FuzzOrder
 
-    timer_class = SystemTimer if bug is None else bug.timer_class
-    cases: int = arguments.cases
-    seconds: float | None = arguments.seconds
-    repeat = f"wheelproof fuzz timer --threads {arguments.threads} --cases {cases}"
-    repeat += " --seed {seed}" if bug is None else f" --bug {bug.id} --seed {{seed}}"
-    progress = None if arguments.quiet else _print_progress
-    if arguments.threads == "none":
-        yield run_timer_fuzz(
-            BoundedReferencePort(timer_class),
-            contract=KAFKA,
-            cases=cases,
-            seed=seed,
-            seconds=seconds,
-            repeat=repeat,
-            progress=progress,
-        )
-        return
-    # Two machines share the time: the whole timer, and its lists under far more contention.
-    half = None if seconds is None else seconds / 2
-    yield run_threaded_timer_fuzz(
-        timer_class,
-        contract=KAFKA,
-        cases=cases,
+    if arguments.threads not in machine.threads:
+        known = ", ".join(machine.threads)
+        raise UsageError(f"{machine.name} has no threads {arguments.threads!r}; use one of {known}")
+    repeat = f"wheelproof fuzz {machine.name} --threads {arguments.threads}"
+    repeat += f" --cases {arguments.cases}"
+    if arguments.bug is not None:
+        repeat += f" --bug {arguments.bug}"
+    return FuzzOrder(
+        threads=arguments.threads,
+        cases=arguments.cases,
+        seconds=arguments.seconds,
         seed=seed,
-        seconds=half,
-        repeat=repeat,
-        progress=progress,
-    )
-    yield run_list_fuzz(
-        TimerTaskList if bug is None else bug.bucket_class,
-        cases=cases,
-        seed=seed,
-        seconds=half,
-        repeat=repeat,
-        progress=progress,
+        bug=arguments.bug,
+        repeat=repeat + " --seed {seed}",
+        progress=None if arguments.quiet else _print_progress,
     )
 
 

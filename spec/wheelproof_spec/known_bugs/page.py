@@ -3,7 +3,8 @@
 import sys
 
 from wheelproof_spec.errors import MissingToolError
-from wheelproof_spec.known_bugs.table import KNOWN_BUGS, KnownBug
+from wheelproof_spec.known_bugs.known_bug import KnownBug
+from wheelproof_spec.known_bugs.table import KNOWN_BUGS
 from wheelproof_spec.reports import write_text
 from wheelproof_spec.resources import checkout_directory
 
@@ -11,7 +12,8 @@ PAGE = "docs/known-bugs.md"
 
 _HEAD = """# Known bugs
 
-Made from `spec/wheelproof_spec/known_bugs/table.py` by `python -m wheelproof_spec.known_bugs.page`.
+Made from the tables in `spec/wheelproof_spec/known_bugs` by
+`python -m wheelproof_spec.known_bugs.page`.
 
 Each entry is a variant of the reference that brings a real defect back, and a test that each
 engine named here finds it. KAFKA-N is an issue of Apache Kafka, to be found at

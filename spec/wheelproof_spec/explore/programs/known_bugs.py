@@ -8,7 +8,7 @@ from wheelproof_spec.explore.programs.entry_migration import ENTRY_BUILDERS, ent
 from wheelproof_spec.explore.programs.making import program
 from wheelproof_spec.explore.programs.system_timer import TIMER_BUILDERS, timer_program
 from wheelproof_spec.explore.programs.waiting import event
-from wheelproof_spec.known_bugs import find_known_bug
+from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
 
 _ENTRY_BUGS = {
     "KAFKA-2226/stale-list": "entry-cancel-flush-add",
@@ -26,11 +26,11 @@ _TIMER_BUGS = {
 def bug_programs() -> dict[str, Program]:
     """Return a program for each known bug that the checker finds, by the bug's id."""
     programs = {
-        bug: entry_program(f"bug/{bug}", ENTRY_BUILDERS[name], find_known_bug(bug).bucket_class)
+        bug: entry_program(f"bug/{bug}", ENTRY_BUILDERS[name], find_bug(TIMER_BUGS, bug).bucket_class)
         for bug, name in _ENTRY_BUGS.items()
     }
     for bug, name in _TIMER_BUGS.items():
-        timer_class = find_known_bug(bug).timer_class
+        timer_class = find_bug(TIMER_BUGS, bug).timer_class
         programs[bug] = timer_program(f"bug/{bug}", TIMER_BUILDERS[name], timer_class)
     return programs
 

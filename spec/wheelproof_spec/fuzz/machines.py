@@ -1,0 +1,34 @@
+"""The machines of `wheelproof fuzz`, by name; each is imported when it runs.
+
+A machine is a module `NAME_machine` of this package with `reports(order)`, which yields a report
+for each part of it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from wheelproof_spec.fuzz.order import FuzzOrder
+    from wheelproof_spec.fuzz.report import FuzzReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What can be fuzzed, and with which kinds of threads."""
+
+    name: str
+    threads: tuple[str, ...]
+    reports: "Callable[[FuzzOrder], Iterator[FuzzReport]]"
+
+
+def _timer(order: "FuzzOrder") -> "Iterator[FuzzReport]":
+    from wheelproof_spec.fuzz.timer_machine import reports
+
+    return reports(order)
+
+
+MACHINES: dict[str, Machine] = {
+    machine.name: machine
+    for machine in (Machine(name="timer", threads=("none", "real"), reports=_timer),)
+}

@@ -1,0 +1,51 @@
+"""The machine `timer` of `wheelproof fuzz`."""
+
+from collections.abc import Iterator
+
+from wheelproof.timer import SystemTimer, TimerTaskList
+from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.fuzz.list_threads import run_list_fuzz
+from wheelproof_spec.fuzz.order import FuzzOrder
+from wheelproof_spec.fuzz.report import FuzzReport
+from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
+from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
+from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.oracle import KAFKA
+
+
+def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
+    """Fuzz the timer; with real threads its lists as well, under far more contention.
+
+    Raises UsageError if the timer has no such bug.
+    """
+    bug = None if order.bug is None else find_bug(TIMER_BUGS, order.bug)
+    timer_class = SystemTimer if bug is None else bug.timer_class
+    if order.threads == "none":
+        yield run_timer_fuzz(
+            BoundedReferencePort(timer_class),
+            contract=KAFKA,
+            cases=order.cases,
+            seed=order.seed,
+            seconds=order.seconds,
+            repeat=order.repeat,
+            progress=order.progress,
+        )
+        return
+    half = None if order.seconds is None else order.seconds / 2
+    yield run_threaded_timer_fuzz(
+        timer_class,
+        contract=KAFKA,
+        cases=order.cases,
+        seed=order.seed,
+        seconds=half,
+        repeat=order.repeat,
+        progress=order.progress,
+    )
+    yield run_list_fuzz(
+        TimerTaskList if bug is None else bug.bucket_class,
+        cases=order.cases,
+        seed=order.seed,
+        seconds=half,
+        repeat=order.repeat,
+        progress=order.progress,
+    )
