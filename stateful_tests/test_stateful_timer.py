@@ -3,15 +3,10 @@
 import pytest
 
 from wheelproof.timer import SystemTimer, TimerTaskList
-from wheelproof_spec.conformance.driver_messages import (
-    Add,
-    Advance,
-    Cancel,
-    Reset,
-    Size,
-    parse_request,
-)
-from wheelproof_spec.conformance.timer_judge import TimerJudge, judge_call
+from wheelproof_spec.conformance.driver_messages import parse_request
+from wheelproof_spec.conformance.port import judge_call
+from wheelproof_spec.conformance.timer_calls import parse_timer_call
+from wheelproof_spec.conformance.timer_judge import TimerJudge
 from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.fuzz.list_threads import run_list_fuzz
 from wheelproof_spec.fuzz.report import FuzzFailure, FuzzReport
@@ -108,8 +103,8 @@ def _replay(failure: FuzzFailure, timer_class: type[SystemTimer]) -> str | None:
     judge = TimerJudge(KAFKA)
     port = BoundedReferencePort(timer_class)
     for line in failure.steps:
-        _, call = parse_request(line.encode())
-        assert isinstance(call, Reset | Add | Cancel | Advance | Size)
+        _, operation, fields = parse_request(line.encode())
+        call = parse_timer_call(operation, fields)
         violation = judge_call(judge, port, call)
         if violation is not None:
             return violation.rule

@@ -4,8 +4,10 @@ import shlex
 import sys
 from pathlib import Path
 
+from wheelproof_spec.conformance import conformance
+from wheelproof_spec.conformance.conformance import ConformancePlan
 from wheelproof_spec.conformance.conformance_result import ConformanceResult
-from wheelproof_spec.conformance.timer_conformance import TimerConformance, conform_timer
+from wheelproof_spec.conformance.timer_suite import TimerSuite
 
 ADAPTERS = Path(__file__).resolve().parent.parent.parent / "adapters"
 HEAPQ = ADAPTERS / "python-heapq" / "driver.py"
@@ -19,4 +21,5 @@ def python(script: Path) -> str:
 
 def conform(driver: str, cases: int, skip: Path | None = None) -> ConformanceResult:
     """Drive the timer of `driver` under Kafka's profile."""
-    return conform_timer(TimerConformance(driver=driver, cases=cases, seed=1, skip=skip))
+    plan = ConformancePlan(driver=driver, cases=cases, seed=1, skip=skip)
+    return conformance.conform(TimerSuite(), plan)

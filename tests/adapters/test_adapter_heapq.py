@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from adapter_support import HEAPQ, conform, python
 
+from wheelproof_spec.conformance.conformance import FUZZED_CASES
 from wheelproof_spec.conformance.driver_messages import parse_request
 from wheelproof_spec.conformance.timer_clauses import TimerClause
-from wheelproof_spec.conformance.timer_conformance import FUZZED_CASES
 from wheelproof_spec.verdicts import Verdict
 
 DUE = "(self.now_ms + delay_ms) // self.tick_ms * self.tick_ms"

@@ -12,9 +12,11 @@ import pytest
 from conformance_support import HEAPQ, REFERENCE, ROOT, bad_driver
 
 from wheelproof_spec.cli import main
+from wheelproof_spec.conformance.conformance import ConformancePlan
+from wheelproof_spec.conformance.conformance import conform as conform_suite
 from wheelproof_spec.conformance.strict_json import JsonObject, parse_object
 from wheelproof_spec.conformance.timer_clauses import TimerClause
-from wheelproof_spec.conformance.timer_conformance import TimerConformance, conform_timer
+from wheelproof_spec.conformance.timer_suite import TimerSuite
 from wheelproof_spec.verdicts import ExitCode, Verdict
 
 FEW = ("--cases", "5", "--seed", "3")
@@ -100,7 +102,9 @@ def test_a_hanging_driver_is_an_error(capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_driver_that_dies_in_the_fuzzed_cases_is_an_error_with_its_case(
     tmp_path: Path,
 ) -> None:
-    result = conform_timer(TimerConformance(driver=_mortal(tmp_path), cases=20, seed=1))
+    result = conform_suite(
+        TimerSuite(), ConformancePlan(driver=_mortal(tmp_path), cases=20, seed=1)
+    )
     assert result.verdict is Verdict.ERROR
     assert result.trouble is not None
     assert "ended with exit code 1 before it answered" in result.trouble.problem
@@ -143,7 +147,7 @@ def _exit_code(*words: str) -> object:
         ("--driver", "x", "--timeout", "0"),
         ("--driver", "x", "--timeout", "nan"),
         ("--driver", "x", "--profile", "sloppy"),
-        ("--driver", "x", "--component", "purgatory"),
+        ("--driver", "x", "--component", "carburettor"),
     ],
 )
 def test_wrong_words_are_a_usage_error(
@@ -219,8 +223,9 @@ def test_an_interruption_ends_the_run_with_a_report(number: signal.Signals, tmp_
 
 def test_progress_is_told_of_cases_and_steps() -> None:
     told: list[tuple[int, int]] = []
-    result = conform_timer(
-        TimerConformance(driver=HEAPQ, cases=3, seed=1),
+    result = conform_suite(
+        TimerSuite(),
+        ConformancePlan(driver=HEAPQ, cases=3, seed=1),
         lambda cases, steps: told.append((cases, steps)),
     )
     assert result.verdict is Verdict.PASS

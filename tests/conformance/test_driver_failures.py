@@ -9,10 +9,15 @@ from pathlib import Path
 import pytest
 from conformance_support import bad_driver
 
+from wheelproof_spec.conformance.driver_port import DriverPort
 from wheelproof_spec.conformance.driver_process import DriverFailedError, DriverLimits
 from wheelproof_spec.conformance.driver_session import DriverSession
-from wheelproof_spec.conformance.driver_timer import DriverTimerPort
-from wheelproof_spec.conformance.timer_port import TimerConfig
+from wheelproof_spec.conformance.timer_calls import (
+    Add,
+    Reset,
+    TimerConfig,
+    parse_timer_answer,
+)
 from wheelproof_spec.errors import UsageError
 
 PATIENT = DriverLimits()
@@ -31,9 +36,9 @@ def failure_of(
 
 def _ask_for_a_timer(session: DriverSession) -> None:
     session.introduce()
-    port = DriverTimerPort(session)
-    port.reset(TimerConfig())
-    port.add("a", 1)
+    port = DriverPort(session, parse_timer_answer)
+    port.perform(Reset(config=TimerConfig()))
+    port.perform(Add(task="a", delay_ms=1))
     session.say_goodbye()
 
 
@@ -123,8 +128,10 @@ def test_a_driver_has_to_end_well_after_bye(
 def test_a_failed_driver_stays_failed() -> None:
     with DriverSession(bad_driver("dies"), PATIENT) as session:
         session.introduce()
-        port = DriverTimerPort(session)
-        problems = [_failure(lambda: port.reset(TimerConfig())).problem for _ in range(3)]
+        port = DriverPort(session, parse_timer_answer)
+        problems = [
+            _failure(lambda: port.perform(Reset(config=TimerConfig()))).problem for _ in range(3)
+        ]
         assert problems == [problems[0]] * 3
         assert session.failure is not None
 

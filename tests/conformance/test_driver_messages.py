@@ -8,41 +8,43 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wheelproof_spec.conformance.driver_messages import (
-    Add,
-    Advance,
-    Bye,
-    Cancel,
     Hello,
     Introduction,
     Refusal,
-    Request,
-    Reset,
-    Size,
-    format_done,
+    format_answer,
     format_introduction,
     format_refusal,
     format_request,
-    format_timer_answer,
     parse_answer,
     parse_done,
+    parse_hello,
     parse_introduction,
     parse_request,
-    parse_timer_answer,
 )
 from wheelproof_spec.conformance.strict_json import MalformedError, parse_object
-from wheelproof_spec.conformance.timer_port import TimerConfig, TimerObservation
+from wheelproof_spec.conformance.timer_calls import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
+    TimerCall,
+    TimerConfig,
+    TimerObservation,
+    parse_timer_answer,
+    parse_timer_call,
+    timer_answer,
+)
 
 names = st.text()
 numbers = st.integers()
 configs = st.builds(TimerConfig, tick_ms=numbers, wheel_size=numbers, start_ms=numbers)
-requests: st.SearchStrategy[Request] = st.one_of(
-    st.builds(Hello, schema=names),
-    st.builds(Reset, config=configs, component=names),
+calls: st.SearchStrategy[TimerCall] = st.one_of(
+    st.builds(Reset, config=configs),
     st.builds(Add, task=names, delay_ms=numbers),
     st.builds(Cancel, task=names),
     st.builds(Advance, to_ms=numbers),
     st.just(Size()),
-    st.just(Bye()),
 )
 fired = st.lists(names).map(tuple)
 json_values = st.recursive(
@@ -52,26 +54,33 @@ json_values = st.recursive(
 )
 
 
-@given(number=numbers, request=requests)
-def test_a_request_is_read_back(number: int, request: Request) -> None:
-    assert parse_request(format_request(number, request)) == (number, request)
+@given(number=numbers, call=calls)
+def test_a_call_is_read_back(number: int, call: TimerCall) -> None:
+    assert _read_call(format_request(number, call)) == (number, call)
+
+
+@given(number=numbers, schema=names)
+def test_a_greeting_is_read_back(number: int, schema: str) -> None:
+    hello = Hello(schema=schema)
+    found, operation, fields = parse_request(format_request(number, hello))
+    assert (found, operation, parse_hello(fields)) == (number, "hello", hello)
 
 
 @given(number=numbers, seen=st.builds(TimerObservation, fired=fired))
 def test_what_ran_is_read_back(number: int, seen: TimerObservation) -> None:
-    assert _read_timer(format_timer_answer(number, seen), number, Advance(to_ms=1)) == seen
+    assert _read_timer(_answer(number, Advance(to_ms=1), seen), number, Advance(to_ms=1)) == seen
 
 
 @given(
     seen=st.builds(TimerObservation, fired=fired, cancelled=st.booleans()),
 )
 def test_the_answer_to_a_cancel_is_read_back(seen: TimerObservation) -> None:
-    assert _read_timer(format_timer_answer(1, seen), 1, Cancel(task="a")) == seen
+    assert _read_timer(_answer(1, Cancel(task="a"), seen), 1, Cancel(task="a")) == seen
 
 
 @given(seen=st.builds(TimerObservation, fired=fired, size=numbers))
 def test_the_answer_to_size_is_read_back(seen: TimerObservation) -> None:
-    assert _read_timer(format_timer_answer(1, seen), 1, Size()) == seen
+    assert _read_timer(_answer(1, Size(), seen), 1, Size()) == seen
 
 
 @given(
@@ -91,7 +100,7 @@ def test_a_refusal_is_read_back(refusal: Refusal) -> None:
 
 
 def test_an_absent_field_means_not_observed() -> None:
-    assert _read_timer(format_done(1), 1, Cancel(task="a")) == TimerObservation()
+    assert _read_timer(format_answer(1, {}), 1, Cancel(task="a")) == TimerObservation()
 
 
 @given(line=st.binary(max_size=60))
@@ -105,21 +114,21 @@ def test_any_json_is_a_request_or_refused(value: object) -> None:
     _refused_or_read(json.dumps(value).encode())
 
 
-@given(request=requests, field=st.sampled_from(["id", "op", "args", "config"]), value=json_values)
+@given(call=calls, field=st.sampled_from(["id", "op", "args", "config"]), value=json_values)
 def test_a_request_with_one_field_changed_is_read_or_refused(
-    request: Request, field: str, value: object
+    call: TimerCall, field: str, value: object
 ) -> None:
-    message = dict(parse_object(format_request(1, request)))
+    message = dict(parse_object(format_request(1, call)))
     message[field] = value
     _refused_or_read(json.dumps(message).encode())
 
 
 def _refused_or_read(line: bytes) -> None:
     try:
-        number, request = parse_request(line)
+        number, call = _read_call(line)
     except MalformedError:
         return
-    assert parse_request(format_request(number, request)) == (number, request)
+    assert _read_call(format_request(number, call)) == (number, call)
 
 
 @pytest.mark.parametrize(
@@ -158,15 +167,32 @@ def test_a_line_that_is_no_answer_is_refused_in_words(line: bytes, problem: str)
 
 def test_the_answer_to_size_has_a_size() -> None:
     with pytest.raises(MalformedError, match="lacks the field 'size'"):
-        _read_timer(format_done(1), 1, Size())
+        _read_timer(format_answer(1, {}), 1, Size())
 
 
-def test_the_answer_to_reset_is_empty() -> None:
+@pytest.mark.parametrize("operation", ["sizes", "Size", ""])
+def test_an_unknown_operation_is_refused(operation: str) -> None:
+    with pytest.raises(MalformedError, match=f"asks for the unknown operation '{operation}'"):
+        _read_call(json.dumps({"id": 1, "op": operation}).encode())
+
+
+def test_the_answers_to_reset_and_bye_are_empty() -> None:
     with pytest.raises(MalformedError, match="unknown field 'fired'"):
         parse_done({"fired": []})
+    with pytest.raises(MalformedError, match="unknown field 'fired'"):
+        parse_timer_answer({"fired": []}, Reset(config=TimerConfig()))
 
 
-def _read_timer(line: bytes, number: int, request: Request) -> TimerObservation:
+def _read_timer(line: bytes, number: int, call: TimerCall) -> TimerObservation:
     fields = parse_answer(line, number)
     assert not isinstance(fields, Refusal)
-    return parse_timer_answer(fields, request)
+    return parse_timer_answer(fields, call)
+
+
+def _read_call(line: bytes) -> tuple[int, TimerCall]:
+    number, operation, fields = parse_request(line)
+    return number, parse_timer_call(operation, fields)
+
+
+def _answer(number: int, call: TimerCall, seen: TimerObservation) -> bytes:
+    return format_answer(number, timer_answer(call, seen))

@@ -7,7 +7,8 @@ import pytest
 from conformance_support import REFERENCE
 
 from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
-from wheelproof_spec.conformance.serve import serve_timer
+from wheelproof_spec.conformance.serve import serve, served
+from wheelproof_spec.conformance.timer_calls import TIMER, parse_timer_call, timer_answer
 from wheelproof_spec.errors import InputRejectedError
 from wheelproof_spec.verdicts import ExitCode
 
@@ -17,8 +18,8 @@ RESET = '{"id":1,"op":"reset","component":"timer","config":%s}'
 def answers_to(*requests: str) -> list[str]:
     """Return the reference's answers, line by line."""
     written = io.BytesIO()
-    serve_timer(
-        ReferenceTimerPort(),
+    serve(
+        [served(TIMER, ReferenceTimerPort(), parse_timer_call, timer_answer)],
         implementation="reference",
         version="9",
         requests=io.BytesIO("".join(f"{request}\n" for request in requests).encode()),
@@ -55,7 +56,7 @@ def test_a_conversation() -> None:
     [
         ('{"id":1,"op":"hello","schema":"wheelproof.driver/2"}', "UnsupportedSchema"),
         (
-            '{"id":1,"op":"reset","component":"purgatory",'
+            '{"id":1,"op":"reset","component":"carburettor",'
             '"config":{"tick_ms":1,"wheel_size":2,"start_ms":0}}',
             "UnsupportedComponent",
         ),

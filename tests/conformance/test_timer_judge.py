@@ -5,12 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.conformance.driver_messages import Add, Advance, Cancel, Reset, Size
+from wheelproof_spec.conformance.port import RefusedError
 from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
+from wheelproof_spec.conformance.suite import Scenario
+from wheelproof_spec.conformance.timer_calls import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
+    TimerCall,
+    TimerConfig,
+    TimerObservation,
+)
 from wheelproof_spec.conformance.timer_clauses import TimerClause
-from wheelproof_spec.conformance.timer_judge import TimerCall, TimerJudge, perform
-from wheelproof_spec.conformance.timer_port import RefusedError, TimerConfig, TimerObservation
-from wheelproof_spec.conformance.timer_scenarios import Scenario, timer_scenarios
+from wheelproof_spec.conformance.timer_judge import TimerJudge
+from wheelproof_spec.conformance.timer_scenarios import timer_scenarios
 from wheelproof_spec.oracle import KAFKA
 from wheelproof_spec.oracle import timer as oracle_timer
 
@@ -20,10 +30,10 @@ NOTHING = TimerObservation()
 
 
 @pytest.mark.parametrize("scenario", timer_scenarios(), ids=lambda scenario: scenario.name)
-def test_the_reference_passes_each_named_case(scenario: Scenario) -> None:
+def test_the_reference_passes_each_named_case(scenario: Scenario[TimerCall]) -> None:
     judge, port = TimerJudge(KAFKA), ReferenceTimerPort()
     for call in scenario.calls:
-        assert judge.judge(call, perform(port, call)) is None
+        assert judge.judge(call, port.perform(call)) is None
 
 
 @pytest.mark.parametrize(
@@ -85,7 +95,7 @@ def test_a_reset_forgets_all() -> None:
 
 
 def test_a_refusal_breaks_a_clause_of_its_own() -> None:
-    violation = TimerJudge(KAFKA).judge_refusal(RefusedError("IllegalArgument", "no"))
+    violation = TimerJudge(KAFKA).judge_refusal(ADD, RefusedError("IllegalArgument", "no"))
     assert violation.rule == TimerClause.ACCEPTS_ITS_DOMAIN
     assert violation.observed == "IllegalArgument: no"
 

@@ -8,26 +8,24 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from wheelproof_spec.conformance.conformance import (
+    DEFAULT_CASES,
+    DEFAULT_SEED,
+    ConformancePlan,
+)
 from wheelproof_spec.conformance.conformance_result import (
     ConformanceResult,
     check_results,
     result_document,
 )
 from wheelproof_spec.conformance.conformance_text import render, verdict_line
-from wheelproof_spec.conformance.driver_messages import TIMER
 from wheelproof_spec.conformance.driver_process import USUAL_LIMITS, DriverLimits
-from wheelproof_spec.conformance.timer_conformance import (
-    DEFAULT_CASES,
-    DEFAULT_SEED,
-    TimerConformance,
-    conform_timer,
-)
-from wheelproof_spec.oracle import KAFKA, NEVER_EARLY
+from wheelproof_spec.conformance.suites import COMPONENTS
+from wheelproof_spec.errors import UsageError
 from wheelproof_spec.reports import write_json, write_junit
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import exit_code
 
-_PROFILES = {contract.name: contract for contract in (KAFKA, NEVER_EARLY)}
 _PROGRESS_S = 0.5
 
 
@@ -41,12 +39,17 @@ def register(verbs: Verbs) -> None:
         help="the command that starts the driver; its words are split as a shell does, but no "
         "shell is started",
     )
-    parser.add_argument("--component", choices=[TIMER], default=TIMER, help="what is judged")
+    parser.add_argument(
+        "--component",
+        choices=list(COMPONENTS),
+        default=next(iter(COMPONENTS)),
+        help="what is judged (default: %(default)s)",
+    )
     parser.add_argument(
         "--profile",
-        choices=sorted(_PROFILES),
-        default=KAFKA.name,
-        help="the contract that the implementation has declared (default: %(default)s)",
+        metavar="NAME",
+        help="the contract that the implementation has declared "
+        f"(default: {next(iter(COMPONENTS.values())).profiles[0]})",
     )
     parser.add_argument(
         "--cases",
@@ -86,9 +89,14 @@ def register(verbs: Verbs) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     skip: Path | None = arguments.skip
-    plan = TimerConformance(
+    component = COMPONENTS[arguments.component]
+    profile: str | None = arguments.profile
+    if profile is not None and profile not in component.profiles:
+        known = ", ".join(component.profiles)
+        raise UsageError(f"the {component.name} has no profile {profile!r}; use one of {known}")
+    plan = ConformancePlan(
         driver=arguments.driver,
-        contract=_PROFILES[arguments.profile],
+        profile=profile,
         cases=arguments.cases,
         seed=arguments.seed,
         limits=DriverLimits(timeout_s=arguments.timeout, memory_mb=arguments.memory_mb),
@@ -96,7 +104,7 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     progress = _Progress() if sys.stderr.isatty() and not arguments.quiet else None
     with _termination_as_interrupt():
-        result = conform_timer(plan, progress)
+        result = component.conform(plan, progress)
     if progress is not None:
         progress.clear()
     _write_reports(result, arguments.json, arguments.junit)

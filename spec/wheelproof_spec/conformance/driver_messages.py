@@ -1,4 +1,4 @@
-"""The messages of the driver protocol, schema wheelproof.driver/1.
+"""The messages of the driver protocol that every component shares, schema wheelproof.driver/1.
 
 An implementation under test is a program that reads one JSON object a line and answers each with
 one line that carries the same `id`:
@@ -10,15 +10,14 @@ one line that carries the same `id`:
 An absent field means: not observed. Parsing is strict on both sides.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import assert_never
 
+from wheelproof_spec.conformance.calls import Request
 from wheelproof_spec.conformance.strict_json import (
     JsonObject,
     MalformedError,
     as_object,
-    boolean,
     format_object,
     integer,
     parse_object,
@@ -26,11 +25,8 @@ from wheelproof_spec.conformance.strict_json import (
     text,
     texts,
 )
-from wheelproof_spec.conformance.timer_port import TaskId, TimerConfig, TimerObservation
 
 SCHEMA = "wheelproof.driver/1"
-TIMER = "timer"
-"""The name of the timer among the components."""
 VIRTUAL_TIME = "virtual_time"
 """The capability to run on a clock that only `advance` moves."""
 
@@ -41,48 +37,26 @@ class Hello:
 
     schema: str = SCHEMA
 
+    def operation(self) -> str:
+        """Return the name on the wire."""
+        return "hello"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reset:
-    """Forget everything and make a new component."""
-
-    config: TimerConfig
-    component: str = TIMER
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Add:
-    """Add a task; the delay is in milliseconds."""
-
-    task: TaskId
-    delay_ms: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cancel:
-    """Cancel a task."""
-
-    task: TaskId
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Advance:
-    """Set the clock to this many milliseconds and submit what is due."""
-
-    to_ms: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
-    """Ask for the number of waiting tasks."""
+    def fields(self) -> Mapping[str, object]:
+        """Return the schema that the rest of the conversation follows."""
+        return {"schema": self.schema}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bye:
     """Ask the driver to end; the last request. The end of its input means the same."""
 
+    def operation(self) -> str:
+        """Return the name on the wire."""
+        return "bye"
 
-Request = Hello | Reset | Add | Cancel | Advance | Size | Bye
+    def fields(self) -> Mapping[str, object]:
+        """Return nothing: there is nothing to say."""
+        return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,15 +77,9 @@ class Refusal:
     message: str
 
 
-def operation(request: Request) -> str:
-    """Return the request's name on the wire."""
-    return type(request).__name__.lower()
-
-
 def format_request(number: int, request: Request) -> bytes:
     """Return the line that asks `request` under the id `number`."""
-    head: dict[str, object] = {"id": number, "op": operation(request)}
-    return format_object({**head, **_request_fields(request)})
+    return format_object({"id": number, "op": request.operation(), **request.fields()})
 
 
 def request_line(number: int, request: Request) -> str:
@@ -119,13 +87,8 @@ def request_line(number: int, request: Request) -> str:
     return format_request(number, request).decode("ascii").rstrip("\n")
 
 
-def format_timer_answer(number: int, seen: TimerObservation) -> bytes:
-    """Return the line that answers a request to the timer."""
-    fields: dict[str, object] = {"fired": list(seen.fired)}
-    if seen.cancelled is not None:
-        fields["cancelled"] = seen.cancelled
-    if seen.size is not None:
-        fields["size"] = seen.size
+def format_answer(number: int, fields: JsonObject) -> bytes:
+    """Return the line that answers a request with `fields`."""
     return format_object({"id": number, "ok": fields})
 
 
@@ -137,12 +100,7 @@ def format_introduction(number: int, introduction: Introduction) -> bytes:
         "components": list(introduction.components),
         "capabilities": list(introduction.capabilities),
     }
-    return format_object({"id": number, "ok": fields})
-
-
-def format_done(number: int) -> bytes:
-    """Return the line that answers `reset` and `bye`."""
-    return format_object({"id": number, "ok": {}})
+    return format_answer(number, fields)
 
 
 def format_refusal(number: int, refusal: Refusal) -> bytes:
@@ -151,16 +109,13 @@ def format_refusal(number: int, refusal: Refusal) -> bytes:
     return format_object({"id": number, "error": fields})
 
 
-def parse_request(line: bytes) -> tuple[int, Request]:
-    """Return the id and the request that a line holds; raises MalformedError."""
+def parse_request(line: bytes) -> tuple[int, str, JsonObject]:
+    """Return the id, the operation and the other fields of a request; raises MalformedError."""
     message = parse_object(line)
     if "op" not in message or "id" not in message:
         raise MalformedError("lacks the field 'op' or 'id'")
-    number = integer(message, "id")
-    parse = _REQUEST_PARSERS.get(text(message, "op"))
-    if parse is None:
-        raise MalformedError(f"asks for the unknown operation {text(message, 'op')!r}")
-    return number, parse({name: message[name] for name in message if name not in ("id", "op")})
+    rest = {name: message[name] for name in message if name not in ("id", "op")}
+    return integer(message, "id"), text(message, "op"), rest
 
 
 def parse_answer(line: bytes, number: int) -> JsonObject | Refusal:
@@ -194,108 +149,12 @@ def parse_introduction(fields: JsonObject) -> Introduction:
     )
 
 
-def parse_timer_answer(fields: JsonObject, request: Request) -> TimerObservation:
-    """Return what an answer of the timer shows; raises MalformedError."""
-    match request:
-        case Size():
-            require_fields(fields, ("size",), ("fired",))
-        case Cancel():
-            require_fields(fields, (), ("fired", "cancelled"))
-        case _:
-            require_fields(fields, (), ("fired",))
-    return TimerObservation(
-        fired=texts(fields, "fired") if "fired" in fields else (),
-        cancelled=boolean(fields, "cancelled") if "cancelled" in fields else None,
-        size=integer(fields, "size") if "size" in fields else None,
-    )
-
-
 def parse_done(fields: JsonObject) -> None:
-    """Accept the empty answer to `reset` and `bye`; raises MalformedError."""
+    """Accept the empty answer to `bye`; raises MalformedError."""
     require_fields(fields, ())
 
 
-def _request_fields(request: Request) -> dict[str, object]:
-    match request:
-        case Hello(schema=schema):
-            return {"schema": schema}
-        case Reset(component=component, config=config):
-            return {"component": component, "config": _config_fields(config)}
-        case Add(task=task, delay_ms=delay_ms):
-            return {"args": {"task": task, "delay_ms": delay_ms}}
-        case Cancel(task=task):
-            return {"args": {"task": task}}
-        case Advance(to_ms=to_ms):
-            return {"args": {"to_ms": to_ms}}
-        case Size() | Bye():
-            return {}
-        case _:
-            assert_never(request)
-
-
-def _config_fields(config: TimerConfig) -> dict[str, int]:
-    return {
-        "tick_ms": config.tick_ms,
-        "wheel_size": config.wheel_size,
-        "start_ms": config.start_ms,
-    }
-
-
-def _parse_hello(fields: JsonObject) -> Request:
+def parse_hello(fields: JsonObject) -> Hello:
+    """Return the greeting; raises MalformedError."""
     require_fields(fields, ("schema",))
     return Hello(schema=text(fields, "schema"))
-
-
-def _parse_reset(fields: JsonObject) -> Request:
-    require_fields(fields, ("component", "config"))
-    config = as_object(fields["config"], "has 'config' that is")
-    require_fields(config, ("tick_ms", "wheel_size", "start_ms"))
-    return Reset(
-        component=text(fields, "component"),
-        config=TimerConfig(
-            tick_ms=integer(config, "tick_ms"),
-            wheel_size=integer(config, "wheel_size"),
-            start_ms=integer(config, "start_ms"),
-        ),
-    )
-
-
-def _parse_add(fields: JsonObject) -> Request:
-    arguments = _arguments(fields, "task", "delay_ms")
-    return Add(task=text(arguments, "task"), delay_ms=integer(arguments, "delay_ms"))
-
-
-def _parse_cancel(fields: JsonObject) -> Request:
-    return Cancel(task=text(_arguments(fields, "task"), "task"))
-
-
-def _parse_advance(fields: JsonObject) -> Request:
-    return Advance(to_ms=integer(_arguments(fields, "to_ms"), "to_ms"))
-
-
-def _parse_size(fields: JsonObject) -> Request:
-    require_fields(fields, ())
-    return Size()
-
-
-def _parse_bye(fields: JsonObject) -> Request:
-    require_fields(fields, ())
-    return Bye()
-
-
-def _arguments(fields: JsonObject, *names: str) -> JsonObject:
-    require_fields(fields, ("args",))
-    arguments = as_object(fields["args"], "has 'args' that is")
-    require_fields(arguments, names)
-    return arguments
-
-
-_REQUEST_PARSERS: Mapping[str, Callable[[JsonObject], Request]] = {
-    "hello": _parse_hello,
-    "reset": _parse_reset,
-    "add": _parse_add,
-    "cancel": _parse_cancel,
-    "advance": _parse_advance,
-    "size": _parse_size,
-    "bye": _parse_bye,
-}

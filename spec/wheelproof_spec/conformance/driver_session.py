@@ -4,14 +4,13 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Self, TypeVar
 
+from wheelproof_spec.conformance.calls import Request
 from wheelproof_spec.conformance.driver_messages import (
     Bye,
     Hello,
     Introduction,
     Refusal,
-    Request,
     format_request,
-    operation,
     parse_answer,
     parse_done,
     parse_introduction,
@@ -22,9 +21,9 @@ from wheelproof_spec.conformance.driver_process import (
     DriverLimits,
     DriverProcess,
 )
+from wheelproof_spec.conformance.port import RefusedError
 from wheelproof_spec.conformance.printable import printable
 from wheelproof_spec.conformance.strict_json import JsonObject, MalformedError
-from wheelproof_spec.conformance.timer_port import RefusedError
 
 Answer = TypeVar("Answer")
 
@@ -111,6 +110,6 @@ class DriverSession:
         return max(self._limits.timeout_s, self._limits.start_s if starting else 0)
 
     def _fail(self, problem: str, request: Request) -> DriverFailedError:
-        sentence = f"the driver {problem} (request {self._number}, {operation(request)})"
+        sentence = f"the driver {problem} (request {self._number}, {request.operation()})"
         self._failure = DriverFailedError(sentence, self._process.failure("").last_lines)
         return self._failure

@@ -4,15 +4,16 @@ import sys
 from importlib.metadata import version
 
 from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
-from wheelproof_spec.conformance.serve import serve_timer
+from wheelproof_spec.conformance.serve import serve, served
+from wheelproof_spec.conformance.timer_calls import TIMER, parse_timer_call, timer_answer
 from wheelproof_spec.errors import WheelproofSpecError
 
 
 def main() -> int:
-    """Serve the reference's timer on standard input and output and return the exit code."""
+    """Serve the reference on standard input and output and return the exit code."""
     try:
-        serve_timer(
-            ReferenceTimerPort(),
+        serve(
+            [served(TIMER, ReferenceTimerPort(), parse_timer_call, timer_answer)],
             implementation="wheelproof",
             version=version("wheelproof"),
             requests=sys.stdin.buffer,

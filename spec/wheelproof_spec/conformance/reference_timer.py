@@ -1,13 +1,19 @@
-"""The reference's SystemTimer behind the door of `timer_port`."""
+"""The reference's SystemTimer behind the door of `port`."""
 
 from wheelproof.clock import ManualClock
 from wheelproof.errors import WheelproofError
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.conformance.timer_port import (
-    RefusedError,
+from wheelproof_spec.conformance.port import RefusedError
+from wheelproof_spec.conformance.timer_calls import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
     TaskId,
+    TimerCall,
     TimerConfig,
     TimerObservation,
 )
@@ -18,57 +24,53 @@ class ReferenceTimerPort:
 
     def __init__(self, timer_class: type[SystemTimer] = SystemTimer) -> None:
         self._timer_class = timer_class
-        self.reset(TimerConfig())
+        self._reset(TimerConfig())
 
-    def reset(self, config: TimerConfig) -> None:
-        """Make a new timer; see `TimerPort.reset`."""
+    def perform(self, call: TimerCall) -> TimerObservation:
+        """Make `call`; see `Port.perform`."""
         try:
-            self._clock = ManualClock(config.start_ms)
-            self._executor = DeferredExecutor()
-            self._timer = self._timer_class(
-                "reference",
-                tick_ms=config.tick_ms,
-                wheel_size=config.wheel_size,
-                clock=self._clock,
-                executor=self._executor,
-            )
+            match call:
+                case Reset(config=config):
+                    self._reset(config)
+                    return TimerObservation()
+                case Add(task=task, delay_ms=delay_ms):
+                    self._timer.add(self._task(task, delay_ms))
+                    return self._observe()
+                case Cancel(task=task):
+                    known = self._tasks.get(task)
+                    return self._observe(cancelled=known is not None and known.cancel())
+                case Advance(to_ms=to_ms):
+                    self._clock.advance_to(to_ms)
+                    self._timer.advance_clock(Millis(0))
+                    return self._observe()
+                case Size():
+                    return self._observe(size=self._timer.size())
         except WheelproofError as error:
-            raise _refused(error) from error
+            raise refused(error) from error
+
+    def _reset(self, config: TimerConfig) -> None:
+        self._clock = ManualClock(config.start_ms)
+        self._executor = DeferredExecutor()
+        self._timer = self._timer_class(
+            "reference",
+            tick_ms=config.tick_ms,
+            wheel_size=config.wheel_size,
+            clock=self._clock,
+            executor=self._executor,
+        )
         self._tasks: dict[TaskId, _NamedTask] = {}
         self._fired: list[TaskId] = []
 
-    def add(self, task: TaskId, delay_ms: int) -> TimerObservation:
-        """Add a task; see `TimerPort.add`."""
-        try:
-            known = self._tasks.get(task)
-            if known is None or known.delay_ms != delay_ms:
-                fresh = _NamedTask(task, delay_ms, self._fired)
-                # A task's delay is fixed: a different delay is a different task object.
-                if known is not None:
-                    known.cancel()
-                self._tasks[task] = known = fresh
-            self._timer.add(known)
-        except WheelproofError as error:
-            raise _refused(error) from error
-        return self._observe()
-
-    def cancel(self, task: TaskId) -> TimerObservation:
-        """Cancel a task; see `TimerPort.cancel`."""
-        known = self._tasks.get(task)
-        return self._observe(cancelled=known is not None and known.cancel())
-
-    def advance(self, to_ms: int) -> TimerObservation:
-        """Advance; see `TimerPort.advance`."""
-        try:
-            self._clock.advance_to(to_ms)
-            self._timer.advance_clock(Millis(0))
-        except WheelproofError as error:
-            raise _refused(error) from error
-        return self._observe()
-
-    def size(self) -> TimerObservation:
-        """Ask for the size; see `TimerPort.size`."""
-        return self._observe(size=self._timer.size())
+    def _task(self, name: TaskId, delay_ms: int) -> "_NamedTask":
+        """Return the task of this name; with another delay, which is fixed, it is a new one."""
+        known = self._tasks.get(name)
+        if known is not None and known.delay_ms == delay_ms:
+            return known
+        fresh = _NamedTask(name, delay_ms, self._fired)
+        if known is not None:
+            known.cancel()
+        self._tasks[name] = fresh
+        return fresh
 
     def _observe(
         self, *, cancelled: bool | None = None, size: int | None = None
@@ -91,5 +93,6 @@ class _NamedTask(TimerTask):
         self._fired.append(self._name)
 
 
-def _refused(error: WheelproofError) -> RefusedError:
+def refused(error: WheelproofError) -> RefusedError:
+    """Return an error of the reference as the refusal that it is to a driver."""
     return RefusedError(type(error).__name__.removesuffix("Error"), str(error))

@@ -1,52 +1,19 @@
 """Judging what a timer showed, call by call, beside the oracle."""
 
-from wheelproof_spec.conformance.driver_messages import (
+from wheelproof_spec.conformance.port import RefusedError, unexpected_refusal
+from wheelproof_spec.conformance.timer_calls import (
     Add,
     Advance,
     Cancel,
     Reset,
     Size,
-)
-from wheelproof_spec.conformance.timer_clauses import TimerClause
-from wheelproof_spec.conformance.timer_port import (
-    BrokenDownError,
-    RefusedError,
     TaskId,
+    TimerCall,
     TimerConfig,
     TimerObservation,
-    TimerPort,
 )
+from wheelproof_spec.conformance.timer_clauses import TimerClause
 from wheelproof_spec.oracle import HeapTimer, TimerContract, Violation
-
-TimerCall = Reset | Add | Cancel | Advance | Size
-"""A call that a driven case makes."""
-
-
-def perform(port: TimerPort, call: TimerCall) -> TimerObservation:
-    """Make `call` on `port` and return what it showed; raises RefusedError."""
-    match call:
-        case Reset(config=config):
-            port.reset(config)
-            return TimerObservation()
-        case Add(task=task, delay_ms=delay_ms):
-            return port.add(task, delay_ms)
-        case Cancel(task=task):
-            return port.cancel(task)
-        case Advance(to_ms=to_ms):
-            return port.advance(to_ms)
-        case Size():
-            return port.size()
-
-
-def judge_call(judge: "TimerJudge", port: TimerPort, call: TimerCall) -> Violation | None:
-    """Make `call` on `port` and return the clause that its outcome breaks, if any."""
-    try:
-        seen = perform(port, call)
-    except RefusedError as refusal:
-        return judge.judge_refusal(refusal)
-    except BrokenDownError as breakdown:
-        return breakdown.violation
-    return judge.judge(call, seen)
 
 
 class TimerJudge:
@@ -87,14 +54,9 @@ class TimerJudge:
         """Return the advance after which nothing waits any more."""
         return Advance(to_ms=max(self._oracle.latest_due_ms() or 0, self._oracle.now_ms))
 
-    def judge_refusal(self, refusal: RefusedError) -> Violation:
+    def judge_refusal(self, call: TimerCall, refusal: RefusedError) -> Violation:
         """Return what is wrong with refusing a call of the domain (semantics.md 1.17)."""
-        return Violation(
-            rule=TimerClause.ACCEPTS_ITS_DOMAIN,
-            expected="a call within the domain is carried out",
-            observed=str(refusal),
-            reason="the implementation refused a call that the specification allows",
-        )
+        return unexpected_refusal(TimerClause.ACCEPTS_ITS_DOMAIN, call, refusal)
 
     def _fresh(self, config: TimerConfig) -> HeapTimer[TaskId]:
         return HeapTimer(tick_ms=config.tick_ms, start_ms=config.start_ms, contract=self._contract)

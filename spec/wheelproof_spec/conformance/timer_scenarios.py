@@ -6,32 +6,29 @@ still.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from wheelproof.units import MAX_MILLIS
-from wheelproof_spec.conformance.driver_messages import Add, Advance, Cancel, Reset, Size
+from wheelproof_spec.conformance.suite import Scenario
+from wheelproof_spec.conformance.timer_calls import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
+    TimerCall,
+    TimerConfig,
+)
 from wheelproof_spec.conformance.timer_clauses import TimerLimit
-from wheelproof_spec.conformance.timer_judge import TimerCall
-from wheelproof_spec.conformance.timer_port import TimerConfig
 
 _LONGEST_DELAY_MS = MAX_MILLIS
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scenario:
-    """A fixed case; `limit` is the part of the domain that it needs, if not all have it."""
-
-    name: str
-    calls: tuple[TimerCall, ...]
-    limit: TimerLimit | None = None
-
-
-def timer_scenarios() -> tuple[Scenario, ...]:
+def timer_scenarios() -> tuple[Scenario[TimerCall], ...]:
     """Return all named cases of the timer."""
     return (*_scenarios_of_kafka(), *_scenarios_of_others())
 
 
-def _scenarios_of_kafka() -> Iterable[Scenario]:
+def _scenarios_of_kafka() -> Iterable[Scenario[TimerCall]]:
     yield Scenario(
         name="delays of -5 to -1 ms run at once",
         limit=TimerLimit.NEGATIVE_DELAY,
@@ -97,7 +94,7 @@ def _scenarios_of_kafka() -> Iterable[Scenario]:
     )
 
 
-def _scenarios_of_others() -> Iterable[Scenario]:
+def _scenarios_of_others() -> Iterable[Scenario[TimerCall]]:
     yield Scenario(
         name="deadlines inside a tick are rounded as declared",
         calls=(

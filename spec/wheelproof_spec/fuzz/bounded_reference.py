@@ -6,13 +6,9 @@ from typing import TypeVar
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
+from wheelproof_spec.conformance.port import BrokenDownError
 from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
-from wheelproof_spec.conformance.timer_port import (
-    BrokenDownError,
-    TaskId,
-    TimerConfig,
-    TimerObservation,
-)
+from wheelproof_spec.conformance.timer_calls import TimerCall, TimerObservation
 from wheelproof_spec.fuzz.instrumented_runtime import (
     InstrumentedRuntime,
     StepLimit,
@@ -33,25 +29,9 @@ class BoundedReferencePort:
         self._runtime = InstrumentedRuntime(ThreadsRuntime(), self._limit)
         self._port = self._bounded(lambda: ReferenceTimerPort(timer_class))
 
-    def reset(self, config: TimerConfig) -> None:
-        """Make a new timer; see `TimerPort.reset`."""
-        self._bounded(lambda: self._port.reset(config))
-
-    def add(self, task: TaskId, delay_ms: int) -> TimerObservation:
-        """Add a task; see `TimerPort.add`."""
-        return self._bounded(lambda: self._port.add(task, delay_ms))
-
-    def cancel(self, task: TaskId) -> TimerObservation:
-        """Cancel a task; see `TimerPort.cancel`."""
-        return self._bounded(lambda: self._port.cancel(task))
-
-    def advance(self, to_ms: int) -> TimerObservation:
-        """Advance; see `TimerPort.advance`."""
-        return self._bounded(lambda: self._port.advance(to_ms))
-
-    def size(self) -> TimerObservation:
-        """Ask for the size; see `TimerPort.size`."""
-        return self._bounded(self._port.size)
+    def perform(self, call: TimerCall) -> TimerObservation:
+        """Make `call`; see `Port.perform`."""
+        return self._bounded(lambda: self._port.perform(call))
 
     def _bounded(self, call: Callable[[], T]) -> T:
         self._limit.restart()

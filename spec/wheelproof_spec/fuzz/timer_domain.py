@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from wheelproof_spec.conformance.timer_port import TimerConfig
+from wheelproof_spec.conformance.timer_calls import TimerConfig
 
 TASKS = tuple("abcdefgh")
 """The names of the tasks of a case; few, so that they are cancelled and added again often."""

@@ -1,6 +1,6 @@
 """The sequential machine: one thread drives a timer under a virtual clock, beside the oracle.
 
-Any implementation behind the door `TimerPort` can be driven, and after every call what it showed
+Any implementation behind the door `Port` can be driven, and after every call what it showed
 is compared with what the oracle allows (semantics.md 1.7 - 1.14).
 """
 
@@ -9,16 +9,20 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from wheelproof_spec.conformance.driver_messages import (
+from wheelproof_spec.conformance.driver_messages import request_line
+from wheelproof_spec.conformance.port import judge_call
+from wheelproof_spec.conformance.timer_calls import (
     Add,
     Advance,
     Cancel,
     Reset,
     Size,
-    request_line,
+    TaskId,
+    TimerCall,
+    TimerConfig,
+    TimerPort,
 )
-from wheelproof_spec.conformance.timer_judge import TimerCall, TimerJudge, judge_call
-from wheelproof_spec.conformance.timer_port import TaskId, TimerConfig, TimerPort
+from wheelproof_spec.conformance.timer_judge import TimerJudge
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.fuzz.report import FuzzReport
 from wheelproof_spec.fuzz.timer_domain import TASKS, Span, TimerDomain, configs, delays, jumps

@@ -6,8 +6,9 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
+from wheelproof_spec.conformance.conformance import ConformancePlan, conform
 from wheelproof_spec.conformance.conformance_result import check_results
-from wheelproof_spec.conformance.timer_conformance import TimerConformance, conform_timer
+from wheelproof_spec.conformance.timer_suite import TimerSuite
 from wheelproof_spec.main_job.sections import Section
 from wheelproof_spec.resources import checkout_directory
 from wheelproof_spec.verdicts import CheckResult, Verdict
@@ -31,8 +32,9 @@ def built_adapter() -> Path | None:
 def conformance_section(adapter: Path, seed: int, report: _Report) -> Section:
     """Drive Kafka's TimingWheel through CASES cases and judge it by the profile kafka."""
     report(f"driving Kafka's timing wheel through {CASES:,} cases")
-    result = conform_timer(
-        TimerConformance(
+    result = conform(
+        TimerSuite(),
+        ConformancePlan(
             driver=shlex.quote(str(adapter / "run")),
             cases=CASES,
             seed=seed,

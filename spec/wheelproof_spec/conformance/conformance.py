@@ -1,4 +1,4 @@
-"""The driven conformance of a timer: named cases, then fuzzed ones that shrink.
+"""The driven conformance of a component: named cases, then fuzzed ones that shrink.
 
 Both are judged by the oracle, as the reference is.
 """
@@ -7,9 +7,11 @@ import importlib
 import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Generic, TypeVar
 
+from wheelproof_spec.conformance.calls import Request
 from wheelproof_spec.conformance.conformance_result import (
     CaseResult,
     ClauseCount,
@@ -17,30 +19,19 @@ from wheelproof_spec.conformance.conformance_result import (
     ConformanceResult,
     DriverTrouble,
 )
-from wheelproof_spec.conformance.driver_messages import (
-    TIMER,
-    VIRTUAL_TIME,
-    Introduction,
-    request_line,
-)
+from wheelproof_spec.conformance.driver_messages import Introduction, request_line
+from wheelproof_spec.conformance.driver_port import DriverPort
 from wheelproof_spec.conformance.driver_process import (
     USUAL_LIMITS,
     DriverFailedError,
     DriverLimits,
 )
 from wheelproof_spec.conformance.driver_session import DriverSession
-from wheelproof_spec.conformance.driver_timer import DriverTimerPort
-from wheelproof_spec.conformance.timer_clauses import (
-    KnownLimit,
-    TimerClause,
-    TimerLimit,
-    read_known_limits,
-    skips,
-)
-from wheelproof_spec.conformance.timer_judge import TimerCall, TimerJudge, judge_call
-from wheelproof_spec.conformance.timer_scenarios import Scenario, timer_scenarios
-from wheelproof_spec.conformance.timer_tally import TimerTally
-from wheelproof_spec.oracle import KAFKA, FiringOrder, TimerContract, Violation
+from wheelproof_spec.conformance.known_limits import KnownLimit, read_known_limits, skips
+from wheelproof_spec.conformance.port import judge_call
+from wheelproof_spec.conformance.suite import FuzzPlan, Scenario, Suite
+from wheelproof_spec.conformance.tally import Tally
+from wheelproof_spec.oracle import Violation
 from wheelproof_spec.verdicts import Verdict
 
 FUZZED_CASES = "fuzzed cases"
@@ -49,38 +40,32 @@ FUZZED_CASES = "fuzzed cases"
 DEFAULT_CASES = 1_000
 DEFAULT_SEED = 1
 
-_FEWEST_BUCKETS_BUT_ONE = 2
+CallT = TypeVar("CallT", bound=Request)
+SeenT = TypeVar("SeenT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TimerConformance:
-    """What to run: the driver's command, the contract, how many cases from which seed.
+class ConformancePlan:
+    """What to run: the driver's command, the profile, how many cases from which seed.
 
-    `skip` names a file of known limits, see `read_known_limits`.
+    `profile` None means the component's usual one. `skip` names a file of known limits, see
+    `read_known_limits`.
     """
 
     driver: str
-    contract: TimerContract = KAFKA
+    profile: str | None = None
     cases: int = DEFAULT_CASES
     seed: int = DEFAULT_SEED
     limits: DriverLimits = USUAL_LIMITS
     skip: Path | None = None
 
-    @property
-    def repeat(self) -> str:
-        """The command that does the same again."""
-        words = ["wheelproof", "conform", "--driver", self.driver]
-        words += ["--component", TIMER, "--profile", self.contract.name]
-        words += ["--cases", str(self.cases), "--seed", str(self.seed)]
-        if self.skip is not None:
-            words += ["--skip", str(self.skip)]
-        return shlex.join(words)
 
-
-def conform_timer(
-    plan: TimerConformance, progress: Callable[[int, int], None] | None = None
+def conform(
+    suite: Suite[CallT, SeenT],
+    plan: ConformancePlan,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ConformanceResult:
-    """Drive the implementation behind `plan.driver` and judge it.
+    """Drive the implementation behind `plan.driver` and judge it by `suite`.
 
     `progress` is told the number of cases and of steps whenever a case begins. Once this returns or
     raises, no process of the driver is left. An interruption (Ctrl-C) ends the run with a result:
@@ -91,10 +76,10 @@ def conform_timer(
     """
     # An extra: if it is missing, this has to be said before anything is started.
     importlib.import_module("hypothesis")
-    known_limits = () if plan.skip is None else read_known_limits(plan.skip)
+    known_limits = () if plan.skip is None else read_known_limits(plan.skip, suite.skippable)
     started = time.monotonic()
     with DriverSession(plan.driver, plan.limits) as session:
-        run = _Run(plan, known_limits, session, progress)
+        run = _Run(suite, plan, known_limits, session, progress)
         try:
             run.judge()
         except KeyboardInterrupt:
@@ -102,21 +87,21 @@ def conform_timer(
     return run.result(time.monotonic() - started)
 
 
-class _Run:
+class _Run(Generic[CallT, SeenT]):
     def __init__(
         self,
-        plan: TimerConformance,
+        suite: Suite[CallT, SeenT],
+        plan: ConformancePlan,
         known_limits: Sequence[KnownLimit],
         session: DriverSession,
         progress: Callable[[int, int], None] | None,
     ) -> None:
+        self._suite = suite
         self._plan = plan
+        self._profile = suite.profiles[0] if plan.profile is None else plan.profile
         self._known_limits = known_limits
         self._session = session
-        self._contract = plan.contract
-        if skips(known_limits, TimerClause.RUNS_IN_ORDER):
-            self._contract = replace(plan.contract, order=FiringOrder.ANY)
-        self._tally = TimerTally(DriverTimerPort(session), known_limits, progress)
+        self._tally = Tally(DriverPort(session, suite.parse_answer), suite, known_limits, progress)
         self._introduction: Introduction | None = None
         self._results: list[CaseResult] = []
         self._failures: list[ConformanceFailure] = []
@@ -127,7 +112,7 @@ class _Run:
         """Drive all cases; what they show is in `result`."""
         try:
             self._introduction = self._session.introduce()
-            self.open_question = _why_unsupported(self._introduction)
+            self.open_question = _why_unsupported(self._suite, self._introduction)
             if self.open_question is None:
                 self._run_cases()
             self._tally.calls.clear()
@@ -142,8 +127,8 @@ class _Run:
     def result(self, seconds: float) -> ConformanceResult:
         """Return what the run has shown after `seconds`."""
         return ConformanceResult(
-            component=TIMER,
-            profile=self._plan.contract.name,
+            component=self._suite.component,
+            profile=self._profile,
             driver=self._plan.driver,
             implementation=self._introduction,
             seed=self._plan.seed,
@@ -158,7 +143,7 @@ class _Run:
         )
 
     def _run_cases(self) -> None:
-        scenarios = timer_scenarios()
+        scenarios = self._suite.scenarios()
         for scenario in scenarios:
             if scenario.limit is None:
                 self._run_scenario(scenario)
@@ -168,7 +153,7 @@ class _Run:
             if scenario.limit is not None:
                 self._run_scenario(scenario)
 
-    def _run_scenario(self, scenario: Scenario) -> None:
+    def _run_scenario(self, scenario: Scenario[CallT]) -> None:
         if scenario.limit is not None and skips(self._known_limits, scenario.limit):
             self._tally.skipped[scenario.limit] += 1
             return
@@ -180,35 +165,23 @@ class _Run:
                     case=scenario.name,
                     violation=violation,
                     lines=_lines(self._tally.calls),
-                    repeat=self._plan.repeat,
+                    repeat=self._repeat(),
                 )
             )
         self._report(scenario.name, started, violation, f"{len(scenario.calls)} steps")
 
-    def _find_violation(self, calls: Iterable[TimerCall]) -> Violation | None:
-        judge = TimerJudge(self._contract)
+    def _find_violation(self, calls: Iterable[CallT]) -> Violation | None:
+        judge = self._suite.judge(self._profile, self._known_limits)
         violations = (judge_call(judge, self._tally, call) for call in calls)
         return next((violation for violation in violations if violation is not None), None)
 
     def _run_fuzz(self) -> None:
-        from wheelproof_spec.fuzz.timer_domain import TimerDomain
-        from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
-
-        one_bucket = not skips(self._known_limits, TimerLimit.ONE_BUCKET)
         started = time.monotonic()
+        # It is a template, in which braces have a meaning.
+        repeat = self._repeat().replace("{", "{{").replace("}", "}}")
+        fuzz_plan = FuzzPlan(cases=self._plan.cases, seed=self._plan.seed, repeat=repeat)
         try:
-            report = run_timer_fuzz(
-                self._tally,
-                contract=self._contract,
-                cases=self._plan.cases,
-                seed=self._plan.seed,
-                limits=TimerDomain(
-                    min_wheel_size=1 if one_bucket else _FEWEST_BUCKETS_BUT_ONE,
-                    negative_delays=not skips(self._known_limits, TimerLimit.NEGATIVE_DELAY),
-                ),
-                # It is a template, in which braces have a meaning.
-                repeat=self._plan.repeat.replace("{", "{{").replace("}", "}}"),
-            )
+            report = self._suite.fuzz(self._tally, self._profile, self._known_limits, fuzz_plan)
         except Exception as error:
             # Hypothesis may have wrapped what the driver's failure raised, or shrunk it away.
             if self._session.failure is None:
@@ -241,25 +214,34 @@ class _Run:
 
     def _clause_counts(self) -> Iterable[ClauseCount]:
         reasons = {limit.clause: limit.reason for limit in self._known_limits}
-        for clause in (*TimerClause, *TimerLimit):
-            reason = reasons.get(clause, "")
-            checked = self._tally.checked[clause] if isinstance(clause, TimerClause) else 0
-            if reason or isinstance(clause, TimerClause):
+        for clause in (*self._suite.clauses, *self._suite.limits):
+            if clause in reasons or clause in self._suite.clauses:
                 yield ClauseCount(
                     clause=clause,
-                    checked=checked,
+                    checked=self._tally.checked[clause],
                     skipped=self._tally.skipped[clause],
-                    reason=reason,
+                    reason=reasons.get(clause, ""),
                 )
 
+    def _repeat(self) -> str:
+        """Return the command that does the same again."""
+        plan = self._plan
+        words = ["wheelproof", "conform", "--driver", plan.driver]
+        words += ["--component", self._suite.component, "--profile", self._profile]
+        words += ["--cases", str(plan.cases), "--seed", str(plan.seed)]
+        if plan.skip is not None:
+            words += ["--skip", str(plan.skip)]
+        return shlex.join(words)
 
-def _why_unsupported(introduction: Introduction) -> str | None:
-    if TIMER not in introduction.components:
-        return f"unsupported: the driver has no component {TIMER!r}"
-    if VIRTUAL_TIME not in introduction.capabilities:
-        return f"unsupported: the driver lacks the capability {VIRTUAL_TIME!r}"
+
+def _why_unsupported(suite: Suite[CallT, SeenT], introduction: Introduction) -> str | None:
+    if suite.component not in introduction.components:
+        return f"unsupported: the driver has no component {suite.component!r}"
+    for capability in suite.capabilities:
+        if capability not in introduction.capabilities:
+            return f"unsupported: the driver lacks the capability {capability!r}"
     return None
 
 
-def _lines(calls: Iterable[TimerCall]) -> tuple[str, ...]:
+def _lines(calls: Iterable[Request]) -> tuple[str, ...]:
     return tuple(request_line(number, call) for number, call in enumerate(calls, start=1))

@@ -1,0 +1,81 @@
+"""The door through which every implementation is judged: the reference, Kafka's, anybody's."""
+
+from typing import Protocol, TypeVar
+
+from wheelproof_spec.conformance.calls import Request
+from wheelproof_spec.oracle import Violation
+
+Call_contra = TypeVar("Call_contra", contravariant=True)
+Seen = TypeVar("Seen")
+Seen_co = TypeVar("Seen_co", covariant=True)
+Seen_contra = TypeVar("Seen_contra", contravariant=True)
+Call = TypeVar("Call")
+
+
+class RefusedError(Exception):
+    """The implementation refused a call, as it must for input outside its domain.
+
+    `kind` is the error's name in the implementation, such as IllegalArgument.
+    """
+
+    def __init__(self, kind: str, message: str) -> None:
+        super().__init__(f"{kind}: {message}")
+        self.kind = kind
+        self.message = message
+
+
+class BrokenDownError(Exception):
+    """The implementation broke down in a call, as no input may make it."""
+
+    def __init__(self, rule: str, observed: str) -> None:
+        super().__init__(f"{rule}: {observed}")
+        self.violation = Violation(
+            rule=rule,
+            expected="a call within the domain is carried out",
+            observed=observed,
+            reason="the implementation broke down in a call",
+        )
+
+
+class Port(Protocol[Call_contra, Seen_co]):
+    """A component under a virtual clock, driven from one thread."""
+
+    def perform(self, call: Call_contra) -> Seen_co:
+        """Make `call` and return what it showed.
+
+        Raises RefusedError or BrokenDownError.
+        """
+        ...
+
+
+class Judge(Protocol[Call_contra, Seen_contra]):
+    """Tells after each call of a case whether the contract allows what was seen."""
+
+    def judge(self, call: Call_contra, seen: Seen_contra) -> Violation | None:
+        """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
+        ...
+
+    def judge_refusal(self, call: Call_contra, refusal: RefusedError) -> Violation | None:
+        """Return the clause that refusing `call` breaks, if any."""
+        ...
+
+
+def judge_call(judge: Judge[Call, Seen], port: Port[Call, Seen], call: Call) -> Violation | None:
+    """Make `call` on `port` and return the clause that its outcome breaks, if any."""
+    try:
+        seen = port.perform(call)
+    except RefusedError as refusal:
+        return judge.judge_refusal(call, refusal)
+    except BrokenDownError as breakdown:
+        return breakdown.violation
+    return judge.judge(call, seen)
+
+
+def unexpected_refusal(rule: str, call: Request, refusal: RefusedError) -> Violation:
+    """Return what is wrong with refusing a call of the domain (semantics.md 1.17)."""
+    return Violation(
+        rule=rule,
+        expected=f"{call.operation()}, within the domain, is carried out",
+        observed=str(refusal),
+        reason="the implementation refused a call that the specification allows",
+    )

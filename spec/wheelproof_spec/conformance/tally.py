@@ -1,0 +1,65 @@
+"""Counting what is checked while a component is driven."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeVar
+
+from wheelproof_spec.conformance.calls import ComponentReset, Request
+from wheelproof_spec.conformance.driver_process import DriverFailedError
+from wheelproof_spec.conformance.known_limits import KnownLimit
+from wheelproof_spec.conformance.port import Port
+from wheelproof_spec.conformance.suite import Suite
+
+CallT = TypeVar("CallT", bound=Request)
+SeenT = TypeVar("SeenT")
+
+
+class Tally(Generic[CallT, SeenT]):
+    """A door to a component that counts what passes through it, and hides what is not judged.
+
+    Each observation is judged once, so that what was seen tells how often each clause was checked.
+    `on_case` is told the number of cases and of steps at the start of each case. Nothing is counted
+    after the driver has failed, so that `calls` ends with the call at which it did.
+    """
+
+    def __init__(
+        self,
+        port: Port[CallT, SeenT],
+        suite: Suite[CallT, SeenT],
+        known_limits: Sequence[KnownLimit],
+        on_case: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._port = port
+        self._suite = suite
+        self._known_limits = known_limits
+        self._on_case = on_case
+        self._failed = False
+        self.cases = 0
+        self.steps = 0
+        self.checked: Counter[str] = Counter()
+        self.skipped: Counter[str] = Counter()
+        self.calls: list[CallT] = []
+        """The calls of the case that is being driven."""
+
+    def perform(self, call: CallT) -> SeenT:
+        """Make `call`; see `Port.perform`."""
+        if not self._failed:
+            self._count(call)
+        try:
+            seen = self._port.perform(call)
+        except DriverFailedError:
+            self._failed = True
+            raise
+        account = self._suite.account(call, seen, self._known_limits)
+        self.checked.update(account.checked)
+        self.skipped.update(account.skipped)
+        return account.seen
+
+    def _count(self, call: CallT) -> None:
+        if isinstance(call, ComponentReset):
+            self.calls.clear()
+            self.cases += 1
+            if self._on_case is not None:
+                self._on_case(self.cases, self.steps)
+        self.calls.append(call)
+        self.steps += 1

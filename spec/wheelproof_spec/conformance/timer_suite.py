@@ -1,0 +1,113 @@
+"""The timer as a component to be judged."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar
+
+from wheelproof_spec.conformance.driver_messages import VIRTUAL_TIME
+from wheelproof_spec.conformance.known_limits import KnownLimit, skips
+from wheelproof_spec.conformance.port import Port
+from wheelproof_spec.conformance.strict_json import JsonObject
+from wheelproof_spec.conformance.suite import Account, FuzzPlan, Scenario, Suite
+from wheelproof_spec.conformance.timer_calls import (
+    TIMER,
+    Advance,
+    TimerCall,
+    TimerObservation,
+    parse_timer_answer,
+)
+from wheelproof_spec.conformance.timer_clauses import SKIPPABLE, TimerClause, TimerLimit
+from wheelproof_spec.conformance.timer_judge import TimerJudge
+from wheelproof_spec.conformance.timer_scenarios import timer_scenarios
+from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, FiringOrder, TimerContract
+
+if TYPE_CHECKING:
+    from wheelproof_spec.fuzz.report import FuzzReport
+
+_CONTRACTS = {contract.name: contract for contract in (KAFKA, NEVER_EARLY)}
+_FEWEST_BUCKETS_BUT_ONE = 2
+
+
+class TimerSuite(Suite[TimerCall, TimerObservation]):
+    """Judges timers by the oracle's heap (semantics.md 1)."""
+
+    component: ClassVar[str] = TIMER
+    capabilities: ClassVar[tuple[str, ...]] = (VIRTUAL_TIME,)
+    profiles: ClassVar[tuple[str, ...]] = tuple(_CONTRACTS)
+    clauses: ClassVar[tuple[str, ...]] = tuple(TimerClause)
+    limits: ClassVar[tuple[str, ...]] = tuple(TimerLimit)
+    skippable: ClassVar[tuple[str, ...]] = SKIPPABLE
+
+    def parse_answer(self, fields: JsonObject, call: TimerCall) -> TimerObservation:
+        """Return what an answer shows; see `Suite.parse_answer`."""
+        return parse_timer_answer(fields, call)
+
+    def judge(self, profile: str, known_limits: Sequence[KnownLimit]) -> TimerJudge:
+        """Return a judge; see `Suite.judge`."""
+        return TimerJudge(_contract(profile, known_limits))
+
+    def account(
+        self, call: TimerCall, seen: TimerObservation, known_limits: Sequence[KnownLimit]
+    ) -> Account[TimerObservation]:
+        """Count a deadline and an order for each task that ran; see `Suite.account`."""
+        judged: Counter[str] = Counter({TimerClause.ACCEPTS_ITS_DOMAIN: 1})
+        if seen.fired:
+            judged[TimerClause.RUNS_AT_MOST_ONCE] = len(seen.fired)
+            judged[TimerClause.NEVER_BEFORE_DUE] = len(seen.fired)
+            judged[TimerClause.RUNS_IN_ORDER] = len(seen.fired) - 1
+        if isinstance(call, Advance):
+            judged[TimerClause.NOTHING_LEFT_BEHIND] = 1
+        if seen.cancelled is not None:
+            judged[TimerClause.CANCEL_TELLS_THE_TRUTH] = 1
+        if seen.size is not None:
+            judged[TimerClause.SIZE_COUNTS_WAITING] = 1
+        skipped = {
+            clause: judged.pop(clause) for clause in list(judged) if skips(known_limits, clause)
+        }
+        hide_cancelled = TimerClause.CANCEL_TELLS_THE_TRUTH in skipped
+        hide_size = TimerClause.SIZE_COUNTS_WAITING in skipped
+        return Account(
+            seen=TimerObservation(
+                fired=seen.fired,
+                cancelled=None if hide_cancelled else seen.cancelled,
+                size=None if hide_size else seen.size,
+            ),
+            checked=judged,
+            skipped=skipped,
+        )
+
+    def scenarios(self) -> Sequence[Scenario[TimerCall]]:
+        """Return the named cases; see `Suite.scenarios`."""
+        return timer_scenarios()
+
+    def fuzz(
+        self,
+        port: Port[TimerCall, TimerObservation],
+        profile: str,
+        known_limits: Sequence[KnownLimit],
+        plan: FuzzPlan,
+    ) -> "FuzzReport":
+        """Drive the sequential machine; see `Suite.fuzz`."""
+        from wheelproof_spec.fuzz.timer_domain import TimerDomain
+        from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
+
+        one_bucket = not skips(known_limits, TimerLimit.ONE_BUCKET)
+        return run_timer_fuzz(
+            port,
+            contract=_contract(profile, known_limits),
+            cases=plan.cases,
+            seed=plan.seed,
+            limits=TimerDomain(
+                min_wheel_size=1 if one_bucket else _FEWEST_BUCKETS_BUT_ONE,
+                negative_delays=not skips(known_limits, TimerLimit.NEGATIVE_DELAY),
+            ),
+            repeat=plan.repeat,
+        )
+
+
+def _contract(profile: str, known_limits: Sequence[KnownLimit]) -> TimerContract:
+    contract = _CONTRACTS[profile]
+    if skips(known_limits, TimerClause.RUNS_IN_ORDER):
+        return replace(contract, order=FiringOrder.ANY)
+    return contract
