@@ -11,12 +11,23 @@ import pytest
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-KAFKA_ADAPTER = Path(__file__).resolve().parents[1] / "adapters" / "kafka-java"
+ADAPTERS = Path(__file__).resolve().parents[1] / "adapters"
 
 
 @pytest.fixture(scope="session")
 def kafka() -> str:
-    """Return the program that starts the Java adapter, which is built if that has not been done."""
-    if not (KAFKA_ADAPTER / "target" / "kafka-driver.jar").is_file():
-        subprocess.run(["mvn", "-q", "-B", "package"], cwd=KAFKA_ADAPTER, check=True)
-    return str(KAFKA_ADAPTER / "run")
+    """Return the program that starts the adapter of Apache Kafka, built if that was not done."""
+    return _java_adapter("kafka")
+
+
+@pytest.fixture(scope="session")
+def netty() -> str:
+    """Return the program that starts the adapter of Netty, built if that was not done."""
+    return _java_adapter("netty")
+
+
+def _java_adapter(name: str) -> str:
+    folder = ADAPTERS / f"{name}-java"
+    if not (folder / "target" / f"{name}-driver.jar").is_file():
+        subprocess.run(["mvn", "-q", "-B", "package"], cwd=folder, check=True)
+    return str(folder / "run")

@@ -12,6 +12,7 @@ from wheelproof_spec.conformance.timer_suite import TimerSuite
 ADAPTERS = Path(__file__).resolve().parent.parent.parent / "adapters"
 HEAPQ = ADAPTERS / "python-heapq" / "driver.py"
 KAFKA = ADAPTERS / "kafka-java"
+NETTY = ADAPTERS / "netty-java"
 
 
 def python(script: Path) -> str:
@@ -19,7 +20,9 @@ def python(script: Path) -> str:
     return shlex.join([sys.executable, "-I", str(script)])
 
 
-def conform(driver: str, cases: int, skip: Path | None = None) -> ConformanceResult:
-    """Drive the timer of `driver` under Kafka's profile."""
-    plan = ConformancePlan(driver=driver, cases=cases, seed=1, skip=skip)
+def conform(
+    driver: str, cases: int, skip: Path | None = None, profile: str | None = None
+) -> ConformanceResult:
+    """Drive the timer of `driver`, under Kafka's profile if no other is named."""
+    plan = ConformancePlan(driver=driver, profile=profile, cases=cases, seed=1, skip=skip)
     return conformance.conform(TimerSuite(), plan)

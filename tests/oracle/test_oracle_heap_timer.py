@@ -3,6 +3,7 @@
 import pytest
 
 from wheelproof_spec.oracle import (
+    HASHED_WHEEL,
     KAFKA,
     NEVER_EARLY,
     FiringOrder,
@@ -34,6 +35,9 @@ def _timer(
         (NEVER_EARLY, 10, 21, 30),
         (NEVER_EARLY, 10, 30, 30),
         (NEVER_EARLY, 10, -1, 0),
+        (HASHED_WHEEL, 1, 29, 30),
+        (HASHED_WHEEL, 10, 29, 30),
+        (HASHED_WHEEL, 10, 30, 40),
     ],
 )
 def test_a_contract_says_when_a_deadline_is_due(

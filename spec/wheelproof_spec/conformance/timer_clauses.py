@@ -21,6 +21,8 @@ class TimerLimit(StrEnum):
     ONE_BUCKET = "Domain.WheelOfOneBucket"
     NEGATIVE_DELAY = "Domain.NegativeDelay"
     LONGEST_DELAY = "Domain.LongestDelay"
+    LONG_JUMP = "Domain.LongJump"
+    """An advance over millions of ticks, too slow for a wheel that turns tick by tick."""
 
 
 SKIPPABLE = (

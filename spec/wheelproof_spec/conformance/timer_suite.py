@@ -20,13 +20,20 @@ from wheelproof_spec.conformance.timer_calls import (
 from wheelproof_spec.conformance.timer_clauses import SKIPPABLE, TimerClause, TimerLimit
 from wheelproof_spec.conformance.timer_judge import TimerJudge
 from wheelproof_spec.conformance.timer_scenarios import timer_scenarios
-from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, FiringOrder, TimerContract
+from wheelproof_spec.oracle import (
+    HASHED_WHEEL,
+    KAFKA,
+    NEVER_EARLY,
+    FiringOrder,
+    TimerContract,
+)
 
 if TYPE_CHECKING:
     from wheelproof_spec.fuzz.report import FuzzReport
 
-_CONTRACTS = {contract.name: contract for contract in (KAFKA, NEVER_EARLY)}
+_CONTRACTS = {contract.name: contract for contract in (KAFKA, NEVER_EARLY, HASHED_WHEEL)}
 _FEWEST_BUCKETS_BUT_ONE = 2
+_LEVELS_OF_SHORT_JUMPS = 2
 
 
 class TimerSuite(Suite[TimerCall, TimerObservation]):
@@ -101,6 +108,9 @@ class TimerSuite(Suite[TimerCall, TimerObservation]):
             limits=TimerDomain(
                 min_wheel_size=1 if one_bucket else _FEWEST_BUCKETS_BUT_ONE,
                 negative_delays=not skips(known_limits, TimerLimit.NEGATIVE_DELAY),
+                max_level=_LEVELS_OF_SHORT_JUMPS
+                if skips(known_limits, TimerLimit.LONG_JUMP)
+                else TimerDomain().max_level,
             ),
             repeat=plan.repeat,
         )

@@ -5,6 +5,7 @@ modules (the oracle's timer is Timer.tla) and imports the standard library alone
 """
 
 from wheelproof_spec.oracle.contract import (
+    HASHED_WHEEL,
     KAFKA,
     NEVER_EARLY,
     FiringOrder,
@@ -14,6 +15,7 @@ from wheelproof_spec.oracle.contract import (
 from wheelproof_spec.oracle.timer import HeapTimer, Violation
 
 __all__ = [
+    "HASHED_WHEEL",
     "KAFKA",
     "NEVER_EARLY",
     "FiringOrder",

@@ -10,7 +10,12 @@ class Rounding(StrEnum):
     DOWN = "down"
     """To the start of its tick: early by less than a tick (semantics.md 1.8)."""
     UP = "up"
-    """To the end of its tick: never early."""
+    """To the end of its tick: never early. A deadline between two ticks is due at once."""
+    NEXT = "next"
+    """To the end of the tick that it begins or lies in: never early, and up to a whole tick late.
+
+    So do wheels that look at a tick once it is over (Varghese and Lauck, SOSP 1987, scheme 6).
+    """
 
 
 class FiringOrder(StrEnum):
@@ -37,6 +42,8 @@ class TimerContract:
 
     def due_ms(self, deadline_ms: int, tick_ms: int) -> int:
         """Return the time from which a task with this deadline may run, in milliseconds."""
+        if self.rounding is Rounding.NEXT:
+            return (deadline_ms // tick_ms + 1) * tick_ms
         if self.rounding is Rounding.UP:
             return -(-deadline_ms // tick_ms) * tick_ms
         return deadline_ms // tick_ms * tick_ms
@@ -51,3 +58,8 @@ NEVER_EARLY = TimerContract(
     name="never-early", rounding=Rounding.UP, lateness_ms=0, order=FiringOrder.BY_TICK
 )
 """A timer that rounds up: a task never runs before its deadline."""
+
+HASHED_WHEEL = TimerContract(
+    name="hashed-wheel", rounding=Rounding.NEXT, lateness_ms=0, order=FiringOrder.BY_TICK
+)
+"""A wheel that runs the tasks of a tick when the tick is over, as Netty's HashedWheelTimer does."""

@@ -133,7 +133,7 @@ class HeapTimer(Generic[TaskKey]):
             expected=f"{task!r}, due at {due_ms} ms, has run when the advance to "
             f"{self._now_ms} ms returns",
             observed=f"ran: {_some(fired)}",
-            reason=f"{task!r} is {self._now_ms - due_ms} ms late",
+            reason=f"{task!r} has been due for {self._now_ms - due_ms} ms and still waits",
         )
 
 

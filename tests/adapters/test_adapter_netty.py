@@ -1,0 +1,57 @@
+"""Netty's own HashedWheelTimer, driven: right by its own profile, wrong by the others."""
+
+import pytest
+from adapter_support import NETTY, conform
+
+from wheelproof_spec.conformance.driver_port import DriverPort
+from wheelproof_spec.conformance.driver_session import DriverSession
+from wheelproof_spec.conformance.timer_calls import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
+    TimerConfig,
+    parse_timer_answer,
+)
+from wheelproof_spec.conformance.timer_clauses import TimerClause, TimerLimit
+from wheelproof_spec.verdicts import Verdict
+
+pytestmark = pytest.mark.slow
+
+LIMITS = NETTY / "known-limits.txt"
+
+
+def test_netty_passes_under_its_own_profile(netty: str) -> None:
+    result = conform(netty, 100, LIMITS, "hashed-wheel")
+    assert result.verdict is Verdict.PASS
+    assert result.subject.startswith("netty-common 4.")
+    silent = {TimerClause.SIZE_COUNTS_WAITING, *TimerLimit}
+    assert all(count.checked > 0 for count in result.clauses if count.clause not in silent)
+
+
+@pytest.mark.parametrize("profile", ["kafka", "never-early"])
+def test_netty_is_late_by_a_tick_for_whoever_expects_another_contract(
+    netty: str, profile: str
+) -> None:
+    result = conform(netty, 5, LIMITS, profile)
+    assert result.verdict is Verdict.FAIL
+    rules = {failure.violation.rule for failure in result.failures}
+    assert rules == {TimerClause.NOTHING_LEFT_BEHIND}
+    reasons = {failure.violation.reason for failure in result.failures}
+    assert "'t0' has been due for 0 ms and still waits" in reasons
+
+
+def test_the_known_limits_are_as_they_say(netty: str) -> None:
+    with DriverSession(netty) as session:
+        session.introduce()
+        port = DriverPort(session, parse_timer_answer)
+        port.perform(Reset(config=TimerConfig(tick_ms=10)))
+        port.perform(Add(task="a", delay_ms=35))
+        assert port.perform(Cancel(task="a")).cancelled is True
+        assert port.perform(Size()).size == 1
+        assert port.perform(Advance(to_ms=10)).fired == ()
+        assert port.perform(Size()).size == 0
+        port.perform(Add(task="b", delay_ms=-25))
+        assert port.perform(Advance(to_ms=19)).fired == ()
+        assert port.perform(Advance(to_ms=20)).fired == ("b",)
