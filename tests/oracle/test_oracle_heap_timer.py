@@ -195,7 +195,7 @@ def test_nothing_due_is_left_behind_is_broken_by_a_late_task() -> None:
         rule="Timer.NothingDueIsLeftBehind",
         expected="'a', due at 5 ms, has run when the advance to 7 ms returns",
         observed="ran: 'b'",
-        reason="'a' is 2 ms late",
+        reason="'a' has been due for 2 ms and still waits",
     )
 
 
@@ -234,4 +234,4 @@ def test_entries_of_cancelled_and_repeated_adds_are_overlooked() -> None:
     timer.advance_to(3)
     violation = timer.observe([], advanced=True)
     assert violation is not None
-    assert violation.reason == "'a' is 0 ms late"
+    assert violation.reason == "'a' has been due for 0 ms and still waits"
