@@ -52,6 +52,12 @@ WitnessNotOfferedTwice ==
 \* A task is cancelled between binding and linking, or while its bucket is flushed.
 WitnessCancelledInHand == ~\E t \in Workers : pc[t] = "Insert" /\ ~Waiting(hand[t])
 
+\* Rule 1.11: cancelled between the choice of its bucket and the linking.
+WitnessLeftover == \A b \in AllBuckets : \A k \in Range(Content(b)) : Waiting(k)
+
+\* Rule 1.10: a cancel that comes too late, though it found the task waiting.
+WitnessCancelOvertaken == ~\E c \in Cancellers : pc[c] = "CancelUnbind" /\ ~Waiting(Victim[c])
+
 \* Rule 1.5: a bucket is taken though all its entries were cancelled.
 WitnessEmptyBucketTaken == ~\E v \in Advancers : pc[v] = "AdvanceClock" /\ Content(polled[v]) = <<>>
 

@@ -14,10 +14,11 @@
 (*               submit is to hand over to the executor.                   *)
 (* Atomicity.    One step for each acquisition and release of the          *)
 (*               read-write lock and each reading of the clock; for the    *)
-(*               binding; for choosing a bucket and linking; for setting   *)
+(*               binding; for choosing a bucket; for linking; for setting  *)
 (*               its expiration; for offering it; for claim and submit;    *)
 (*               for taking a bucket from the queue, advancing the wheel's *)
-(*               clock, taking an entry out; for a whole cancel.           *)
+(*               clock, taking the bucket's monitor, taking an entry out;  *)
+(*               for a cancel taking the entry out, and for its unbinding. *)
 (* Two designs.  PollUnderLock = TRUE is the reference: buckets are taken  *)
 (*               from the queue only under the write side, which is asked  *)
 (*               for even when nothing seems due.  FALSE is rule 1.5: the  *)
@@ -194,7 +195,7 @@ Init ==
     /\ returned = {}
     /\ pc = [t \in Threads |->
             CASE t \in Adders -> "LockRead"
-              [] t \in Cancellers -> "Cancel"
+              [] t \in Cancellers -> "CancelRemove"
               [] t \in Advancers -> "Idle"
               [] t \in Closers -> "CloseLock"]
     /\ step = [a \in Adders |-> 1]
@@ -288,10 +289,14 @@ ReadClock(a) ==
     /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, step, hand, into, polled,
                    owed>>
 
+\* Whoever cancels holds the task's monitor until the end.
+BeingCancelled(k) == \E c \in Cancellers : Victim[c] = k /\ pc[c] = "CancelUnbind"
+
 \* The older entry leaves its bucket; what was owed to it is owed no more (1.12).
 Bind(a) ==
     LET k == Program[a][step[a]] IN
     /\ pc[a] = "Bind"
+    /\ ~BeingCancelled(k)
     /\ state' = [state EXCEPT ![k] = "waiting"]
     /\ deadline' = [deadline EXCEPT ![k] = reading[a] + Delay[k]]
     /\ wheel' = Without(wheel, k)
@@ -320,24 +325,26 @@ PutDown(t) ==
     /\ hand' = [hand EXCEPT ![t] = None]
     /\ Go(t, IF t \in Adders THEN "UnlockRead" ELSE "FlushEntry")
 
+\* Where the entry belongs, if it is not cancelled; the levels on the way there are made.
 Insert(t) ==
     LET k == hand[t]
         place == Climb(wheel, deadline[k], 0)
-        b == BucketFor(deadline[k], place.level)
     IN
     /\ pc[t] = "Insert"
-    /\ IF ~Waiting(k)
+    /\ IF ~Waiting(k) \/ place.level = Expired
        THEN /\ Go(t, "Submit")
             /\ UNCHANGED <<wheel, into>>
-       ELSE IF place.level = Expired
-       THEN /\ wheel' = place.levels
-            /\ Go(t, "Submit")
-            /\ UNCHANGED into
-       ELSE /\ wheel' = LET content == place.levels[b[1] + 1].buckets[b[2]].tasks
-                        IN WithTasks(place.levels, b, Append(content, k))
-            /\ into' = [into EXCEPT ![t] = b]
-            /\ Go(t, "SetExpiration")
+       ELSE /\ wheel' = place.levels
+            /\ into' = [into EXCEPT ![t] = BucketFor(deadline[k], place.level)]
+            /\ Go(t, "Link")
     /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, step, reading, hand, polled, owed>>
+
+\* Cancelled since then or not: that is how leftovers come about (1.11).
+Link(t) ==
+    /\ pc[t] = "Link"
+    /\ wheel' = WithTasks(wheel, into[t], Append(Content(into[t]), hand[t]))
+    /\ Go(t, "SetExpiration")
+    /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, registers>>
 
 \* get_and_set: the bucket is offered iff that changed it.
 SetExpiration(t) ==
@@ -375,15 +382,31 @@ Submit(t) ==
 -----------------------------------------------------------------------------
 (* TimerTask.cancel (1.10) *)
 
-Cancel(c) ==
+\* Somebody flushes b and holds its monitor.
+IsFlushed(b) == \E v \in Advancers :
+    polled[v] = b /\ pc[v] \in {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit"}
+
+\* Out of whichever bucket holds it; from none if it is on its way into one.
+CancelRemove(c) ==
     LET k == Victim[c] IN
-    /\ pc[c] = "Cancel"
+    /\ pc[c] = "CancelRemove"
     /\ IF Waiting(k)
-       THEN /\ state' = [state EXCEPT ![k] = "cancelled"]
+       THEN /\ \A b \in AllBuckets : k \in Range(Content(b)) => ~IsFlushed(b)
             /\ wheel' = Without(wheel, k)
-       ELSE UNCHANGED <<state, wheel>>
+            /\ Go(c, "CancelUnbind")
+       ELSE /\ Go(c, "Done")
+            /\ UNCHANGED wheel
+    /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, registers>>
+
+\* In vain if the task has been claimed meanwhile.
+CancelUnbind(c) ==
+    LET k == Victim[c] IN
+    /\ pc[c] = "CancelUnbind"
+    /\ state' = IF Waiting(k) THEN [state EXCEPT ![k] = "cancelled"] ELSE state
     /\ Go(c, "Done")
-    /\ UNCHANGED <<now, queue, lock, closed, executor, deadline, returned, registers>>
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, deadline, returned, registers>>
+
+Canceller(c) == CancelRemove(c) \/ CancelUnbind(c)
 
 -----------------------------------------------------------------------------
 (* SystemTimer.advance_clock (1.5, 1.6) *)
@@ -415,8 +438,10 @@ PollOutside(v) ==
     /\ Go(v, "LockWrite")
     /\ UNCHANGED <<now, wheel, lock, closed, executor, tasks, step, reading, hand, into, owed>>
 
-\* What of the advance's debt is left when it ends.
-Settle(v) == owed' = [owed EXCEPT ![v] = IF closed THEN {} ELSE {k \in @ : Waiting(k)}]
+\* What of the advance's debt is left when it ends; whoever is cancelling a task takes it over.
+Settle(v) ==
+    owed' = [owed EXCEPT
+        ![v] = IF closed THEN {} ELSE {k \in @ : Waiting(k) /\ ~BeingCancelled(k)}]
 
 \* Rule 1.5: nothing in time, so the advance ends.
 TimeOut(v) ==
@@ -450,8 +475,14 @@ PollNothing(v) ==
 AdvanceClock(v) ==
     /\ pc[v] = "AdvanceClock"
     /\ wheel' = Advanced(wheel, Key(polled[v]), 0)
-    /\ Go(v, "FlushEntry")
+    /\ Go(v, "FlushLock")
     /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, registers>>
+
+\* The bucket's monitor: from here on nobody else takes an entry out.
+FlushLock(v) ==
+    /\ pc[v] = "FlushLock"
+    /\ Go(v, "FlushEntry")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, registers>>
 
 \* The head leaves the bucket; Insert or Submit deals with it.
 FlushEntry(v) ==
@@ -502,14 +533,14 @@ Shutdown(c) ==
 
 -----------------------------------------------------------------------------
 
-PutStep(t) == Insert(t) \/ SetExpiration(t) \/ Offer(t) \/ Submit(t)
+PutStep(t) == Insert(t) \/ Link(t) \/ SetExpiration(t) \/ Offer(t) \/ Submit(t)
 
 AddStep(a) == Refuse(a) \/ ReadClock(a) \/ Bind(a) \/ UnlockRead(a) \/ PutStep(a)
 
 AdvanceStep(v) ==
     \/ StartAdvance(v) \/ AwaitDue(v) \/ PollOutside(v) \/ TimeOut(v)
     \/ Poll(v) \/ PollNothing(v) \/ AdvanceClock(v)
-    \/ FlushEntry(v) \/ FlushEnd(v) \/ PutStep(v) \/ UnlockWrite(v)
+    \/ FlushLock(v) \/ FlushEntry(v) \/ FlushEnd(v) \/ PutStep(v) \/ UnlockWrite(v)
 
 CloseStep(c) == CloseUnlock(c) \/ Shutdown(c)
 
@@ -524,16 +555,18 @@ Closer(c) == CloseLock(c) \/ QueueForWrite(c) \/ CloseStep(c)
 
 Next ==
     \/ \E a \in Adders : Adder(a)
-    \/ \E c \in Cancellers : Cancel(c)
+    \/ \E c \in Cancellers : Canceller(c)
     \/ \E v \in Advancers : Advancer(v)
     \/ \E c \in Closers : Closer(c)
     \/ Tick
     \/ Terminated
 
 \* Strong for the sake of LockWrite, CloseLock and (without phases) LockRead alone: every other
-\* step of a thread stays enabled until it is taken.  Nobody is obliged to cancel.
+\* step of a thread stays enabled until it is taken.  Nobody is obliged to cancel, but whoever has
+\* begun to.
 Fairness ==
     /\ WF_vars(Tick)
+    /\ \A c \in Cancellers : WF_vars(CancelUnbind(c))
     /\ \A a \in Adders :
         /\ LockOrder = "phases" => WF_vars(Adder(a))
         /\ LockOrder # "phases" => SF_vars(Adder(a))
@@ -545,6 +578,7 @@ Spec == Init /\ [][Next]_vars /\ Fairness
 \* With phases and a single writer this is enough.
 WeakFairness ==
     /\ WF_vars(Tick)
+    /\ \A c \in Cancellers : WF_vars(CancelUnbind(c))
     /\ \A a \in Adders : WF_vars(Adder(a))
     /\ \A v \in Advancers : WF_vars(Advancer(v))
     /\ \A c \in Closers : WF_vars(Closer(c))
@@ -555,9 +589,10 @@ WeaklyFairSpec == Init /\ [][Next]_vars /\ WeakFairness
 (* Invariants (1.18) *)
 
 Labels ==
-    {"LockRead", "Refuse", "ReadClock", "Bind", "Insert", "SetExpiration", "Offer", "Submit",
-     "UnlockRead", "Cancel", "Idle", "AwaitDue", "LockWrite", "Poll", "AdvanceClock",
-     "FlushEntry", "UnlockWrite", "CloseLock", "CloseUnlock", "Shutdown", "Done"}
+    {"LockRead", "Refuse", "ReadClock", "Bind", "Insert", "Link", "SetExpiration", "Offer",
+     "Submit", "UnlockRead", "CancelRemove", "CancelUnbind", "Idle", "AwaitDue", "LockWrite",
+     "Poll", "AdvanceClock", "FlushLock", "FlushEntry", "UnlockWrite", "CloseLock", "CloseUnlock",
+     "Shutdown", "Done"}
 
 BucketType == [key : Int, tasks : Seq(Tasks)]
 LevelType == [clock : Int, buckets : [0..(WheelSize - 1) -> BucketType]]
@@ -590,8 +625,9 @@ TaskInOneBucketAtMost ==
         Cardinality({<<b, i>> \in UNION {{b} \X DOMAIN Content(b) : b \in AllBuckets} :
             Content(b)[i] = k}) <= 1
 
-\* Since a cancel is one step here, there are no leftovers.
-LinkedTasksWait == \A b \in AllBuckets : \A k \in Range(Content(b)) : Waiting(k)
+\* What is linked and does not wait is a leftover of a cancel (1.11).
+LinkedTasksWaitOrAreLeftovers ==
+    \A b \in AllBuckets : \A k \in Range(Content(b)) : Waiting(k) \/ state[k] = "cancelled"
 
 QueueHoldsABucketOnce ==
     \A i, j \in DOMAIN queue : queue[i].bucket = queue[j].bucket => i = j
@@ -642,6 +678,10 @@ WheelClockNeverGoesBack == [][\A l \in DOMAIN wheel : wheel'[l].clock >= wheel[l
 
 CancelledTasksAreNotSubmitted ==
     [][\A k \in Tasks : state[k] = "cancelled" => state'[k] # "submitted"]_vars
+
+\* Whether it is cancelled is asked before it is linked, not while (1.2 c, 1.11).
+CancelledTasksGetNoBucket ==
+    [][\A t \in Workers : pc[t] = "Insert" /\ ~Waiting(hand[t]) => into'[t] = None]_vars
 
 NothingIsAddedAfterClose ==
     [][\A k \in Tasks : closed /\ ~Waiting(k) => state'[k] = state[k]]_vars

@@ -13,5 +13,36 @@ class RejectedExecutionError(WheelproofError, RuntimeError):
     """Work was handed to an executor that has been shut down."""
 
 
+class ThreadInterruptedError(WheelproofError):
+    """A thread was interrupted while it waited on a condition, or before it would have.
+
+    Raising it clears the thread's interrupt status.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("the thread was interrupted")
+
+
 class TimerClosedError(RejectedExecutionError):
     """A timer was used after `close` (semantics.md 1.16)."""
+
+
+class PurgatoryClosedError(WheelproofError, RuntimeError):
+    """An operation was handed to a purgatory after `shutdown` (semantics.md 2.11)."""
+
+
+class DelayedOperationError(WheelproofError):
+    """Delayed operations raised while they were checked or completed; all others were checked.
+
+    `failures` has what they raised, in the order of the walk; `num_completed` is how many of the
+    others the call completed.
+    """
+
+    def __init__(self, failures: tuple[Exception, ...], num_completed: int) -> None:
+        words = "; ".join(f"{type(failure).__name__}: {failure}" for failure in failures)
+        super().__init__(
+            f"{len(failures)} of the watched operations raised ({words}); "
+            f"{num_completed} others were completed"
+        )
+        self.failures = failures
+        self.num_completed = num_completed

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from wheelproof import sync
+from wheelproof.errors import ThreadInterruptedError
 from wheelproof.units import Millis
 from wheelproof_spec.explore.program import Program, Scenario, choose, recorded
 from wheelproof_spec.explore.settings import Settings
@@ -19,6 +20,8 @@ _FLAVOURS: tuple[tuple[str, ...], ...] = (
     ("timed wait", "now", "notify"),
     ("read", "write", "read"),
     ("start", "join", "timed join"),
+    ("interrupt", "interrupt", "notify", "notify all"),
+    ("start", "join", "interrupt", "wait", "timed wait", "notify"),
     ("choose",),
     ("call", "call"),
     (),
@@ -54,9 +57,10 @@ class _Objects:
 
 @dataclass(slots=True)
 class _Thread:
-    """Interprets the instructions of one thread."""
+    """Interprets the instructions of one thread, which can interrupt `waiters`."""
 
     objects: _Objects
+    waiters: tuple[sync.Thread, ...] = ()
     children: list[sync.Thread] = field(default_factory=list[sync.Thread])
 
     def run(self, block: tuple[Instruction, ...], held: Held = frozenset()) -> None:
@@ -82,6 +86,7 @@ class _Thread:
             "read": self._read_write,
             "write": self._read_write,
             "start": self._start,
+            "interrupt": self._interrupt,
             "join": self._join,
             "timed join": self._join,
         }
@@ -116,14 +121,17 @@ class _Thread:
 
     def _with_lock(self, one: Instruction, held: Held) -> None:
         condition = self.objects.conditions[one.which]
-        if one.kind == "notify":
-            condition.notify()
-        elif one.kind == "notify all":
-            condition.notify_all()
-        elif one.kind == "wait":
-            condition.wait()
-        elif condition.wait(Millis(5 + one.which)):
-            self.objects.cells[one.which].set(1)
+        try:
+            if one.kind == "notify":
+                condition.notify()
+            elif one.kind == "notify all":
+                condition.notify_all()
+            elif one.kind == "wait":
+                condition.wait()
+            elif condition.wait(Millis(5 + one.which)):
+                self.objects.cells[one.which].set(1)
+        except ThreadInterruptedError:
+            self.objects.cells[one.which].add_and_get(2)
         self.run(one.block, held)
 
     def _read_write(self, one: Instruction, held: Held) -> None:
@@ -134,9 +142,15 @@ class _Thread:
 
     def _start(self, one: Instruction, held: Held) -> None:
         del held
-        child = sync.thread(partial(_Thread(self.objects).run, one.block), "child")
+        body = _Thread(self.objects, self.waiters).run
+        child = sync.thread(partial(body, one.block), "child")
         child.start()
         self.children.append(child)
+
+    def _interrupt(self, one: Instruction, held: Held) -> None:
+        del one, held
+        for waiting in (*self.children, *self.waiters)[:1]:
+            waiting.interrupt()
 
     def _join(self, one: Instruction, held: Held) -> None:
         del held
@@ -158,20 +172,35 @@ def random_program(seed: int) -> Program:
         tuple(_instruction(draws, kinds, 0) for _ in range(draws.randint(1, max(1, most))))
         for _ in range(threads)
     ]
+    waiting: list[Instruction] = []
+    if "interrupt" in kinds:
+        kinds_of_waits = ("wait", "timed wait")
+        waiting = [
+            _instruction(draws, kinds_of_waits, _DEEPEST) for _ in range(draws.randint(0, 2))
+        ]
     settings = Settings(
         time=draws.choice((TimeMode.ANY, TimeMode.ANY, TimeMode.LAZY, TimeMode.CLOCK)),
         spurious_wakeups=draws.choice((0, 0, 0, 1)),
     )
     return Program(
-        name=f"random-{seed}", summary=repr(code), build=partial(_build, code), settings=settings
+        name=f"random-{seed}",
+        summary=repr((code, waiting)),
+        build=partial(_build, code, tuple(waiting)),
+        settings=settings,
     )
 
 
-def _build(code: list[tuple[Instruction, ...]]) -> Scenario:
+def _build(code: list[tuple[Instruction, ...]], waiting: tuple[Instruction, ...]) -> Scenario:
     objects = _Objects()
+    waiters: tuple[sync.Thread, ...] = ()
+    if waiting:
+        waiter = sync.thread(partial(_Thread(objects).run, waiting), "waiter")
+        waiter.start()
+        waiters = (waiter,)
     return Scenario(
         threads={
-            f"t{number}": partial(_Thread(objects).run, block) for number, block in enumerate(code)
+            f"t{number}": partial(_Thread(objects, waiters).run, block)
+            for number, block in enumerate(code)
         }
     )
 

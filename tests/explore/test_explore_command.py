@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -49,6 +50,14 @@ def test_a_program_that_fails_is_explained(
     found = json.loads(report.read_text(encoding="utf-8"))["explorations"][0]["counterexample"]
     assert f"--replay {found['schedule']}" in printed
     assert _run("lost-update", "--replay", found["schedule"], "--quiet") == ExitCode.FAIL
+
+
+def test_the_page_is_written_for_one_program(tmp_path: Path) -> None:
+    page = tmp_path / "pages" / "page.html"
+    assert _run("lost-update", "--html", str(page), "--quiet") == ExitCode.FAIL
+    assert "counter.set(1)" in page.read_text(encoding="utf-8")
+    with pytest.raises(UsageError, match="--html shows one run"):
+        _run("--all", "--html", str(page))
 
 
 @pytest.mark.parametrize("engine", ["brute", "source", "sample"])
@@ -123,11 +132,11 @@ def test_an_interrupt_ends_it_with_what_is_known(tmp_path: Path) -> None:
     )
     try:
         assert process.stdout is not None
-        assert "1,000 runs" in process.stdout.readline()
+        assert re.search(r"long_program:PROGRAM: [\d,]+ runs in", process.stdout.readline())
         process.send_signal(signal.SIGINT)
         printed = process.stdout.read()
         assert process.wait() == ExitCode.INCONCLUSIVE
-        assert "long: inconclusive, interrupted after" in printed
+        assert "long_program:PROGRAM: inconclusive, interrupted after" in printed
     finally:
         process.kill()
         process.wait()

@@ -1,6 +1,7 @@
 """What each primitive of the controlled runtime does, over all interleavings."""
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from explore_support import explored
@@ -9,8 +10,11 @@ from wheelproof import sync
 from wheelproof.units import Millis
 from wheelproof_spec.explore.failures import FailureKind
 from wheelproof_spec.explore.program import Invariant, Scenario, choose, recorded
+from wheelproof_spec.explore.read_write_lock import Holders, ModelReadWriteLock
 from wheelproof_spec.explore.settings import Settings
 from wheelproof_spec.explore.timing import TimeMode
+from wheelproof_spec.graphs.engine import explore_graph
+from wheelproof_spec.graphs.subject import GraphProgram, NoView, Subject
 
 
 def _kind(build: Callable[[], Scenario], settings: Settings | None = None) -> FailureKind | None:
@@ -193,6 +197,68 @@ def test_a_read_write_lock_is_reentrant_and_may_be_downgraded() -> None:
                 value.set(1)
 
         return Scenario(threads={"a": write, "b": overwrite})
+
+    assert _kind(build) is None
+
+
+@pytest.mark.parametrize("prefer_writers", [True, False])
+def test_readers_that_wait_when_a_writer_leaves_go_before_the_next_writer(
+    prefer_writers: bool,
+) -> None:
+    def build() -> Subject:
+        lock = sync.read_write_lock("rw", prefer_writers=prefer_writers)
+        assert isinstance(lock, ModelReadWriteLock)
+        threads = {"reader 1": lock.read, "reader 2": lock.read} | {
+            f"writer {number}": lock.write for number in (1, 2)
+        }
+
+        def holders() -> Holders:
+            return lock.state
+
+        return Subject(
+            scenario=Scenario(
+                threads={name: partial(_enter, one) for name, one in threads.items()}
+            ),
+            view=NoView(),
+            invariants={
+                "one writer or readers": lambda: not (holders().writer and holders().readers),
+                "no writer before the admitted": lambda: (
+                    not (holders().writer is not None and holders().admitted)
+                ),
+                "who is admitted or inside does not wait": lambda: (
+                    not (holders().waiting_readers & (holders().admitted | holders().readers))
+                ),
+            },
+            sometimes={
+                "two are admitted": lambda: len(holders().admitted) == 2,
+                "a writer waits for the admitted alone": lambda: bool(
+                    holders().waiting_writers and holders().admitted and not holders().readers
+                ),
+                "a reader waits behind a waiting writer": lambda: bool(
+                    holders().writer is None
+                    and holders().readers
+                    and holders().waiting_readers - holders().admitted
+                ),
+            },
+        )
+
+    graph = explore_graph(GraphProgram(name="rw", build=build))
+    assert graph.failures == {}
+    # Without preference a reader waits for a writer that is inside, and for nothing else.
+    assert graph.unseen == (set() if prefer_writers else {"a reader waits behind a waiting writer"})
+
+
+@pytest.mark.parametrize("side", ["read", "write"])
+def test_a_side_that_is_not_held_cannot_be_left(side: str) -> None:
+    def build() -> Scenario:
+        lock = sync.read_write_lock("rw", prefer_writers=True)
+        view = lock.read if side == "read" else lock.write
+
+        def leave() -> None:
+            with pytest.raises(RuntimeError, match=f"released the {side} side without holding it"):
+                view.__exit__(None, None, None)
+
+        return Scenario(threads={"a": leave})
 
     assert _kind(build) is None
 

@@ -33,8 +33,8 @@ def test_every_failure_can_be_repeated_from_its_schedule(program: Program) -> No
 
 def test_a_schedule_is_read_as_it_was_written() -> None:
     program = make(lost_update)
-    assert decode(program, encode(program, _ACTORS)) == _ACTORS
-    assert decode(program, encode(program, ())) == ()
+    assert decode(program, encode(program, _ACTORS)) == (program, _ACTORS)
+    assert decode(program, encode(program, ())) == (program, ())
     assert "0x3.1.2:3.t.1x2" in encode(program, _ACTORS)
 
 
@@ -123,7 +123,7 @@ def test_a_choice_is_part_of_the_schedule() -> None:
     program = make(build)
     found = explore(program).counterexample
     assert found is not None
-    assert decode(program, found.schedule) == (3 << 16,)
+    assert decode(program, found.schedule) == (program, (3 << 16,))
 
 
 @pytest.mark.parametrize("seed", range(5))

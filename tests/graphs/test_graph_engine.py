@@ -11,12 +11,11 @@ from graph_support import philosophers
 from wheelproof import sync
 from wheelproof.sync import GuardedBy
 from wheelproof_spec.explore.problems import NondeterminismError, ProgramRejectedError
-from wheelproof_spec.explore.program import Action, Program, Scenario
+from wheelproof_spec.explore.program import Action, Program, Scenario, forget
 from wheelproof_spec.explore.programs.waiting import WAITING
 from wheelproof_spec.explore.substrate import SubstrateKind
 from wheelproof_spec.graphs.engine import explore_graph
 from wheelproof_spec.graphs.fields import watched_fields
-from wheelproof_spec.graphs.observed_runtime import forget
 from wheelproof_spec.graphs.state_graph import ProgramGraph
 from wheelproof_spec.graphs.subject import GraphProgram, PlainView, Subject
 

@@ -60,7 +60,7 @@ AdvanceLowestOnly(v) ==
         IF Key(polled[v]) < wheel[1].clock + TickMs
         THEN wheel
         ELSE [wheel EXCEPT ![1].clock = Truncate(Key(polled[v]), TickMs)]
-    /\ Go(v, "FlushEntry")
+    /\ Go(v, "FlushLock")
     /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, registers>>
 
 \* The clock is set to the bucket's expiration even if it is past that.
@@ -69,14 +69,14 @@ SetClockBack(v) ==
     /\ wheel' =
         [l \in DOMAIN wheel |->
             [wheel[l] EXCEPT !.clock = Truncate(Key(polled[v]), TickOf(l - 1))]]
-    /\ Go(v, "FlushEntry")
+    /\ Go(v, "FlushLock")
     /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, registers>>
 
 \* The bucket is flushed before the clock moves: its entries go back to where they come from.
 PollAndFlush(v) ==
     /\ pc[v] = "Poll"
     /\ \E i \in Heads : IsDue(i) /\ Take(v, i)
-    /\ Go(v, "FlushEntry")
+    /\ Go(v, "FlushLock")
     /\ UNCHANGED <<now, wheel, lock, closed, executor, tasks, step, reading, hand, into, owed>>
 
 AdvanceAtFlushEnd(v) ==
@@ -114,17 +114,14 @@ PollTooSoon(v) ==
 InsertCancelled(t) ==
     LET k == hand[t]
         place == Climb(wheel, deadline[k], 0)
-        b == BucketFor(deadline[k], place.level)
     IN
     /\ pc[t] = "Insert"
     /\ IF place.level = Expired
-       THEN /\ wheel' = place.levels
-            /\ Go(t, "Submit")
-            /\ UNCHANGED into
-       ELSE /\ wheel' = LET content == place.levels[b[1] + 1].buckets[b[2]].tasks
-                        IN WithTasks(place.levels, b, Append(content, k))
-            /\ into' = [into EXCEPT ![t] = b]
-            /\ Go(t, "SetExpiration")
+       THEN /\ Go(t, "Submit")
+            /\ UNCHANGED <<wheel, into>>
+       ELSE /\ wheel' = place.levels
+            /\ into' = [into EXCEPT ![t] = BucketFor(deadline[k], place.level)]
+            /\ Go(t, "Link")
     /\ UNCHANGED <<now, queue, lock, closed, executor, tasks, step, reading, hand, polled, owed>>
 
 \* What the wheel does not take is submitted, cancelled or not.

@@ -9,7 +9,9 @@ class GuardedBy:
 
     `lock` names an attribute of the same object, or, with a dot, of an object that it refers to.
     Several threads may share a plain field only under such a declaration; a model checker verifies
-    it on every access.
+    it on every access but those of the object's own constructor. Where no attribute leads to the
+    lock, or it guards the field only for a time, `lock` says so in words; then the checker verifies
+    that something orders every two accesses of which one is a write.
     """
 
     lock: str

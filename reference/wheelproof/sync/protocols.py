@@ -7,12 +7,15 @@ object and one of them writes it. The accesses, as "object: R or W":
 ==================================  =====================================================
 Monitor, Lock acquire / release     the lock: W; a failed `try_acquire` only R
 Condition.wait                      the condition's queue: W, the lock: W, in one step; waking up
-                                    is a step of its own, re-acquiring the lock another
+                                    is a step of its own, re-acquiring the lock another. Of a
+                                    thread that can be interrupted, entering reads its interrupt
+                                    status; waking by interruption writes that and the queue
 Condition.notify / notify_all       the queue: W, the woken threads: W
 ReadWriteLock read / write          the lock: W
 AtomicX.get, Volatile.get           the cell: R
 AtomicX writes, Volatile.set        the cell: W; a failed `compare_and_set` only R
 Thread.start / join                 the thread: W / R
+Thread.interrupt                    the thread's interrupt status: W
 Runtime.monotonic_ms                the clock: R
 ==================================  =====================================================
 
@@ -71,6 +74,11 @@ class Condition(Protocol):
         Waits at most `timeout_ms` milliseconds (None: without limit) and returns False if that
         time ran out first. May also return without a notification; callers test their condition in
         a loop.
+
+        Raises ThreadInterruptedError, with the lock held again and the interrupt status cleared, if
+        the thread's status is set on entry or becomes set while it waits and has not been notified;
+        it has left the queue then, so that no notification goes to it. If the notification came
+        first, wait returns and the status stays set (semantics.md 3.5).
         """
         ...
 
@@ -157,7 +165,17 @@ class Thread(Protocol):
         ...
 
     def join(self, timeout_ms: Millis | None = None) -> bool:
-        """Wait for the end, at most `timeout_ms` milliseconds, and tell whether it came."""
+        """Wait for the end, at most `timeout_ms` milliseconds, and tell whether it came.
+
+        Not interruptible.
+        """
+        ...
+
+    def interrupt(self) -> None:
+        """Set the thread's interrupt status, which ends its wait on a condition, now or later.
+
+        Only `Condition.wait` and what is built on it heed the status; locks and `join` do not.
+        """
         ...
 
     def is_current(self) -> bool:
@@ -182,7 +200,8 @@ class Executor(Protocol):
     def await_termination(self, timeout_ms: Millis) -> bool:
         """Wait at most `timeout_ms` milliseconds until all tasks have run; tell whether they have.
 
-        Called on the executor's own thread it returns False at once.
+        Called on the executor's own thread it returns False at once. Raises ThreadInterruptedError
+        if the calling thread is interrupted.
         """
         ...
 

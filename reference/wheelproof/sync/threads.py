@@ -21,6 +21,12 @@ from wheelproof.sync.protocols import (
     Thread,
     Volatile,
 )
+from wheelproof.sync.threads_condition import (
+    InterruptibleThread,
+    Interruption,
+    ThreadsCondition,
+    seconds,
+)
 from wheelproof.sync.threads_read_write_lock import ThreadsReadWriteLock
 from wheelproof.units import Millis
 
@@ -50,7 +56,7 @@ class ThreadsRuntime:
         """
         if not isinstance(lock, _Lock):
             raise TypeError(f"condition {name!r}: its lock belongs to another runtime")
-        return _Condition(lock)
+        return ThreadsCondition(lock.raw)
 
     def read_write_lock(self, name: str, *, prefer_writers: bool) -> ReadWriteLock:
         """Return a new read-write lock."""
@@ -105,22 +111,6 @@ class _Lock:
         /,
     ) -> None:
         self.release()
-
-
-class _Condition:
-    __slots__ = ("_condition",)
-
-    def __init__(self, lock: _Lock) -> None:
-        self._condition = threading.Condition(lock.raw)
-
-    def wait(self, timeout_ms: Millis | None = None) -> bool:
-        return self._condition.wait(_seconds(timeout_ms))
-
-    def notify(self) -> None:
-        self._condition.notify()
-
-    def notify_all(self) -> None:
-        self._condition.notify_all()
 
 
 class _Volatile(Generic[T]):
@@ -195,19 +185,18 @@ class _Thread:
     __slots__ = ("_thread",)
 
     def __init__(self, target: Callable[[], None], name: str) -> None:
-        self._thread = threading.Thread(target=target, name=name, daemon=True)
+        self._thread = InterruptibleThread(target=target, name=name, daemon=True)
+        self._thread.interruption = Interruption()
 
     def start(self) -> None:
         self._thread.start()
 
     def join(self, timeout_ms: Millis | None = None) -> bool:
-        self._thread.join(_seconds(timeout_ms))
+        self._thread.join(None if timeout_ms is None else seconds(timeout_ms))
         return not self._thread.is_alive()
+
+    def interrupt(self) -> None:
+        self._thread.interruption.request()
 
     def is_current(self) -> bool:
         return self._thread is threading.current_thread()
-
-
-def _seconds(timeout_ms: Millis | None) -> float | None:
-    # A longer wait than the platform's limit is an error there; callers wait in a loop anyway.
-    return None if timeout_ms is None else min(max(timeout_ms, 0) / 1000, threading.TIMEOUT_MAX)

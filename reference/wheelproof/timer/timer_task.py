@@ -91,8 +91,8 @@ class TimerTaskEntry:
 
     __slots__ = ("expiration_ms", "list", "monitor", "next", "prev", "timer_task")
 
-    next: Annotated[Self, GuardedBy("list.monitor")]
-    prev: Annotated[Self, GuardedBy("list.monitor")]
+    next: Annotated[Self, GuardedBy("list._monitor")]
+    prev: Annotated[Self, GuardedBy("list._monitor")]
 
     def __init__(self, timer_task: TimerTask, expiration_ms: Millis) -> None:
         self.timer_task = timer_task

@@ -89,6 +89,7 @@ class Set(Operation[None], Generic[T]):
     """Writing a cell."""
 
     __slots__ = ("_cell", "_value")
+    observes = False
 
     def __init__(self, cell: Model[T], value: T) -> None:
         self._cell = cell

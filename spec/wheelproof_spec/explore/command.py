@@ -1,21 +1,27 @@
 """The verb `wheelproof explore`: the model checker of code written against `wheelproof.sync`."""
 
 import argparse
+import importlib
 import secrets
+import sys
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.errors import UsageError
-from wheelproof_spec.reports import write_json, write_junit
+from wheelproof_spec.reports import write_json, write_junit, write_text
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import CheckResult, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
+    from wheelproof_spec.explore.estimate import Progress
     from wheelproof_spec.explore.explorer import Options
     from wheelproof_spec.explore.program import Program
     from wheelproof_spec.explore.result import Exploration
+    from wheelproof_spec.graphs.exploration import GraphExploration
 
-_ENGINES = ("optimal", "sample", "source", "brute")
+_GRAPH = "graph"
+_ENGINES = ("optimal", _GRAPH, "sample", "source", "brute")
 _SUBSTRATES = ("greenlet", "threads")
 
 
@@ -31,8 +37,9 @@ def register(verbs: Verbs) -> None:
         "--engine",
         choices=_ENGINES,
         default="optimal",
-        help="optimal covers every class once and alone can pass; sample draws schedules at "
-        "random; source and brute are oracles for small programs (default: optimal)",
+        help="optimal covers every class once; graph visits every state, and judges what can go on "
+        "for ever as well; sample draws schedules at random; source and brute are oracles for "
+        "small programs (default: optimal)",
     )
     parser.add_argument(
         "--replay", metavar="SCHEDULE", help="repeat the run of this schedule string"
@@ -40,6 +47,9 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of the engine sample")
     parser.add_argument(
         "--max-runs", type=int, metavar="N", help="end after N runs, inconclusive if none failed"
+    )
+    parser.add_argument(
+        "--max-states", type=int, metavar="N", help="end the engine graph after N states"
     )
     parser.add_argument(
         "--keep-going", action="store_true", help="do not end at the first run that fails"
@@ -50,6 +60,12 @@ def register(verbs: Verbs) -> None:
         default="greenlet",
         help="what the threads run on (default: greenlet)",
     )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page in which the counterexample, or an example run, can be stepped through",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -59,11 +75,20 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.list:
         return _list_programs()
     programs = _programs(arguments)
-    options = _options(arguments)
-    explorations: list[Exploration] = []
+    if arguments.html is not None:
+        # What is not installed is better known before a long run than after it.
+        importlib.import_module("jinja2")
+    options = None if arguments.engine == _GRAPH else _options(arguments)
+    explorations: list[Exploration | GraphExploration] = []
+    shown: list[Exploration] = []
     for program in programs:
-        progress = None if arguments.quiet else partial(_print_progress, program.name)
-        exploration = explore(program, options, progress)
+        exploration: Exploration | GraphExploration
+        if options is None:
+            exploration = _explore_states(program, arguments)
+        else:
+            progress = None if arguments.quiet else partial(_print_progress, program.name)
+            exploration = explore(program, options, progress)
+            shown.append(exploration)
         explorations.append(exploration)
         if not arguments.quiet:
             _print_result(exploration.check_result())
@@ -73,18 +98,41 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.quiet:
         print(verdict.value)
     _write_reports(arguments, verdict, explorations)
+    if arguments.html is not None:
+        _write_page(arguments.html, shown[0])
     return exit_code(verdict)
 
 
+def _explore_states(program: "Program", arguments: argparse.Namespace) -> "GraphExploration":
+    from wheelproof_spec.explore.substrate import SubstrateKind
+    from wheelproof_spec.graphs.exploration import explore_states
+
+    for option, value in (("--replay", arguments.replay), ("--html", arguments.html)):
+        if value is not None:
+            raise UsageError(f"{option} shows one run, and the engine graph makes no runs")
+    if arguments.max_states is not None and arguments.max_states < 1:
+        raise UsageError(f"--max-states has to be at least 1, not {arguments.max_states}")
+    return explore_states(
+        program,
+        substrate=SubstrateKind(arguments.substrate),
+        max_states=arguments.max_states,
+        progress=None if arguments.quiet else partial(_print_states, program.name),
+    )
+
+
 def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
-    from wheelproof_spec.explore.programs import find_program, passing_programs
+    from wheelproof_spec.explore.programs import find_program, graph_programs, passing_programs
 
     if arguments.all == (arguments.program is not None):
         raise UsageError("name one PROGRAM, or give --all; --list names the programs")
     if arguments.all:
         if arguments.replay is not None:
             raise UsageError("--replay needs the PROGRAM that the schedule belongs to")
-        return passing_programs()
+        if arguments.html is not None:
+            raise UsageError("--html shows one run: name the PROGRAM")
+        return graph_programs() if arguments.engine == _GRAPH else passing_programs()
+    # A user's own programs are in the current folder, as with `python -m`.
+    sys.path.insert(0, str(Path.cwd()))
     return (find_program(arguments.program),)
 
 
@@ -105,14 +153,21 @@ def _options(arguments: argparse.Namespace) -> "Options":
         max_runs=arguments.max_runs,
         keep_going=arguments.keep_going,
         schedule=arguments.replay or "",
+        record=arguments.html is not None,
     )
 
 
 def _list_programs() -> int:
-    from wheelproof_spec.explore.programs import passing_programs
+    from wheelproof_spec.explore.programs import graph_programs, passing_programs
+    from wheelproof_spec.explore.programs.for_ever import FOR_EVER_BUGS
     from wheelproof_spec.explore.programs.known_bugs import failing_programs
 
-    for title, programs in (("pass", passing_programs()), ("fail", failing_programs())):
+    for title, programs in (
+        ("pass", passing_programs()),
+        ("fail", failing_programs()),
+        ("pass with --engine graph", graph_programs()),
+        ("fail with --engine graph", FOR_EVER_BUGS),
+    ):
         print(f"programs that must {title}:")
         for program in programs:
             print(f"  {program.name:<32} {program.summary}")
@@ -125,12 +180,25 @@ def _print_result(result: CheckResult) -> None:
         print(result.details)
 
 
-def _print_progress(name: str, runs: int) -> None:
-    print(f"  {name}: {runs:,} runs", flush=True)
+def _print_progress(name: str, progress: "Progress") -> None:
+    print(f"  {name}: {progress.text()}", flush=True)
+
+
+def _print_states(name: str, states: int) -> None:
+    if not states % 100_000:
+        print(f"  {name}: {states:,} states", flush=True)
+
+
+def _write_page(file: Path, exploration: "Exploration") -> None:
+    from wheelproof_spec.explore.page import render_exploration
+
+    write_text(file, render_exploration(exploration))
 
 
 def _write_reports(
-    arguments: argparse.Namespace, verdict: Verdict, explorations: "list[Exploration]"
+    arguments: argparse.Namespace,
+    verdict: Verdict,
+    explorations: "list[Exploration | GraphExploration]",
 ) -> None:
     if arguments.json is not None:
         write_json(

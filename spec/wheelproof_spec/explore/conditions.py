@@ -1,12 +1,16 @@
 """Conditions of the controlled runtime.
 
 `wait` is three steps: entering the queue and releasing the lock at once; waking up; taking the lock
-again. A time-out takes the thread out of the queue, so its race with a notification is the race of
-two writers of the queue.
+again. A time-out or an interruption takes the thread out of the queue, so its race with a
+notification is the race of two writers of the queue. Which of the two it is, when both are
+possible, is the race for the thread's interrupt status; a thread that has been notified does not
+look at that.
 """
 
+from enum import Enum
 from typing import TYPE_CHECKING
 
+from wheelproof.errors import ThreadInterruptedError
 from wheelproof.units import Millis
 from wheelproof_spec.explore.accesses import Accesses
 from wheelproof_spec.explore.locks import Acquire, ModelLock
@@ -30,9 +34,11 @@ class ModelCondition(Model[tuple[ModelThread, ...]]):
         perform = self.runtime.perform
         deadline = perform(Wait(self, timeout_ms))
         spurious = deadline is None and self.runtime.caller().spurious_left > 0
-        notified = perform(WakeUp(self, deadline, spurious))
+        waking = perform(WakeUp(self, deadline, spurious))
         perform(Acquire(self.lock))
-        return notified
+        if waking is Waking.INTERRUPTED:
+            raise ThreadInterruptedError
+        return waking is not Waking.TIMED_OUT
 
     def notify(self) -> None:
         """Wake the thread that has waited longest, if any; or another one, if so set."""
@@ -47,19 +53,37 @@ class ModelCondition(Model[tuple[ModelThread, ...]]):
         self.runtime.perform(Notify(self, None))
 
 
+class Waking(Enum):
+    """Why a wait has ended."""
+
+    NOTIFIED = "notified by"
+    TIMED_OUT = "time-out on"
+    SPURIOUS = "spurious wake-up on"
+    INTERRUPTED = "interrupted on"
+
+
 class Wait(Operation[int | None]):
-    """Entering the queue and releasing the lock, in one step; returns the deadline."""
+    """Entering the queue and releasing the lock, in one step; returns the deadline.
+
+    Raises ThreadInterruptedError instead if the thread has been interrupted.
+    """
 
     __slots__ = ("_condition", "_timeout_ms")
+    fixed = False
 
     def __init__(self, condition: ModelCondition, timeout_ms: int | None) -> None:
         self._condition = condition
         self._timeout_ms = timeout_ms
 
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return writes of the queue and of the lock."""
+    def peek(self, thread: ModelThread, /) -> Accesses | None:
+        """Return writes of the queue and of the lock, or of the interrupt status if that is set."""
         condition = self._condition
         accesses = condition.write + condition.lock.write
+        interruption = thread.interruption
+        if interruption is not None:
+            if interruption.state:
+                return interruption.write
+            accesses += interruption.read
         return accesses if self._timeout_ms is None else accesses + condition.runtime.clock.shared
 
     def apply(self, thread: ModelThread, /) -> int | None:
@@ -67,11 +91,19 @@ class Wait(Operation[int | None]):
         condition = self._condition
         if condition.lock.state != thread.number:
             raise RuntimeError(f"{condition.name}: waits without holding {condition.lock.name}")
+        interruption = thread.interruption
+        if interruption is not None and interruption.state:
+            interruption.become(False)
+            raise ThreadInterruptedError
         condition.become((*condition.state, thread))
         condition.lock.become(None)
         if self._timeout_ms is None:
             return None
         return condition.runtime.clock.register(thread, max(self._timeout_ms, 0))
+
+    def targets(self, thread: ModelThread, /) -> tuple[Rewindable, ...]:
+        """Return the thread's interrupt status."""
+        return () if thread.interruption is None else (thread.interruption,)
 
     def describe(self) -> str:
         """Return the condition's name and the longest wait."""
@@ -79,58 +111,83 @@ class Wait(Operation[int | None]):
         return f"wait {self._condition.name}{limit}"
 
 
-class WakeUp(Operation[bool]):
-    """Leaving the queue: notified, or because the time is over, or for no reason at all."""
+class WakeUp(Operation[Waking]):
+    """Leaving the queue: notified, interrupted, out of time, or for no reason at all."""
 
-    __slots__ = ("_deadline", "_notified", "_spurious", "condition")
+    __slots__ = ("_deadline", "_spurious", "_waking", "condition")
     fixed = False
 
     def __init__(self, condition: ModelCondition, deadline: int | None, spurious: bool) -> None:
         self.condition = condition
         self._deadline = deadline
         self._spurious = spurious
-        self._notified = False
+        self._waking = Waking.NOTIFIED
 
     def peek(self, thread: ModelThread, /) -> Accesses | None:
-        """Return a write of the thread's signal, and of the queue unless it was notified."""
-        condition = self.condition
-        if self._deadline is None:
-            if thread.signal.state:
-                return thread.signal.write
-            return condition.write + thread.signal.write if self._spurious else None
-        shared = condition.runtime.clock.shared
-        if thread.signal.state:
-            return thread.signal.write + shared
-        if condition.runtime.clock.expired(self._deadline):
-            return condition.write + thread.signal.write + shared
-        return None
+        """Return a write of the thread's signal; unless it was notified, of the queue as well.
 
-    def apply(self, thread: ModelThread, /) -> bool:
-        """Go on; False if the time is over."""
+        Then the interrupt status is written if that is set, else read.
+        """
         condition = self.condition
-        self._notified = thread.signal.state
-        if self._notified:
-            thread.signal.become(False)
-            if self._deadline is not None:
-                condition.runtime.clock.forget(thread)
-            return True
-        condition.become(tuple(one for one in condition.state if one is not thread))
-        if self._deadline is None:
-            thread.spurious_left -= 1
-            return True
-        condition.runtime.clock.pass_over(thread, self._deadline)
-        return False
+        waking = self._cause(thread)
+        if waking is None:
+            return None
+        accesses = thread.signal.write
+        interruption = thread.interruption
+        if waking is not Waking.NOTIFIED:
+            accesses = condition.write + accesses
+            if interruption is not None:
+                accesses += interruption.write if interruption.state else interruption.read
+        return accesses if self._deadline is None else accesses + condition.runtime.clock.shared
+
+    def apply(self, thread: ModelThread, /) -> Waking:
+        """Go on, and tell why."""
+        waking = self._cause(thread)
+        assert waking is not None
+        self._waking = waking
+        self._leave(thread, waking)
+        if self._deadline is not None:
+            clock = self.condition.runtime.clock
+            if waking is Waking.TIMED_OUT:
+                clock.pass_over(thread, self._deadline)
+            else:
+                clock.forget(thread)
+        return waking
 
     def targets(self, thread: ModelThread, /) -> tuple[Rewindable, ...]:
-        """Return the thread's signal and the clock."""
-        return (thread.signal, self.condition.runtime.clock)
+        """Return the thread's signal, its interrupt status and the clock."""
+        clock = self.condition.runtime.clock
+        if thread.interruption is None:
+            return (thread.signal, clock)
+        return (thread.signal, thread.interruption, clock)
 
     def describe(self) -> str:
         """Return how it came about."""
-        if self._notified:
-            return f"notified by {self.condition.name}"
-        reason = "spurious wake-up" if self._deadline is None else "time-out"
-        return f"{reason} on {self.condition.name}"
+        return f"{self._waking.value} {self.condition.name}"
+
+    def is_owed(self, thread: ModelThread) -> bool:
+        """Tell whether there is a reason to wake up."""
+        return self._cause(thread) not in (None, Waking.SPURIOUS)
+
+    def _cause(self, thread: ModelThread) -> Waking | None:
+        if thread.signal.state:
+            return Waking.NOTIFIED
+        if thread.interruption is not None and thread.interruption.state:
+            return Waking.INTERRUPTED
+        if self._deadline is None:
+            return Waking.SPURIOUS if self._spurious else None
+        return Waking.TIMED_OUT if self.condition.runtime.clock.expired(self._deadline) else None
+
+    def _leave(self, thread: ModelThread, waking: Waking) -> None:
+        if waking is Waking.NOTIFIED:
+            thread.signal.become(False)
+            return
+        condition = self.condition
+        condition.become(tuple(one for one in condition.state if one is not thread))
+        if waking is Waking.SPURIOUS:
+            thread.spurious_left -= 1
+        elif waking is Waking.INTERRUPTED and thread.interruption is not None:
+            thread.interruption.become(False)
 
 
 class Notify(Operation[None]):

@@ -1,6 +1,6 @@
 """Running a program under a strategy, run after run."""
 
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from wheelproof_spec.explore.engines.strategy import Strategy
 from wheelproof_spec.explore.execution import Execution, World
@@ -8,7 +8,7 @@ from wheelproof_spec.explore.problems import NondeterminismError
 from wheelproof_spec.explore.races import Analysis
 
 
-def analysed_runs(world: World, strategy: Strategy) -> Iterator[Analysis]:
+def analysed_runs(world: World, strategy: Strategy) -> Generator[Analysis]:
     """Yield each run when it is over, before its threads are unwound.
 
     Runs that the strategy gave up, since all that they could do was known, are not among them.

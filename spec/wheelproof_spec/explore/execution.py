@@ -1,24 +1,33 @@
 """One run of a program, step by step."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from wheelproof.sync import use_runtime
 from wheelproof_spec.explore.accesses import THREAD_BITS, THREAD_MASK, TIME, Accesses, Actor
+from wheelproof_spec.explore.data_races import find_data_race
 from wheelproof_spec.explore.failures import Failure, FailureKind, failure_of_stuck_threads
 from wheelproof_spec.explore.model import ModelThread, Operation
 from wheelproof_spec.explore.problems import ProgramRejectedError
 from wheelproof_spec.explore.program import Program, Scenario, observer
+from wheelproof_spec.explore.public_operations import NotLinearizableError
 from wheelproof_spec.explore.runtime import ControlledRuntime
 from wheelproof_spec.explore.substrate import Substrate
 from wheelproof_spec.explore.timing import TimeMode
 
 
 class World:
-    """What the runs of one exploration share: fibers, and the numbers of threads."""
+    """What the runs of one exploration share: fibers, and the numbers of threads.
 
-    def __init__(self, program: Program, substrate: Substrate) -> None:
+    The world of a part of a program belongs to the `whole` one, which it tells of its runs.
+    """
+
+    def __init__(
+        self, program: Program, substrate: Substrate, whole: "World | None" = None
+    ) -> None:
         self.program = program
         self.substrate = substrate
+        self._whole = whole
         self.numbers: dict[tuple[int, int], int] = {}
         self._runs = 0
         self._latest: Sequence[Actor] = ()
@@ -27,6 +36,12 @@ class World:
         """Note that a run begins, whose steps will be in `actors`."""
         self._runs += 1
         self._latest = actors
+        if self._whole is not None:
+            self._whole.begin_run(actors)
+
+    def part(self, without: frozenset[int]) -> "World":
+        """Return the world of the program without the operations of these numbers."""
+        return World(replace(self.program, without=without), self.substrate, self)
 
     def progress(self) -> tuple[int, int]:
         """Return numbers that change with every step."""
@@ -34,7 +49,10 @@ class World:
 
 
 class Execution:
-    """A run in progress: `actors`, `accesses` and `operations` list its events so far."""
+    """A run in progress: `actors`, `accesses` and `operations` list its events so far.
+
+    `scenario` is what the program has set up.
+    """
 
     def __init__(self, world: World, *, logging: bool = False) -> None:
         """Set up a run and bring every thread to its first operation; see ControlledRuntime.
@@ -53,7 +71,7 @@ class Execution:
         self._ambient = use_runtime(self.runtime)
         self._ambient.__enter__()
         try:
-            self._scenario = self._set_up()
+            self.scenario = self._set_up()
             self._bring_up()
             self.runtime.add_time()
         except BaseException:
@@ -129,6 +147,11 @@ class Execution:
 
     def judge(self) -> Failure | None:
         """Return what is wrong with the run, which can go no further; None if nothing is."""
+        if self.runtime.breach is not None:
+            return self.runtime.breach()
+        race = find_data_race(self.runtime, self.actors, self.accesses, self.operations)
+        if race is not None:
+            return race
         for thread in self.threads.values():
             if thread.error is not None:
                 return Failure.of_exception(FailureKind.EXCEPTION, thread.name, thread.error)
@@ -150,6 +173,12 @@ class Execution:
 
     def close(self) -> None:
         """Unwind the threads that have not ended, and make the runtime unusable."""
+        self.unwind()
+        self.seal()
+        self.leave()
+
+    def unwind(self) -> None:
+        """End the threads that have not ended."""
         runtime = self.runtime
         for thread in list(self.threads.values()):
             if not thread.ended and thread.number != TIME:
@@ -157,16 +186,19 @@ class Execution:
                 runtime.current = thread
                 thread.resume()
                 runtime.current = None
-        self.seal()
+
+    def leave(self) -> None:
+        """Let new objects belong to the runtime again that was there before the run."""
         self._ambient.__exit__(None, None, None)
 
     def _set_up(self) -> Scenario:
         runtime = self.runtime
         try:
             scenario = self.program.build()
-            if not scenario.threads:
+            bodies = scenario.bodies(self.program.without)
+            if not bodies:
                 raise ValueError("a program needs at least one thread")
-            for name, body in scenario.threads.items():
+            for name, body in bodies.items():
                 runtime.add_root(body, name)
             for invariant in scenario.invariants:
                 runtime.add_root(observer(invariant), f"invariant {invariant.name}")
@@ -191,13 +223,16 @@ class Execution:
         runtime.newborn.clear()
 
     def _check(self) -> Failure | None:
-        check = self._scenario.check
-        if check is None:
-            return None
+        scenario = self.scenario
         try:
-            check()
+            if scenario.history is not None:
+                scenario.history.check()
+            if scenario.check is not None:
+                scenario.check()
         except ProgramRejectedError:
             raise
+        except NotLinearizableError as error:
+            return Failure(kind=FailureKind.NOT_LINEARIZABLE, thread=None, message=str(error))
         except Exception as error:
             return Failure.of_exception(FailureKind.CHECK, None, error)
         return None

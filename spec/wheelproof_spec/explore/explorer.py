@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from wheelproof_spec.explore import (
     accesses,
@@ -28,12 +29,16 @@ from wheelproof_spec.explore.engines.replay import ReplayStrategy
 from wheelproof_spec.explore.engines.sample import SampleStrategy
 from wheelproof_spec.explore.engines.source import SourceStrategy
 from wheelproof_spec.explore.engines.strategy import Strategy
+from wheelproof_spec.explore.estimate import Estimate, Estimator, Progress
 from wheelproof_spec.explore.execution import Execution, World
 from wheelproof_spec.explore.failures import Failure, FailureKind
 from wheelproof_spec.explore.guard import forbidden_calls, watchdog
+from wheelproof_spec.explore.guarded_fields import verified_guards
+from wheelproof_spec.explore.leave_out import OperationShrinker
 from wheelproof_spec.explore.plain_fields import watched
 from wheelproof_spec.explore.program import Program
 from wheelproof_spec.explore.races import Analysis
+from wheelproof_spec.explore.recording import Recording, record
 from wheelproof_spec.explore.result import CERTIFYING_ENGINE, Exploration
 from wheelproof_spec.explore.schedule import decode
 from wheelproof_spec.explore.shrink import Shrinker
@@ -42,6 +47,11 @@ from wheelproof_spec.explore.substrate import SubstrateKind, open_substrate
 SAMPLES = 10_000
 CHECK_EVERY = 256
 """One run in so many is repeated to see whether the program is deterministic."""
+
+FIRST_REPORT_S = 2.0
+"""After how many seconds a run counts as a long one: then its size is estimated."""
+REPORT_EVERY_S = 5.0
+PROBES = 300
 
 _PRIMITIVES = (
     accesses, cells, conditions, locks, model, races, read_write_lock, thread_steps, timing,
@@ -63,7 +73,8 @@ class Options:
     """How to explore.
 
     `max_runs` ends the exploration early (None: never), `keep_going` does not end it at the first
-    failure, `schedule` is what the engine `replay` replays, `check_every` see CHECK_EVERY.
+    failure, `schedule` is what the engine `replay` replays, `check_every` see CHECK_EVERY. With
+    `record` the result has the failing run, or an example of one that passes, with all its states.
     """
 
     engine: Engine = Engine.OPTIMAL
@@ -73,6 +84,7 @@ class Options:
     keep_going: bool = False
     schedule: str = ""
     check_every: int = CHECK_EVERY
+    record: bool = False
 
 
 DEFAULT_OPTIONS = Options()
@@ -81,17 +93,20 @@ DEFAULT_OPTIONS = Options()
 def explore(
     program: Program,
     options: Options = DEFAULT_OPTIONS,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[Progress], None] | None = None,
 ) -> Exploration:
-    """Explore `program`; `progress` is called with the number of runs now and then.
+    """Explore `program`; `progress` is called after two seconds, and then now and then.
 
     Raises ProgramRejectedError or ScheduleRejectedError for what cannot be explored. Ctrl-C ends
     the exploration early: its result is inconclusive, unless a failure had been found.
     """
+    if options.engine is Engine.REPLAY:
+        program, _ = decode(program, options.schedule)
     session = _Session(program, options, progress)
     begin = time.monotonic()
     with ExitStack() as stack:
         stack.callback(session.world.substrate.close)
+        stack.enter_context(verified_guards(program.name))
         stack.enter_context(watched(program.plain_fields))
         stack.enter_context(forbidden_calls(program.name))
         if options.substrate is SubstrateKind.GREENLET:
@@ -102,7 +117,7 @@ def explore(
 
 class _Session:
     def __init__(
-        self, program: Program, options: Options, progress: Callable[[int], None] | None
+        self, program: Program, options: Options, progress: Callable[[Progress], None] | None
     ) -> None:
         self._program = program
         self._options = options
@@ -116,6 +131,10 @@ class _Session:
         self._first: tuple[Failure, tuple[int, ...]] | None = None
         self._stopped: str | None = None
         self._counterexample: Counterexample | None = None
+        self._recording: Recording | None = None
+        self._estimate: Estimate | None = None
+        self._begin = time.monotonic()
+        self._next_report = self._begin + FIRST_REPORT_S
 
     def explore(self) -> None:
         """Run the engine to its end, then make the failure simple, if there was one."""
@@ -127,6 +146,9 @@ class _Session:
             self._stopped = "interrupted"
             if self._first is not None and self._counterexample is None:
                 self._counterexample = run_of(self.world, self._first[1])
+        if self._options.record:
+            steps = () if self._counterexample is None else self._counterexample.steps
+            self._recording = record(self.world, tuple(step.actor for step in steps))
 
     def result(self, seconds: float) -> Exploration:
         """Return what was found out."""
@@ -149,6 +171,7 @@ class _Session:
             complete=self._strategy.complete,
             stopped=self._stopped,
             counterexample=self._counterexample,
+            recording=self._recording,
         )
 
     def _run_engine(self) -> None:
@@ -162,8 +185,26 @@ class _Session:
             if options.max_runs is not None and self._runs >= options.max_runs:
                 self._stopped = "the bound on runs was reached"
                 return
-            if self._progress is not None and not self._runs % 1_000:
-                self._progress(self._runs)
+            if self._progress is not None and time.monotonic() >= self._next_report:
+                self._progress(self._how_far())
+                self._next_report = time.monotonic() + REPORT_EVERY_S
+
+    def _how_far(self) -> Progress:
+        seconds = time.monotonic() - self._begin
+        strategy = self._strategy
+        if not isinstance(strategy, OptimalStrategy):
+            return Progress(runs=self._runs, seconds=seconds)
+        if self._estimate is None:
+            estimator = Estimator(self.world)
+            for _ in range(PROBES):
+                estimator.probe()
+            self._estimate = estimator.estimate()
+        return Progress(
+            runs=self._runs,
+            seconds=seconds,
+            estimate=self._estimate,
+            fraction=strategy.fraction_done(),
+        )
 
     def _take_note(self, analysis: Analysis) -> None:
         execution = analysis.execution
@@ -202,6 +243,7 @@ class _Session:
 
     def _explain(self, failure: Failure, actors: tuple[int, ...]) -> None:
         if self._options.engine is not Engine.REPLAY:
+            self.world, actors = OperationShrinker(self.world, failure.kind).shrink(actors)
             actors = Shrinker(self.world, failure.kind).shrink(actors)
         self._counterexample = run_of(self.world, actors)
 
@@ -217,9 +259,10 @@ def _strategy(program: Program, options: Options) -> Strategy:
         case Engine.SOURCE:
             return SourceStrategy()
         case Engine.REPLAY:
-            return ReplayStrategy(decode(program, options.schedule))
+            return ReplayStrategy(decode(program, options.schedule)[1])
 
 
+@cache
 def _primitives_digest() -> str:
     text = "".join(inspect.getsource(module) for module in _PRIMITIVES)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

@@ -1,4 +1,4 @@
-"""How a run can go wrong, and who waits for whom when it cannot go on."""
+"""How a run can go wrong."""
 
 import traceback
 from collections.abc import Mapping, Sequence
@@ -7,8 +7,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Self
 
-from wheelproof_spec.explore.conditions import WakeUp
 from wheelproof_spec.explore.model import ModelThread
+from wheelproof_spec.explore.waits import Wait, circle_of, waits_of
 
 _OURS = Path(__file__).parent
 """Where the frames of the checker are, which explain nothing."""
@@ -19,19 +19,29 @@ class FailureKind(StrEnum):
 
     EXCEPTION = "exception"
     CHECK = "failed check"
+    NOT_LINEARIZABLE = "not linearizable"
+    BROKEN_GUARD = "broken guard"
+    DATA_RACE = "data race"
     DEADLOCK = "deadlock"
     LOST_WAKEUP = "lost wake-up"
     UNFINISHED = "unfinished threads"
     NEVER_ENDS = "no end"
+    LIVELOCK = "livelock"
+    STARVATION = "starvation"
+    NEVER = "never"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What went wrong in a run, in which thread (None: in no single one), in words."""
+    """What went wrong in a run, in which thread (None: in no single one), in words.
+
+    `waits` is the wait-for graph, if nobody could make a step.
+    """
 
     kind: FailureKind
     thread: str | None
     message: str
+    waits: tuple[Wait, ...] = ()
 
     @classmethod
     def of_exception(cls, kind: FailureKind, thread: str | None, error: BaseException) -> Self:
@@ -39,7 +49,9 @@ class Failure:
         frames = traceback.extract_tb(error.__traceback__)
         theirs = [one for one in frames if Path(one.filename).parent != _OURS] or frames
         where = "".join(f" ({one.name}, line {one.lineno}: {one.line})" for one in theirs[-1:])
-        said = f": {error}" if str(error) else ""
+        # Under pytest more lines may follow, with addresses that differ from run to run.
+        first_line = str(error).partition("\n")[0]
+        said = f": {first_line}" if first_line else ""
         return cls(kind=kind, thread=thread, message=f"{type(error).__name__}{said}{where}")
 
     def sentence(self) -> str:
@@ -51,46 +63,19 @@ class Failure:
 def failure_of_stuck_threads(
     stuck: Sequence[ModelThread], threads: Mapping[int, ModelThread]
 ) -> Failure:
-    """Return the failure of a run in which nobody can make a step; the message says who waits."""
-    waits = [_wait(thread, threads) for thread in stuck]
-    cycle = _cycle(stuck)
-    if cycle:
+    """Return the failure of a run in which nobody can make a step, with the wait-for graph.
+
+    Threads that wait for each other in a circle are a deadlock. Without a circle, one that waits on
+    a condition has missed its wake-up, and whoever else is stuck is just unfinished.
+    """
+    waits = waits_of(stuck, threads)
+    circle = circle_of(stuck, threads)
+    if circle:
         kind = FailureKind.DEADLOCK
-    elif any(isinstance(thread.pending, WakeUp) for thread in stuck):
+    elif any(wait.on_condition for wait in waits):
         kind = FailureKind.LOST_WAKEUP
     else:
         kind = FailureKind.UNFINISHED
-    names = [threads[number].name for number in cycle]
-    circle = f"; circle: {' -> '.join([*names, names[0]])}" if names else ""
-    return Failure(kind=kind, thread=None, message="; ".join(waits) + circle)
-
-
-def _wait(thread: ModelThread, threads: Mapping[int, ModelThread]) -> str:
-    operation = thread.pending
-    if operation is None:
-        return f"{thread.name} has not begun"
-    if isinstance(operation, WakeUp):
-        return f"{thread.name} waits on {operation.condition.name} and nobody will notify it"
-    holders = ", ".join(threads[number].name for number in operation.holders())
-    held = f", held by {holders}" if holders else ""
-    return f"{thread.name} waits to {operation.describe()}{held}"
-
-
-def _cycle(stuck: Sequence[ModelThread]) -> list[int]:
-    """Return the numbers of threads that wait for each other in a circle, if any do."""
-    waits_for = {
-        thread.number: thread.pending.holders()[:1] if thread.pending is not None else ()
-        for thread in stuck
-    }
-    for start in waits_for:
-        path: list[int] = []
-        here = start
-        while here not in path:
-            path.append(here)
-            following = waits_for.get(here, ())
-            if not following:
-                break
-            here = following[0]
-        else:
-            return path[path.index(here) :]
-    return []
+    told = f"; circle: {' -> '.join([*circle, circle[0]])}" if circle else ""
+    message = "; ".join(map(str, waits)) + told
+    return Failure(kind=kind, thread=None, message=message, waits=waits)

@@ -89,6 +89,10 @@ class Operation(ABC, Generic[Result]):
     """Whether it races with every other access of its object, being blocked now and then."""
     acquires: ClassVar[bool] = False
     """Whether, if it takes effect, it makes blocking operations on its object wait."""
+    observes: ClassVar[bool] = True
+    """Whether what was published at its objects before happens before what its thread does next."""
+    shares: ClassVar[bool] = False
+    """Whether, where it only reads, it nevertheless publishes what its thread did before."""
     shows_result: ClassVar[bool] = False
     """Whether what it returns is worth a place in a table."""
     alternatives = 1
@@ -130,6 +134,7 @@ class ModelThread:
         "choosing",
         "ended",
         "error",
+        "interruption",
         "made",
         "name",
         "now_ms",
@@ -159,6 +164,8 @@ class ModelThread:
         self.choice = 0
         self.choosing = writing((number + 1) << MADE_BITS | _CHOICE)
         self._signal: _Signal | None = None
+        # Whether it has been interrupted; nobody can interrupt a thread that has no handle.
+        self.interruption: Model[bool] | None = None
         self.spawned_at = -1
         self.spurious_left = runtime.settings.spurious_wakeups
         self.now_ms = Millis(0)

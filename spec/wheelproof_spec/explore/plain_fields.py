@@ -2,7 +2,7 @@
 
 A field that several threads share under a lock needs no step of its own as long as the lock is
 taken. Whether it is, only shows if the accesses are steps: a program names the fields, and every
-order of unsynchronised accesses is explored.
+order of unsynchronised accesses is explored, and reported as a data race.
 """
 
 from collections.abc import Generator, Sequence
@@ -64,9 +64,11 @@ class _WatchedSlot:
         runtime = sync.current_runtime()
         if not isinstance(runtime, ControlledRuntime):
             return self._slot.__get__(instance, owner)
-        return runtime.perform(
+        value = runtime.perform(
             _Read(self._name(instance), self._number(instance), self._slot, instance)
         )
+        runtime.log_access(instance, self._name(instance), write=False)
+        return value
 
     def __set__(self, instance: object, value: object) -> None:
         runtime = sync.current_runtime()
@@ -76,6 +78,7 @@ class _WatchedSlot:
         name = f"{self._name(instance)} = {short(value)}"
         write = _Write(name, self._number(instance), self._slot, instance, value)
         runtime.perform(write)
+        runtime.log_access(instance, self._name(instance), write=True)
 
     def __delete__(self, instance: object) -> None:
         runtime = sync.current_runtime()
@@ -84,6 +87,7 @@ class _WatchedSlot:
             return
         name = f"del {self._name(instance)}"
         runtime.perform(_Delete(name, self._number(instance), self._slot, instance))
+        runtime.log_access(instance, self._name(instance), write=True)
 
     def _name(self, instance: object) -> str:
         return f"{type(instance).__name__}.{self._field.name}"
@@ -96,7 +100,9 @@ class _WatchedSlot:
         return runtime.field_number(instance, self._index, own)
 
 
-class _Access(Operation[object]):
+class FieldAccess(Operation[object]):
+    """Reading, writing or deleting a plain field: it orders nothing."""
+
     __slots__ = ("_instance", "_name", "_number", "_slot")
 
     def __init__(self, name: str, number: int, slot: _Slot, instance: object) -> None:
@@ -106,13 +112,15 @@ class _Access(Operation[object]):
         self._instance = instance
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write."""
         return writing(self._number)
 
     def describe(self) -> str:
+        """Return the field, and what is written."""
         return self._name
 
 
-class _Read(_Access):
+class _Read(FieldAccess):
     __slots__ = ()
     shows_result = True
 
@@ -123,7 +131,7 @@ class _Read(_Access):
         return self._slot.__get__(self._instance, type(self._instance))
 
 
-class _Write(_Access):
+class _Write(FieldAccess):
     __slots__ = ("_value",)
 
     def __init__(
@@ -137,7 +145,7 @@ class _Write(_Access):
         return None
 
 
-class _Delete(_Access):
+class _Delete(FieldAccess):
     __slots__ = ()
 
     def apply(self, _thread: ModelThread, /) -> object:

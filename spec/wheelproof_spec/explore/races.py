@@ -169,7 +169,7 @@ class Analysis:
                 history.last_write = place
             else:
                 history.reads.append(place)
-            if operation is not None and operation.acquires and (operation.blocking or access & 1):
+            if operation is not None and operation.acquires and _took_hold(operation, access):
                 history.acquired.append(place)
         return past
 
@@ -200,6 +200,11 @@ class Analysis:
             (place for place in range(now, len(actors)) if actors[place] & THREAD_MASK == number),
             None,
         )
+
+
+def _took_hold(operation: Operation[object], access: int) -> bool:
+    # What fails, as a try_acquire may, accesses less than what takes effect: it only reads.
+    return operation.fixed or operation.blocking or bool(access & 1)
 
 
 def _peek_after(operation: Operation[object], thread: ModelThread, mask: int) -> Accesses | None:

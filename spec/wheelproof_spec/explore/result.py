@@ -1,8 +1,9 @@
 """What an exploration found out, and the one place that turns it into a verdict."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from wheelproof_spec.explore.counterexample import Counterexample
+from wheelproof_spec.explore.recording import Recording
 from wheelproof_spec.verdicts import CheckResult, Verdict
 
 CERTIFYING_ENGINE = "optimal"
@@ -14,7 +15,8 @@ class Exploration:
     """The result of exploring one program with one engine.
 
     `stopped` says why the engine did not come to its end, None if it did; `complete` whether its
-    end means that every class has been run. `digest` depends on the classes alone.
+    end means that every class has been run. `digest` depends on the classes alone. `recording` is
+    the counterexample's run, or without one an example: each thread as far as it can.
     """
 
     program: str
@@ -34,6 +36,7 @@ class Exploration:
     complete: bool
     stopped: str | None
     counterexample: Counterexample | None
+    recording: Recording | None
 
     def verdict(self) -> Verdict:
         """Return how the check ended: the brute engines are oracles for tests and never pass."""
@@ -59,13 +62,11 @@ class Exploration:
         found = self.counterexample
         if found is None:
             return ""
-        return "\n".join(
-            (
-                found.table(),
-                f"  {found.line()}",
-                f"  repeat: wheelproof explore {found.program} --replay {found.schedule}",
-            )
-        )
+        lines = [found.table(), f"  {found.line()}"]
+        if found.left_out:
+            lines.append(f"  {found.left_out_line()}")
+        lines.append(f"  repeat: wheelproof explore {found.program} --replay {found.schedule}")
+        return "\n".join(lines)
 
     def check_result(self) -> CheckResult:
         """Return it as the result of a check."""
@@ -110,12 +111,14 @@ def _counterexample_document(found: Counterexample | None) -> dict[str, object] 
         "kind": found.failure.kind.value,
         "thread": found.failure.thread,
         "message": found.failure.message,
+        "waits": [asdict(wait) for wait in found.failure.waits],
         "threads": list(found.threads),
         "steps": [{"thread": step.thread, "text": step.text} for step in found.steps],
         "deviations": [
             {"step": step, "instead_of": usual, "thread": chosen}
             for step, usual, chosen in found.deviations
         ],
+        "left_out": [{"thread": thread, "operation": place} for thread, place in found.left_out],
         "line": found.line(),
         "schedule": found.schedule,
     }

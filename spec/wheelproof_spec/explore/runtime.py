@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from wheelproof.sync import (
     AtomicInteger,
@@ -18,6 +18,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.explore.accesses import TIME
 from wheelproof_spec.explore.cells import Cell, IntegerCell, short
 from wheelproof_spec.explore.conditions import ModelCondition
+from wheelproof_spec.explore.failures import Failure
 from wheelproof_spec.explore.locks import ModelLock, ModelMonitor
 from wheelproof_spec.explore.model import (
     FIELD_BITS,
@@ -26,6 +27,7 @@ from wheelproof_spec.explore.model import (
     Operation,
     UnwindError,
 )
+from wheelproof_spec.explore.places import calling_line
 from wheelproof_spec.explore.problems import ProgramRejectedError
 from wheelproof_spec.explore.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.explore.settings import Settings
@@ -37,6 +39,20 @@ T = TypeVar("T")
 
 _ALONE = -1
 """The number of whoever sets up and checks: nobody else runs meanwhile."""
+
+
+class LoggedAccess(NamedTuple):
+    """An access of a plain field, made after the event of this number by a thread of the program.
+
+    `field` names the class as well; `line` is empty unless the run is logged.
+    """
+
+    event: int
+    thread: int
+    instance: object
+    field: str
+    write: bool
+    line: str
 
 
 class ControlledRuntime:
@@ -56,7 +72,8 @@ class ControlledRuntime:
     ) -> None:
         """Make a runtime without threads; `numbers` is shared by all runs of one exploration.
 
-        With `logging`, `log` gets a few words about each event.
+        With `logging`, `log` gets a few words about each event. `breach` tells of the first access
+        of a declared field without its lock.
         """
         self.log: list[str] | None = [] if logging else None
         self._names: dict[str, int] = {}
@@ -69,6 +86,10 @@ class ControlledRuntime:
         self.event = -1
         self.current: ModelThread | None = None
         self.closed = False
+        self.breach: Callable[[], Failure] | None = None
+        # By address and field, then by thread: the last access in words. Only kept with `logging`.
+        self.field_accesses: dict[tuple[int, str], dict[int, str]] = {}
+        self.field_log: list[LoggedAccess] = []
         self._strangers: dict[int, tuple[object, int]] = {}
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
         self._alone = ModelThread(self, _ALONE, "set-up")
@@ -113,6 +134,17 @@ class ControlledRuntime:
             action()
         finally:
             self.current = thread
+
+    def forget(self, known: tuple[object, ...]) -> None:
+        """Take note that the running thread knows `known` alone; of use in graph mode only."""
+
+    def log_access(self, instance: object, field: str, *, write: bool) -> None:
+        """Take note of an access of a plain field, in order to look for data races."""
+        thread = self.current
+        if thread is not None and not thread.aborted:
+            line = "" if self.log is None else calling_line()
+            access = LoggedAccess(self.event, thread.number, instance, field, write, line)
+            self.field_log.append(access)
 
     def caller(self) -> ModelThread:
         """Return the thread that is running."""
@@ -161,6 +193,7 @@ class ControlledRuntime:
 
         handle.thread = self._add(parent.number, body, handle.name)
         handle.thread.spawned_at = self.event
+        handle.thread.interruption = handle.interruption
 
     def _add(self, parent: int, body: Callable[[], None], name: str) -> ModelThread:
         maker = self._alone if parent == _ALONE else self.threads[parent]

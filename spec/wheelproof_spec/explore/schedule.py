@@ -2,12 +2,14 @@
 
 `wp1-<program>-<steps>-<check>`: the version, the hash of the program, who makes each step with
 repetitions counted (`0x3.1.2:1` is thread 0 three times, thread 1, thread 2 choosing 1; `t` is
-time), and a check sum. Steps beyond the last one go to whoever went last, as far as possible.
+time), and a check sum. Steps beyond the last one go to whoever went last, as far as possible. If
+operations of the program are left out, `w` and their numbers (`w1.4-`) come before the steps.
 """
 
 import re
 import zlib
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from wheelproof_spec.explore.accesses import THREAD_BITS, THREAD_MASK, TIME, Actor
@@ -15,7 +17,7 @@ from wheelproof_spec.explore.problems import ScheduleRejectedError
 from wheelproof_spec.explore.program import Program
 
 _VERSION = "wp1"
-_SHAPE = re.compile(r"(wp\d+)-([0-9a-f]{8})-([0-9tx.:]*)-([0-9a-f]{8})")
+_SHAPE = re.compile(r"(wp\d+)-([0-9a-f]{8})-(?:w([0-9.]+)-)?([0-9tx.:]*)-([0-9a-f]{8})")
 _STEPS = re.compile(r"(?:(t)|(\d{1,5})(?::(\d{1,9}))?)(?:x(\d{1,7}))?")
 _AGAIN = "run the program anew to get a schedule for it"
 
@@ -26,21 +28,44 @@ def encode(program: Program, actors: Sequence[Actor]) -> str:
     for actor, same in groupby(actors):
         count = sum(1 for _ in same)
         parts.append(_actor_text(actor) + (f"x{count}" if count > 1 else ""))
-    body = f"{_VERSION}-{program.digest()}-{'.'.join(parts)}"
+    without = ".".join(map(str, sorted(program.without)))
+    left_out = f"w{without}-" if without else ""
+    body = f"{_VERSION}-{program.digest()}-{left_out}{'.'.join(parts)}"
     return f"{body}-{_check_sum(body)}"
 
 
-def decode(program: Program, text: str) -> tuple[Actor, ...]:
-    """Return the steps of a schedule string of `program`.
+def decode(program: Program, text: str) -> tuple[Program, tuple[Actor, ...]]:
+    """Return the steps of a schedule string of `program`, and the part of it that makes them.
 
     Raises ScheduleRejectedError if it is damaged, of another version or of another program.
     """
+    digest, without, steps = _parts(text)
+    if digest != program.digest():
+        raise ScheduleRejectedError(
+            f"it belongs to another program, or {program.name} has changed since", _AGAIN
+        )
+    numbers = frozenset(int(one) for one in without.split(".") if one)
+    return replace(program, without=numbers), tuple(_actors(steps))
+
+
+def belongs_to(program: Program, text: str) -> bool:
+    """Tell whether a schedule string is one of `program`; raises as `decode` does."""
+    return _parts(text)[0] == program.digest()
+
+
+def verify(text: str) -> None:
+    """Raise ScheduleRejectedError if it is no schedule string of this version, or damaged."""
+    _parts(text)
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """Return the hash of the program, what is left out, and the steps."""
     match = _SHAPE.fullmatch(text.strip())
     if match is None:
         raise ScheduleRejectedError(
             "this is no schedule string", "paste the whole word that a failing run printed"
         )
-    version, digest, steps, check = match.groups()
+    version, digest, without, steps, check = match.groups()
     if version != _VERSION:
         raise ScheduleRejectedError(
             f"this is a schedule of version {version}, and {_VERSION} is understood", _AGAIN
@@ -49,11 +74,7 @@ def decode(program: Program, text: str) -> tuple[Actor, ...]:
         raise ScheduleRejectedError(
             "its check sum is wrong, so it has been damaged", "copy the whole word again"
         )
-    if digest != program.digest():
-        raise ScheduleRejectedError(
-            f"it belongs to another program, or {program.name} has changed since", _AGAIN
-        )
-    return tuple(_actors(steps))
+    return digest, without or "", steps
 
 
 def _actors(steps: str) -> Iterator[Actor]:

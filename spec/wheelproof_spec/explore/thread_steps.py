@@ -5,12 +5,16 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from wheelproof.units import Millis
-from wheelproof_spec.explore.accesses import INVOKE, RETURN, Accesses
-from wheelproof_spec.explore.model import Model, ModelThread, Operation, Rewindable
+from wheelproof_spec.explore.accesses import INVOKE, RETURN, Accesses, reading, writing
+from wheelproof_spec.explore.model import FIELD_BITS, Model, ModelThread, Operation, Rewindable
 from wheelproof_spec.explore.timing import StartTimeout, TimeMode
 
 if TYPE_CHECKING:
     from wheelproof_spec.explore.runtime import ControlledRuntime
+
+
+_INTERRUPTION = 1 << 19
+"""The number of this field of a handle, which no plain field has."""
 
 
 class Life(Enum):
@@ -21,15 +25,33 @@ class Life(Enum):
     ENDED = auto()
 
 
+class Interruption(Model[bool]):
+    """Whether the thread of a handle has been interrupted."""
+
+    __slots__ = ()
+
+    def __init__(self, handle: "ThreadHandle") -> None:
+        # Numbered as a field of the handle, so that nothing else is numbered differently for it.
+        number = _INTERRUPTION << FIELD_BITS | handle.number
+        self.runtime = handle.runtime
+        self.name = f"{handle.name}.interrupted"
+        self.number = number
+        self.read = reading(number)
+        self.write = writing(number)
+        self.state = False
+        self.history = [(-1, False)]
+
+
 class ThreadHandle(Model[Life]):
     """What `sync.thread` returns: the thread's life, which others start and join."""
 
-    __slots__ = ("target", "thread")
+    __slots__ = ("interruption", "target", "thread")
 
     def __init__(self, runtime: "ControlledRuntime", target: Callable[[], None], name: str) -> None:
         super().__init__(runtime, name, Life.NEW)
         self.target = target
         self.thread: ModelThread | None = None
+        self.interruption = Interruption(self)
 
     def start(self) -> None:
         """Begin to run; once."""
@@ -44,6 +66,10 @@ class ThreadHandle(Model[Life]):
             if runtime.clock.mode is not TimeMode.ANY:
                 deadline = runtime.perform(StartTimeout(runtime.clock, timeout_ms))
         return runtime.perform(Join(self, deadline))
+
+    def interrupt(self) -> None:
+        """Set the thread's interrupt status."""
+        self.runtime.perform(Interrupt(self.interruption))
 
     def is_current(self) -> bool:
         """Tell whether the caller runs on this thread."""
@@ -136,6 +162,27 @@ class Join(Operation[bool]):
     def holders(self) -> tuple[int, ...]:
         """Return the thread itself."""
         return () if self._handle.thread is None else (self._handle.thread.number,)
+
+
+class Interrupt(Operation[None]):
+    """Setting the interrupt status of a thread."""
+
+    __slots__ = ("_interruption",)
+
+    def __init__(self, interruption: Interruption) -> None:
+        self._interruption = interruption
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write of the status."""
+        return self._interruption.write
+
+    def apply(self, _thread: ModelThread, /) -> None:
+        """Set it."""
+        self._interruption.become(True)
+
+    def describe(self) -> str:
+        """Return what it sets."""
+        return f"set {self._interruption.name}"
 
 
 class Choose(Operation[int]):

@@ -45,6 +45,17 @@ class Recorder:
             self.failing_steps = tuple(self.current_steps)
         raise ContractViolationError(violation)
 
+    def judge_lines(self, lines: tuple[str, ...], calls: int, violation: Violation | None) -> None:
+        """Count calls; keep the lines of the case if it breaks the contract, and raise.
+
+        The case that fails last is the smallest one: Hypothesis ends with it.
+        """
+        self.steps += calls
+        if violation is not None:
+            self.violation = violation
+            self.failing_steps = lines
+            raise ContractViolationError(violation)
+
     def judge_threaded(self, case: ThreadedCase, violation: Violation | None) -> None:
         """Count a burst; keep the case if it breaks the contract, and raise."""
         self.steps += sum(len(program) for program in case.bursts[-1])
@@ -64,6 +75,7 @@ def run_machine(
     repeat: str,
     progress: Callable[[FuzzReport], None] | None = None,
     run_threaded_case: Callable[[ThreadedCase], Violation | None] | None = None,
+    steps_per_case: int = STEPS_PER_CASE,
 ) -> FuzzReport:
     """Run `cases` cases of the machine; with `seconds`, batch after batch until that time is over.
 
@@ -77,7 +89,7 @@ def run_machine(
     total = Recorder()
     while True:
         recorder = Recorder()
-        _run_batch(machine(recorder), batch_seed, cases, recorder)
+        _run_batch(machine(recorder), batch_seed, cases, recorder, steps_per_case)
         total.cases += recorder.cases
         total.steps += recorder.steps
         elapsed = time.monotonic() - started
@@ -114,12 +126,16 @@ def _failure(
 
 
 def _run_batch(
-    machine: type[RuleBasedStateMachine], batch_seed: int, cases: int, recorder: Recorder
+    machine: type[RuleBasedStateMachine],
+    batch_seed: int,
+    cases: int,
+    recorder: Recorder,
+    steps_per_case: int,
 ) -> None:
     # The database is off: a run by seed depends on nothing that an earlier run has left.
     chosen = settings(
         max_examples=cases,
-        stateful_step_count=STEPS_PER_CASE,
+        stateful_step_count=steps_per_case,
         database=None,
         deadline=None,
         print_blob=False,

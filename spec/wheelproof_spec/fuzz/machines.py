@@ -28,7 +28,37 @@ def _timer(order: "FuzzOrder") -> "Iterator[FuzzReport]":
     return reports(order)
 
 
+def _purgatory(order: "FuzzOrder") -> "Iterator[FuzzReport]":
+    from wheelproof_spec.fuzz.purgatory_machine import reports
+
+    return reports(order)
+
+
+def _replication(order: "FuzzOrder") -> "Iterator[FuzzReport]":
+    from wheelproof_spec.fuzz.replication_machine import reports
+
+    return reports(order)
+
+
+def _buffer_pool(order: "FuzzOrder") -> "Iterator[FuzzReport]":
+    from wheelproof_spec.fuzz.buffer_pool_machine import reports
+
+    return reports(order)
+
+
+def _accumulator(order: "FuzzOrder") -> "Iterator[FuzzReport]":
+    from wheelproof_spec.fuzz.accumulator_machine import reports
+
+    return reports(order)
+
+
 MACHINES: dict[str, Machine] = {
     machine.name: machine
-    for machine in (Machine(name="timer", threads=("none", "real"), reports=_timer),)
+    for machine in (
+        Machine(name="timer", threads=("none", "real", "controlled"), reports=_timer),
+        Machine(name="purgatory", threads=("none", "real"), reports=_purgatory),
+        Machine(name="replication", threads=("none", "real"), reports=_replication),
+        Machine(name="buffer_pool", threads=("none", "real"), reports=_buffer_pool),
+        Machine(name="accumulator", threads=("none", "real"), reports=_accumulator),
+    )
 }

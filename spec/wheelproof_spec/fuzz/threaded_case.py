@@ -17,6 +17,9 @@ Program = tuple[str, ...]
 Burst = tuple[Program, ...]
 """What the threads do at the same time, a program each."""
 
+Setup = tuple[tuple[str, int], ...]
+"""What is made before the first burst: names with numbers."""
+
 T = TypeVar("T")
 
 
@@ -24,7 +27,7 @@ T = TypeVar("T")
 class ThreadedCase:
     """What is set up, where threads give way, and one burst after the other."""
 
-    setup: tuple[tuple[str, int], ...]
+    setup: Setup
     preemption_seed: int
     preempt_one_in: int
     bursts: tuple[Burst, ...] = ()
@@ -35,12 +38,14 @@ class ThreadedCase:
 
     def lines(self) -> tuple[str, ...]:
         """Return the case as JSON lines: the set-up, then a line for each burst."""
-        setup = {
-            "op": "reset",
-            **dict(self.setup),
-            "preemption": [self.preemption_seed, self.preempt_one_in],
-        }
-        return (json.dumps(setup), *(json.dumps({"burst": burst}) for burst in self.bursts))
+        preemption = [self.preemption_seed, self.preempt_one_in]
+        bursts = (json.dumps({"burst": burst}) for burst in self.bursts)
+        return (setup_line(self.setup, preemption=preemption), *bursts)
+
+
+def setup_line(setup: Setup, **more: object) -> str:
+    """Return what a case begins with as one line of JSON."""
+    return json.dumps({"op": "reset", **dict(setup), **more})
 
 
 def shrink(

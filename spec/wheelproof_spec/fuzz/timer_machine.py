@@ -7,6 +7,7 @@ from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.fuzz.list_threads import run_list_fuzz
 from wheelproof_spec.fuzz.order import FuzzOrder
 from wheelproof_spec.fuzz.report import FuzzReport
+from wheelproof_spec.fuzz.timer_controlled import run_controlled_timer_fuzz
 from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
 from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
 from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
@@ -23,6 +24,17 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     if order.threads == "none":
         yield run_timer_fuzz(
             BoundedReferencePort(timer_class),
+            contract=KAFKA,
+            cases=order.cases,
+            seed=order.seed,
+            seconds=order.seconds,
+            repeat=order.repeat,
+            progress=order.progress,
+        )
+        return
+    if order.threads == "controlled":
+        yield run_controlled_timer_fuzz(
+            timer_class,
             contract=KAFKA,
             cases=order.cases,
             seed=order.seed,

@@ -13,11 +13,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.conformance.timer_port import TimerConfig
+from wheelproof_spec.conformance.timer_calls import TimerConfig
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.fuzz.report import FuzzReport
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 from wheelproof_spec.fuzz.timer_domain import TASKS, Span, TimerDomain, configs, delays, jumps
+from wheelproof_spec.fuzz.timer_stages import RealThreads
 from wheelproof_spec.fuzz.timer_under_test import (
     TimerUnderTest,
     programs_of_clock,
@@ -100,7 +101,8 @@ def threaded_timer_machine(
                 preemption_seed=preemption_seed,
                 preempt_one_in=one_in,
             )
-            self._timer = TimerUnderTest(timer_class, contract, self._case)
+            stage = RealThreads(self._case.preemption())
+            self._timer = TimerUnderTest(timer_class, contract, self._case.setup, stage)
 
         @precondition(lambda self: self._timer is not None)
         @rule(adders=programs, advancing=st.lists(jumps(domain), max_size=3))

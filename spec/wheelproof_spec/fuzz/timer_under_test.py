@@ -1,28 +1,23 @@
-"""A SystemTimer with real threads on a manual clock, judged after each burst of calls."""
+"""A SystemTimer with several threads on a manual clock, judged after each burst of calls."""
 
 import itertools
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 
 from wheelproof.clock import ManualClock
-from wheelproof.sync import single_thread_executor, use_runtime
-from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.conformance.timer_port import TaskId, TimerConfig
-from wheelproof_spec.fuzz.burst import STUCK_AFTER_S, BurstError, run_burst
-from wheelproof_spec.fuzz.instrumented_runtime import InstrumentedRuntime
-from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.conformance.timer_calls import TaskId, TimerConfig
+from wheelproof_spec.fuzz.burst import BurstError
+from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.fuzz.timer_stages import Call, RealThreads, TimerStage
 from wheelproof_spec.oracle import TimerContract, Violation
 from wheelproof_spec.oracle.concurrent_timer import CallKind, ConcurrentTimer, TimerCall
 
 _DELAY = "delay_ms of "
 
-Call = Callable[[], TimerCall[TaskId]]
 
-
-def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> tuple[tuple[str, int], ...]:
+def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> Setup:
     """Return the set-up of a case: a configuration, and one task for each delay."""
     return (
         ("tick_ms", config.tick_ms),
@@ -36,7 +31,7 @@ def run_case(
     timer_class: type[SystemTimer], contract: TimerContract, case: ThreadedCase
 ) -> Violation | None:
     """Run a whole case from the beginning and return the first violation."""
-    timer = TimerUnderTest(timer_class, contract, case)
+    timer = TimerUnderTest(timer_class, contract, case.setup, RealThreads(case.preemption()))
     try:
         for burst in case.bursts:
             violation = timer.run(burst)
@@ -48,36 +43,36 @@ def run_case(
 
 
 class TimerUnderTest:
-    """The timer, its tasks and its oracle.
-
-    The case's preemption decides where threads give the processor away; the same case makes
-    similar, though never surely the same, interleavings.
-    """
+    """The timer, its tasks and its oracle, on a stage that says what its threads are."""
 
     def __init__(
-        self, timer_class: type[SystemTimer], contract: TimerContract, case: ThreadedCase
+        self,
+        timer_class: type[SystemTimer],
+        contract: TimerContract,
+        setup: Setup,
+        stage: TimerStage,
     ) -> None:
-        setup = dict(case.setup)
-        self._tick_ms = setup["tick_ms"]
+        values = dict(setup)
+        self._tick_ms = values["tick_ms"]
         self._order = itertools.count()
         self._fired: list[TaskId] = []
         self._oracle: ConcurrentTimer[TaskId] = ConcurrentTimer(
-            tick_ms=self._tick_ms, start_ms=setup["start_ms"], contract=contract
+            tick_ms=self._tick_ms, start_ms=values["start_ms"], contract=contract
         )
-        with use_runtime(InstrumentedRuntime(ThreadsRuntime(), case.preemption())):
+        self._stage = stage
+        with stage.alone():
             self._tasks = {
                 key.removeprefix(_DELAY): _RecordingTask(key, delay, self._fired)
-                for key, delay in setup.items()
+                for key, delay in values.items()
                 if key.startswith(_DELAY)
             }
-            self._clock = ManualClock(setup["start_ms"])
-            self._executor = single_thread_executor("timer under test")
+            self._clock = ManualClock(values["start_ms"])
             self._timer = timer_class(
                 "under test",
                 tick_ms=self._tick_ms,
-                wheel_size=setup["wheel_size"],
+                wheel_size=values["wheel_size"],
                 clock=self._clock,
-                executor=self._executor,
+                executor=stage.executor,
             )
 
     @property
@@ -88,8 +83,10 @@ class TimerUnderTest:
     def run(self, burst: Burst) -> Violation | None:
         """Run one burst and judge what was seen."""
         try:
-            calls = run_burst([[self._call(words) for words in program] for program in burst])
-            size = self._settle()
+            calls = self._stage.run(
+                [[(words, self._call(words)) for words in program] for program in burst]
+            )
+            size = self._stage.settle(self._timer)
         except BurstError as error:
             return error.violation
         fired = tuple(self._fired)
@@ -102,8 +99,8 @@ class TimerUnderTest:
         return ((f"clock to {beyond_ms}", "advance"),)
 
     def close(self) -> None:
-        """End the executor's thread."""
-        self._executor.shutdown()
+        """End the stage's threads."""
+        self._stage.close()
 
     def _call(self, words: str) -> Call:
         kind, _, argument = words.partition(" ")
@@ -152,18 +149,6 @@ class TimerUnderTest:
         invoked = next(self._order)
         self._timer.advance_clock(Millis(0))
         return TimerCall(kind=CallKind.ADVANCE, invoked=invoked, returned=next(self._order))
-
-    def _settle(self) -> int:
-        """Wait until everything submitted has run; return the size."""
-        done = threading.Event()
-        self._executor.submit(done.set)
-        if not done.wait(STUCK_AFTER_S):
-            raise BurstError(
-                "Timer.EveryCallReturns",
-                "the executor runs what is submitted",
-                "it does not come to the task that was submitted last",
-            )
-        return self._timer.size()
 
 
 class _RecordingTask(TimerTask):

@@ -35,7 +35,10 @@ class CodeSide:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphModel:
-    """A configuration for which code and module must have the same graph."""
+    """A configuration for which code and module must have the same graph.
+
+    Unless `still_steps`, a step that changes nothing that can be seen is no action on either side.
+    """
 
     name: str
     summary: str
@@ -43,6 +46,7 @@ class GraphModel:
     configuration: TlcConfiguration
     project: Projection
     label: Labeller
+    still_steps: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +75,8 @@ def program_side(
 
     def explore(progress: Progress | None) -> CodeSide:
         graph = explore_graph(program, max_states=max_states, progress=progress)
+        if graph.interrupted:
+            raise KeyboardInterrupt
         failures = tuple(
             f"{what}, after: {', '.join(arc.text for arc in path)}"
             for what, path in graph.failure_paths().items()
@@ -94,7 +100,11 @@ def carry_out(
     end = time.monotonic()
     return GraphOutcome(
         model=model,
-        comparison=compare(code.graph, spec),
+        comparison=(
+            compare(code.graph, spec)
+            if model.still_steps
+            else compare(code.graph.without_still_steps(), spec.without_still_steps())
+        ),
         failures=code.failures,
         complete=code.complete,
         code_seconds=middle - begin,

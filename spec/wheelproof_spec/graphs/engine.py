@@ -6,6 +6,7 @@ step the program is run again along a path to the state. A run that comes to a k
 there. A step need not be made if it commutes with the one before and is known in the other order.
 """
 
+import random
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -14,8 +15,9 @@ from wheelproof_spec.errors import MissingToolError
 from wheelproof_spec.explore.accesses import THREAD_MASK, TIME, Accesses, Actor, dependent
 from wheelproof_spec.explore.driver import nondeterminism
 from wheelproof_spec.explore.execution import World
-from wheelproof_spec.explore.failures import failure_of_stuck_threads
+from wheelproof_spec.explore.failures import Failure, FailureKind, failure_of_stuck_threads
 from wheelproof_spec.explore.guard import forbidden_calls, watchdog
+from wheelproof_spec.explore.problems import ProgramRejectedError
 from wheelproof_spec.explore.program import Program, Scenario
 from wheelproof_spec.explore.substrate import Substrate, SubstrateKind, open_substrate
 from wheelproof_spec.graphs.fields import FieldAccesses, watched_fields
@@ -25,6 +27,9 @@ from wheelproof_spec.graphs.state_graph import Arc, Observation, ProgramGraph, o
 from wheelproof_spec.graphs.subject import GraphProgram, Moment, Subject
 
 MAX_STATES = 1_000_000
+_WALKS = 32
+_LONGEST_WALK = 200
+_SEED = 3
 
 
 def explore_graph(
@@ -59,6 +64,15 @@ def _open(kind: SubstrateKind) -> Substrate:
     except ModuleNotFoundError as error:
         remedy = "install it with: pip install 'wheelproof[explore]'"
         raise MissingToolError("the package greenlet", remedy) from error
+
+
+def _hidden_state(program: str) -> ProgramRejectedError:
+    return ProgramRejectedError(
+        program,
+        "different things follow from what looks like one state, so its threads share what is "
+        "neither a cell nor a lock",
+        "declare it in `shares`, or make nothing depend on time, randomness or addresses",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,34 +118,72 @@ class _Search:
         self._subject: Subject | None = None
         self._known: dict[Key, int] = {}
         self._states: list[_State] = []
+        self._finished = 0
         self._observations: dict[Observation, Observation] = {}
         self.graph = ProgramGraph()
 
     def run(self) -> ProgramGraph:
         """Explore."""
-        open_states: list[int] = []
         run = self._new_run()
         try:
             here = self._visit(run, run.key(), None)
             self.graph.unseen = set(self._here().sometimes)
+            self.graph.first_wait = len(self._here().facts)
             self._look(run, here)
             while True:
-                open_states.append(here)
-                while open_states and not self._has_more(open_states[-1]):
-                    open_states.pop()
-                if not open_states:
-                    return self.graph
-                if open_states[-1] != here:
+                if not self._has_more(here):
+                    unfinished = self._first_unfinished()
+                    if unfinished is None:
+                        self._walk_again()
+                        return self.graph
                     run.close()
-                    here = open_states[-1]
+                    here = unfinished
                     run = self._new_run()
                     self._replay(run, here)
                 here = self._advance(run, here)
                 if len(self._states) >= self._max_states:
                     self.graph.complete = False
                     return self.graph
+        except KeyboardInterrupt:
+            self.graph.complete, self.graph.interrupted = False, True
+            return self.graph
         finally:
             run.close()
+
+    def _first_unfinished(self) -> int | None:
+        """Return the first state out of which a step has to be made: its replay is short."""
+        while self._finished < len(self._states):
+            if self._has_more(self._finished):
+                return self._finished
+            self._finished += 1
+        return None
+
+    def _walk_again(self) -> None:
+        """Walk about at random, and see that the code does what the graph says.
+
+        If it does not, states were taken for one that differ in something that threads share.
+        """
+        draw = random.Random(_SEED)
+        for _ in range(_WALKS):
+            run = self._new_run()
+            try:
+                self._walk(run, draw)
+            finally:
+                run.close()
+
+    def _walk(self, run: ObservedRun, draw: random.Random) -> None:
+        here = 0
+        for _ in range(_LONGEST_WALK):
+            arcs = self.graph.arcs[here]
+            if {arc.actor for arc in arcs} != set(self._options_of(run, run.moment())):
+                raise _hidden_state(self._program.name)
+            if not arcs:
+                return
+            arc = draw.choice(arcs)
+            run.make(arc.actor)
+            if self._known.get(run.key()) != arc.target:
+                raise _hidden_state(self._program.name)
+            here = arc.target
 
     def _build(self) -> Scenario:
         self._subject = self._program.build()
@@ -176,7 +228,10 @@ class _Search:
         if there is None:
             there = self._visit(run, key, (here, actor))
             self._look(run, there)
-        self._add(here, Arc(actor, there, f"{step.thread}: {step.text}", label), accesses)
+        elif run.words() != self._states[there].memory.words:
+            raise _hidden_state(self._program.name)
+        text = self._numbers.same(f"{step.thread}: {step.text}")
+        self._add(here, Arc(actor, there, text, label), accesses)
         return there
 
     def _add(self, here: int, arc: Arc, accesses: Accesses) -> None:
@@ -203,15 +258,41 @@ class _Search:
                 key=key,
                 parent=parent,
                 left=self._options_of(run, moment),
-                memory=run.remember(moment),
+                memory=run.remember(),
             )
         )
+        self._take_down(run, node)
         observation = observe(self._here().view.state(moment))
         self.graph.observations.append(self._observations.setdefault(observation, observation))
         self.graph.arcs.append([])
         if self._progress is not None and not len(self._states) % 1_000:
             self._progress(len(self._states))
         return node
+
+    def _take_down(self, run: ObservedRun, node: int) -> None:
+        """Note what is asked of the state later: who can go on, who has ended, what holds."""
+        graph, subject = self.graph, self._here()
+        ended = 0
+        for thread in run.threads.values():
+            bit = graph.add_thread(thread.number, thread.name)
+            if thread.ended:
+                ended |= bit
+        owed = 0
+        for actor in self._states[node].left:
+            if run.is_owed(actor):
+                owed |= graph.bit_of(actor)
+        facts = 0
+        for place, holds in enumerate(subject.facts):
+            facts |= holds() << place
+        for wakes in subject.wakes:
+            if wakes.when():
+                for thread in run.waiting_on(wakes.condition):
+                    waits = thread.name, getattr(wakes.condition, "name", "")
+                    place = graph.waits.setdefault(waits, len(graph.waits))
+                    facts |= 1 << len(subject.facts) + place
+        graph.owed.append(owed)
+        graph.ended.append(ended)
+        graph.facts.append(facts)
 
     def _options_of(self, run: ObservedRun, moment: Moment) -> list[Actor]:
         permits = self._here().view.permits
@@ -234,3 +315,15 @@ class _Search:
             stuck = [thread for thread in run.unfinished() if thread.name not in may_wait]
             if stuck:
                 failures[node] = failure_of_stuck_threads(stuck, run.threads).sentence()
+            else:
+                self._check(node)
+
+    def _check(self, node: int) -> None:
+        check = self._here().scenario.check
+        if check is None:
+            return
+        try:
+            check()
+        except Exception as error:
+            failure = Failure.of_exception(FailureKind.CHECK, None, error)
+            self.graph.failures[node] = failure.sentence()

@@ -9,7 +9,7 @@ which is right for values and is refused for what cannot be a value.
 from collections import deque
 from collections.abc import Hashable, Iterable
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TypeGuard, TypeVar
 
@@ -27,6 +27,7 @@ Container = (
 )
 _CONTAINERS = (tuple, list, deque, dict, set, frozenset)
 _DEEPEST = 20
+_MISSING = object()
 
 Kind = TypeVar("Kind")
 
@@ -34,18 +35,30 @@ Kind = TypeVar("Kind")
 def attributes(value: object) -> dict[str, object]:
     """Return the attributes that `value` itself holds, whether in slots or not."""
     found: dict[str, object] = {}
-    for kind in type(value).__mro__:
-        slots: str | Iterable[str] = vars(kind).get("__slots__", ())
-        for name in (slots,) if isinstance(slots, str) else slots:
-            if hasattr(value, name):
-                found[name] = getattr(value, name)
+    for name in _slots(type(value).__mro__):
+        held: object = getattr(value, name, _MISSING)
+        if held is not _MISSING:
+            found[name] = held
     own: dict[str, object] = getattr(value, "__dict__", {})
     return found | own
+
+
+@cache
+def _slots(kinds: tuple[type, ...]) -> tuple[str, ...]:
+    declared: list[str | Iterable[str]] = [vars(one).get("__slots__", ()) for one in kinds]
+    return tuple(
+        name for slots in declared for name in ((slots,) if isinstance(slots, str) else slots)
+    )
 
 
 def members(container: object, kind: type[Kind]) -> list[Kind]:
     """Return what a container holds of this class."""
     return [one for one in container if isinstance(one, kind)] if _is_container(container) else []
+
+
+def has_contents(value: object) -> bool:
+    """Tell whether a value may change although it stays the same object."""
+    return isinstance(value, _CONTAINERS)
 
 
 class Names:

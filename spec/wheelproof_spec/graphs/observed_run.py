@@ -1,17 +1,21 @@
 """One run of graph mode: what it shows of a state, and how a known state is entered again."""
 
-from collections.abc import Hashable
+from array import array
 from dataclasses import dataclass
 
 from wheelproof_spec.explore.accesses import THREAD_BITS, THREAD_MASK, Accesses, Actor
+from wheelproof_spec.explore.conditions import WakeUp
 from wheelproof_spec.explore.execution import Execution, World
+from wheelproof_spec.explore.model import ModelThread
 from wheelproof_spec.explore.runtime import ControlledRuntime
 from wheelproof_spec.graphs.fields import FieldAccesses
-from wheelproof_spec.graphs.observed_runtime import LocalState, Numbers, ObservedRuntime
+from wheelproof_spec.graphs.observed_runtime import Numbers, ObservedRuntime
 from wheelproof_spec.graphs.subject import Moment, Step
 
-Key = tuple[Hashable, tuple[LocalState, ...]]
-"""What a state is known by: what is shared, and what each thread knows."""
+Key = bytes
+"""What a state is known by: the numbers of what is shared, then of what each thread knows."""
+
+_WORD = "I"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +42,15 @@ class ObservedRun(Execution):
 
     def moment(self) -> Moment:
         """Return what a view may know of this state."""
-        threads = self.threads.values()
-        return Moment(
-            pending={
-                thread.name: self.next_step(thread.number)
-                for thread in threads
-                if thread.pending is not None
-            },
-            threads={thread.number: thread.name for thread in threads},
-        )
+        names = {thread.number: thread.name for thread in self.threads.values()}
+        return Moment(names, self._pending_steps)
+
+    def _pending_steps(self) -> dict[str, Step]:
+        return {
+            thread.name: self.next_step(thread.number)
+            for thread in self.threads.values()
+            if thread.pending is not None
+        }
 
     def next_step(self, actor: Actor) -> Step:
         """Return what the actor would do next."""
@@ -67,6 +71,22 @@ class ObservedRun(Execution):
             text=operation.describe(),
         )
 
+    def is_owed(self, actor: Actor) -> bool:
+        """Tell whether a thread that can make a step has a reason to, and is not only allowed."""
+        thread = self.threads[actor & THREAD_MASK]
+        operation = thread.pending
+        return not isinstance(operation, WakeUp) or operation.is_owed(thread)
+
+    def waiting_on(self, condition: object) -> list[ModelThread]:
+        """Return the threads that wait on a condition and have no reason to wake up."""
+        return [
+            thread
+            for thread in self.threads.values()
+            if isinstance(thread.pending, WakeUp)
+            and thread.pending.condition is condition
+            and not thread.pending.is_owed(thread)
+        ]
+
     def make(self, actor: Actor) -> Accesses | None:
         """Let the actor make its step; return all that it accessed, None if it was blocked."""
         accesses = self.peek(actor)
@@ -77,25 +97,28 @@ class ObservedRun(Execution):
 
     def key(self) -> Key:
         """Return what the state of the run is known by."""
-        return self.observed.shared_state(), self.observed.local_state()
+        return array(_WORD, self.observed.shared_state() + self.observed.local_state()).tobytes()
 
-    def remember(self, moment: Moment) -> Memory:
+    def remember(self) -> Memory:
         """Return what `replay` needs to come back to this state."""
         sites = tuple(self.observed.sites.items())
-        return Memory(self._numbers.same(sites), _words(moment))
+        return Memory(self._numbers.same(sites), self.words())
 
     def replay(self, path: list[Actor], memory: Memory, key: Key) -> bool:
         """Go to a known state; False if the path leads to another one than before."""
-        observed = self.observed
+        observed, threads = self.observed, self.threads
         observed.recording = False
         for actor in path:
-            if self.make(actor) is None:
+            accesses = self.peek(actor)
+            if accesses is None:
                 return False
-        observed.recording = True
-        observed.histories = {one[0]: one[1] for one in key[1]}
-        observed.sites = dict(memory.sites)
-        return self.key() == key and _words(self.moment()) == memory.words
+            self.step(actor, accesses)
+        numbers = array(_WORD)
+        numbers.frombytes(key)
+        observed.recall(numbers[-len(threads) :], memory.sites)
+        return self.key() == key and self.words() == memory.words
 
-
-def _words(moment: Moment) -> int:
-    return hash(tuple(step.text for step in moment.pending.values()))
+    def words(self) -> int:
+        """Return a number for the next steps of all threads."""
+        pending = (thread.pending for thread in self.threads.values())
+        return hash(tuple(one.describe() for one in pending if one is not None))

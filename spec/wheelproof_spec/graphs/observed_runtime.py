@@ -6,11 +6,11 @@ that are equal get the same number, and two that differ never do.
 """
 
 import inspect
-from collections.abc import Callable, Hashable
-from itertools import starmap
+from bisect import insort
+from collections.abc import Callable, Hashable, Iterable
+from functools import cache
 from typing import TypeGuard, TypeVar
 
-from wheelproof import sync
 from wheelproof.sync import (
     AtomicInteger,
     AtomicReference,
@@ -26,30 +26,49 @@ from wheelproof_spec.explore.execution import World
 from wheelproof_spec.explore.model import Model, ModelThread, Operation, UnwindError
 from wheelproof_spec.explore.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.explore.runtime import ControlledRuntime
+from wheelproof_spec.explore.thread_steps import ThreadHandle
 from wheelproof_spec.graphs.fields import FieldAccesses
-from wheelproof_spec.graphs.names import Names
+from wheelproof_spec.graphs.names import Names, has_contents
 
 T = TypeVar("T")
 Kept = TypeVar("Kept", bound=Hashable)
-LocalState = tuple[int, int, bool, int, int, bool]
+LocalState = tuple[int, int, bool, int, int, bool, bool]
 """A thread: its number, its history, whether it has ended, and what the runtime knows of it."""
 
+_Field = tuple[int, str]
 _FIRST_FIELD = 1 << 60
+_NOTHING = object()
 _INTERNAL = ("wheelproof_spec.explore.", __name__)
 
 
 class Numbers:
-    """Numbers that all runs of a program share: of what a thread has seen, and of fields."""
+    """Numbers that all runs of a program share: of what a thread has seen, of fields, of values.
+
+    `held` has a number for each value that a lock, cell or field has held, and `local` for each
+    state of a thread, by the same count; `locals` has the latter by their numbers.
+    """
 
     def __init__(self) -> None:
         self._histories: dict[tuple[int, Hashable], int] = {}
         self._fields: dict[Hashable, int] = {}
         self._kept: dict[Hashable, Hashable] = {}
+        self._values: dict[Hashable, int] = {}
+        self.locals: dict[int, LocalState] = {}
 
     def same(self, value: Kept) -> Kept:
         """Return one object for all values that are equal, which saves memory."""
         kept = self._kept.setdefault(value, value)
         return kept if isinstance(kept, type(value)) else value
+
+    def held(self, owner: int, value: Hashable) -> int:
+        """Return the number of what the object or field with the number `owner` holds."""
+        return self._values.setdefault((owner, value), len(self._values))
+
+    def local(self, value: LocalState) -> int:
+        """Return the number of the state of a thread."""
+        number = self._values.setdefault(value, len(self._values))
+        self.locals[number] = value
+        return number
 
     def after(self, history: int, seen: Hashable) -> int:
         """Return the number of a history that goes on with `seen`; 0 is the empty history."""
@@ -73,9 +92,14 @@ class ObservedRuntime(ControlledRuntime):
         self.sites: dict[int, str] = {}
         self.recording = True
         self._objects: dict[int, Model[object] | ModelReadWriteLock] = {}
-        self._in_order: list[tuple[int, Model[object] | ModelReadWriteLock]] = []
-        self._named: dict[int, tuple[object, Hashable]] = {}
-        self._fields: dict[tuple[int, str], tuple[object, str]] = {}
+        self._in_order: list[Model[object] | ModelReadWriteLock] = []
+        self._states: list[object] = []
+        self._held: list[int] = []
+        self._fields: dict[_Field, tuple[object, str]] = {}
+        self._written: set[_Field] = set()
+        self._fluid: set[_Field] = set()
+        self._field_values: dict[int, int] = {}
+        self._field_order: list[int] = []
         self._touched: list[tuple[object, str, bool]] = []
         self._namer = Names(world.program.name)
         self._shared = numbers
@@ -90,6 +114,7 @@ class ObservedRuntime(ControlledRuntime):
         thread = self.current
         if thread is None:
             return super().perform(operation)
+        # The replay may end while the operation waits for its turn.
         if self.recording:
             self.sites[thread.number] = _caller()
         try:
@@ -102,28 +127,33 @@ class ObservedRuntime(ControlledRuntime):
         self._see(thread, result)
         return result
 
-    def forget(self) -> None:
-        """Note that the running thread's local state is what it was when it first came here."""
+    def forget(self, known: tuple[object, ...]) -> None:
+        """Note that the running thread knows where it is, and `known`, and nothing else."""
         thread = self.current
         if thread is not None and self.recording:
-            self.histories[thread.number] = self._shared.after(-1, _caller())
+            here = self._shared.after(-1, _caller())
+            self.histories[thread.number] = self._shared.after(here, self._namer.name(known))
 
-    def shared_state(self) -> Hashable:
-        """Return the names of what all locks, cells and guarded fields hold."""
-        if len(self._in_order) < len(self._objects):
-            self._in_order = sorted(self._objects.items(), key=lambda item: item[0])
-        name = self._namer.name
-        fields = sorted(
-            (self._field_number(owner, field), name(getattr(owner, field, None)))
-            for owner, field in self._fields.values()
-        )
-        return tuple(starmap(self._held, self._in_order)), tuple(fields)
+    def shared_state(self) -> list[int]:
+        """Return the numbers of what all locks, cells and guarded fields hold, in order."""
+        if len(self._held) < len(self._objects):
+            self._in_order = sorted(self._objects.values(), key=lambda one: one.number)
+            self._states = [_NOTHING] * len(self._in_order)
+            self._held = [0] * len(self._in_order)
+        states, held = self._states, self._held
+        for place, one in enumerate(self._in_order):
+            # Most objects hold what they held in the state before.
+            if one.state is not states[place]:
+                states[place] = one.state
+                held[place] = self._shared.held(one.number, self._namer.name(one.state))
+        self._look_at_fields()
+        return held + [self._field_values[number] for number in self._field_order]
 
-    def local_state(self) -> tuple[LocalState, ...]:
-        """Return what stands for the local states of all threads."""
-        same, histories = self._shared.same, self.histories
-        return tuple(
-            same(
+    def local_state(self) -> list[int]:
+        """Return the numbers of what stands for the local states of all threads."""
+        local, histories = self._shared.local, self.histories
+        return [
+            local(
                 (
                     thread.number,
                     histories.get(thread.number, 0),
@@ -131,10 +161,31 @@ class ObservedRuntime(ControlledRuntime):
                     thread.spurious_left,
                     thread.now_ms,
                     thread.signal.state,
+                    thread.interruption is not None and thread.interruption.state,
                 )
             )
             for thread in self.threads.values()
-        )
+        ]
+
+    def recall(self, local: Iterable[int], sites: tuple[tuple[int, str], ...]) -> None:
+        """Note what the threads have seen, by the numbers of their local states."""
+        of_threads = self._shared.locals
+        self.histories = {state[0]: state[1] for state in map(of_threads.__getitem__, local)}
+        self.sites = dict(sites)
+        self.recording = True
+
+    def _look_at_fields(self) -> None:
+        """Note what the fields hold that may hold something else than before."""
+        for one in self._fluid | self._written:
+            owner, field = self._fields[one]
+            number = self._field_number(owner, field)
+            value: object = getattr(owner, field, None)
+            # What is in a container may change without anybody naming the field.
+            (self._fluid.add if has_contents(value) else self._fluid.discard)(one)
+            if number not in self._field_values:
+                insort(self._field_order, number)
+            self._field_values[number] = self._shared.held(number, self._namer.name(value))
+        self._written.clear()
 
     def take_field_accesses(self) -> Accesses:
         """Return which guarded fields have been read and written since the last call."""
@@ -144,16 +195,6 @@ class ObservedRuntime(ControlledRuntime):
         }
         self._touched.clear()
         return tuple(touched)
-
-    def _held(self, number: int, one: Model[object] | ModelReadWriteLock) -> Hashable:
-        if isinstance(one, ModelReadWriteLock):
-            return (one.readers, one.writer, one.waiting)
-        # Most objects hold what they held in the state before.
-        state = one.state
-        known = self._named.get(number)
-        if known is None or known[0] is not state:
-            known = self._named[number] = state, self._namer.name(state)
-        return known[1]
 
     def _see(self, thread: ModelThread, value: object) -> None:
         if self.recording:
@@ -170,7 +211,10 @@ class ObservedRuntime(ControlledRuntime):
             self._touched.append((owner, field, False))
 
     def _field_was_written(self, owner: object, field: str) -> None:
-        self._fields[id(owner), field] = owner, field
+        one = id(owner), field
+        if one not in self._fields:
+            self._fields[one] = owner, field
+        self._written.add(one)
         if self.current is not None and self.recording:
             self._touched.append((owner, field, True))
 
@@ -225,6 +269,8 @@ class ObservedRuntime(ControlledRuntime):
         """Return a new thread."""
         made = super().thread(target, name)
         self._keep(made)
+        if isinstance(made, ThreadHandle):
+            self._keep(made.interruption)
         return made
 
 
@@ -235,16 +281,11 @@ def _is_model(made: object) -> TypeGuard[Model[object]]:
 def _caller() -> str:
     """Return the name of the innermost function that is none of the runtime's."""
     frame = inspect.currentframe()
-    while frame is not None and frame.f_globals["__name__"].startswith(_INTERNAL):
+    while frame is not None and _is_internal(frame.f_globals["__name__"]):
         frame = frame.f_back
     return "" if frame is None else frame.f_code.co_name
 
 
-def forget() -> None:
-    """Say, at the head of a loop, that the thread knows nothing but that it is there.
-
-    Without this a loop makes a new state with every round, and the graph has no end.
-    """
-    runtime = sync.current_runtime()
-    if isinstance(runtime, ObservedRuntime):
-        runtime.forget()
+@cache
+def _is_internal(module: str) -> bool:
+    return module.startswith(_INTERNAL)

@@ -1,7 +1,7 @@
 """A state graph as two sides can show it: the variables that both have, and the actions' names."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from wheelproof_spec.graphs.state_graph import Observation, ProgramGraph, observe
 from wheelproof_spec.tlc.graph import StateGraph
@@ -38,10 +38,23 @@ class ProjectedGraph:
         """Return the distinct observations."""
         return set(self.observations)
 
+    def without_still_steps(self) -> "ProjectedGraph":
+        """Return the graph in which steps that change nothing that can be seen are no actions."""
+        return replace(
+            self,
+            moves=[
+                [(label if self._changes(here, there) else None, there) for label, there in moves]
+                for here, moves in enumerate(self.moves)
+            ],
+        )
+
+    def _changes(self, here: int, there: int) -> bool:
+        return self.observations[here] != self.observations[there]
+
     def is_stuttering(self, here: int, move: Move) -> bool:
         """Tell whether a step is no action and changes nothing that can be seen."""
         label, there = move
-        return label is None and self.observations[here] == self.observations[there]
+        return label is None and not self._changes(here, there)
 
 
 def project_program(graph: ProgramGraph) -> ProjectedGraph:

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from wheelproof_spec.explore.accesses import Actor
+from wheelproof_spec.explore.accesses import THREAD_MASK, Actor
 from wheelproof_spec.tlc.values import State, Value
 
 Observation = tuple[tuple[str, Value], ...]
@@ -26,20 +26,57 @@ class Arc:
     label: str | None
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class ProgramGraph:
     """Every state of a program that was found, by number; 0 is the first.
 
     `observations` is what the view shows of each, `failures` what is wrong in a state (a thread
     raised, an invariant is broken, nobody can go on), `seen` the `sometimes` properties that were
     met. `complete` tells whether no bound ended the search.
+
+    Each thread of `threads` has a bit, by the order in which they appear there. `owed` has the bits
+    of the threads that can make a step and not only for no reason, `ended` of those that have
+    ended. `facts` has a bit for each predicate that the program names and, from `first_wait` on,
+    for each of `waits`: a thread that waits on a condition although it should be woken.
     """
 
     observations: list[Observation] = field(default_factory=list[Observation])
     arcs: list[list[Arc]] = field(default_factory=list[list[Arc]])
     failures: dict[int, str] = field(default_factory=dict[int, str])
     unseen: set[str] = field(default_factory=set[str])
+    threads: dict[int, str] = field(default_factory=dict[int, str])
+    owed: list[int] = field(default_factory=list[int])
+    ended: list[int] = field(default_factory=list[int])
+    facts: list[int] = field(default_factory=list[int])
+    first_wait: int = 0
+    waits: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     complete: bool = True
+    interrupted: bool = False
+
+    def __post_init__(self) -> None:
+        self._bits: dict[int, int] = {}
+
+    def bit_of(self, actor: Actor) -> int:
+        """Return the bit of a thread."""
+        return self._bits[actor & THREAD_MASK]
+
+    def add_thread(self, number: int, name: str) -> int:
+        """Return the bit of a thread, which may be a new one."""
+        bit = self._bits.get(number)
+        if bit is None:
+            bit = self._bits[number] = 1 << len(self._bits)
+            self.threads[number] = name
+        return bit
+
+    def bits(self, wanted: Callable[[int, str], bool]) -> int:
+        """Return the bits of the threads whose number and name are wanted."""
+        return sum(
+            bit for number, bit in self._bits.items() if wanted(number, self.threads[number])
+        )
+
+    def names(self, bits: int) -> list[str]:
+        """Return the names of the threads with these bits."""
+        return [self.threads[number] for number, bit in self._bits.items() if bits & bit]
 
     def edge_count(self) -> int:
         """Return the number of edges."""

@@ -6,10 +6,9 @@ from typing import Protocol
 
 from wheelproof_spec.explore.locks import ModelLock, ModelMonitor
 from wheelproof_spec.explore.program import Scenario
+from wheelproof_spec.explore.properties import Predicate, Wakes
 from wheelproof_spec.explore.settings import DEFAULT_SETTINGS, Settings
 from wheelproof_spec.tlc.values import State
-
-Predicate = Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,15 +29,27 @@ class Step:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
     """What a view may know of a state beside the objects of the program.
 
-    `pending` has the next step of each thread that has not ended, `threads` their names by number.
+    `threads` has the threads' names by number.
     """
 
-    pending: Mapping[str, Step]
-    threads: Mapping[int, str]
+    __slots__ = ("_find", "_pending", "threads")
+
+    def __init__(
+        self, threads: Mapping[int, str], find_pending: Callable[[], Mapping[str, Step]]
+    ) -> None:
+        self.threads = threads
+        self._find = find_pending
+        self._pending: Mapping[str, Step] | None = None
+
+    @property
+    def pending(self) -> Mapping[str, Step]:
+        """The next step of each thread that has not ended."""
+        if self._pending is None:
+            self._pending = self._find()
+        return self._pending
 
     def holder(self, lock: object) -> str | None:
         """Return the name of the thread that holds a lock or monitor, None if nobody does."""
@@ -66,13 +77,16 @@ class View(Protocol):
 class Subject:
     """One run: the program, the view of it, and what to look for in each state.
 
-    `invariants` hold in every state; `sometimes` each hold in one at least.
+    `invariants` hold in every state; `sometimes` each hold in one at least. `facts` are noted of
+    each state, and who waits although one of `wakes` says that it should be woken.
     """
 
     scenario: Scenario
     view: View
     invariants: Mapping[str, Predicate] = field(default_factory=dict[str, Predicate])
     sometimes: Mapping[str, Predicate] = field(default_factory=dict[str, Predicate])
+    facts: Sequence[Predicate] = ()
+    wakes: Sequence[Wakes] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +104,8 @@ class GraphProgram:
     settings: Settings = DEFAULT_SETTINGS
 
 
-class PlainView:
-    """The view that shows nothing but who does what; the labels are the steps in words."""
+class NoView:
+    """The view that shows nothing at all."""
 
     def state(self, moment: Moment) -> State:
         """Return no variables."""
@@ -99,10 +113,19 @@ class PlainView:
         return {}
 
     def label(self, step: Step) -> str | None:
-        """Return thread and operation."""
-        return f"{step.thread}: {step.text}"
+        """Return no label."""
+        del step
+        return None
 
     def permits(self, step: Step, moment: Moment) -> bool:
         """Permit everything."""
         del step, moment
         return True
+
+
+class PlainView(NoView):
+    """The view that shows who does what: the labels are the steps in words."""
+
+    def label(self, step: Step) -> str | None:
+        """Return thread and operation."""
+        return f"{step.thread}: {step.text}"

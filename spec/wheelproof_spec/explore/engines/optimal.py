@@ -26,12 +26,13 @@ from wheelproof_spec.explore.races import Analysis
 class _Frame:
     """A point of the current run: who sleeps there, what is still to be explored, what is now."""
 
-    __slots__ = ("event", "sleep", "wakeup")
+    __slots__ = ("done", "event", "sleep", "wakeup")
 
     def __init__(self, sleep: dict[Actor, Accesses], wakeup: list[WakeupNode]) -> None:
         self.sleep = sleep
         self.wakeup = wakeup
         self.event: Event = (0, ())
+        self.done = 0
 
 
 class OptimalStrategy:
@@ -80,12 +81,26 @@ class OptimalStrategy:
             frame = frames[-1]
             actor, accesses = frame.event
             frame.sleep[actor] = accesses
+            frame.done += 1
             if frame.wakeup:
                 break
             frames.pop()
         self._prefix = [frame.event for frame in frames[:-1]]
         self._resuming = True
         return bool(frames)
+
+    def fraction_done(self) -> float:
+        """Return how much of what is known to be there has been explored, from 0 to 1.
+
+        At every point all branches count the same. More of them may turn up, so it is too high.
+        """
+        if not self._frames:
+            return float(self._resuming)
+        done, weight = 0.0, 1.0
+        for frame in self._frames:
+            weight /= frame.done + max(len(frame.wakeup), 1)
+            done += frame.done * weight
+        return min(done, 1.0)
 
     def _open_frame(self, execution: Execution) -> _Frame:
         sleep: dict[Actor, Accesses] = {}

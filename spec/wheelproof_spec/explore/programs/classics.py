@@ -166,7 +166,10 @@ def coherence(count: int) -> Scenario:
         y.set(number)
         z.set(number)
 
-    first = {"one": partial(write_and_read, 1, y), "two": partial(write_and_read, 2, z)}
+    first: dict[str, Action] = {
+        "one": partial(write_and_read, 1, y),
+        "two": partial(write_and_read, 2, z),
+    }
     return Scenario(threads=first | _numbered(count - 1, write_both))
 
 

@@ -104,13 +104,9 @@ def cancel_against_flush(bucket_class: type[TimerTaskList]) -> Scenario:
 def cancel_against_two_flushes(bucket_class: type[TimerTaskList]) -> Scenario:
     """An entry moves down and is fired while its task is cancelled."""
     buckets, task = _one_entry(bucket_class)
-
-    def flush_both() -> None:
-        buckets.flush_upper()
-        buckets.flush_lower()
-
+    flush_both = [buckets.flush_upper, buckets.flush_lower]
     return Scenario(
-        threads={"cancel": task.cancel_and_count, "flush": flush_both},
+        threads={"cancel": [task.cancel_and_count], "flush": flush_both},
         check=partial(buckets.check, task),
     )
 

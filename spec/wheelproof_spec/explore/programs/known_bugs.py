@@ -1,11 +1,18 @@
-"""Programs that have to fail: known bugs of the timer brought back, and classic mistakes."""
+"""Programs that have to fail: known bugs brought back, and classic mistakes."""
 
 from functools import partial
 
 from wheelproof_spec.explore.program import Program
 from wheelproof_spec.explore.programs.classics import lost_update, philosophers
 from wheelproof_spec.explore.programs.entry_migration import ENTRY_BUILDERS, entry_program
+from wheelproof_spec.explore.programs.linearizable import NOT_LINEARIZABLE
 from wheelproof_spec.explore.programs.making import program
+from wheelproof_spec.explore.programs.producer_bugs import producer_bug_programs
+from wheelproof_spec.explore.programs.purgatory_bugs import (
+    EXCLUSIVE_EXPIRY,
+    purgatory_bug_programs,
+)
+from wheelproof_spec.explore.programs.replication_bugs import replication_bug_programs
 from wheelproof_spec.explore.programs.system_timer import TIMER_BUILDERS, timer_program
 from wheelproof_spec.explore.programs.waiting import event
 from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
@@ -24,9 +31,11 @@ _TIMER_BUGS = {
 
 
 def bug_programs() -> dict[str, Program]:
-    """Return a program for each known bug that the checker finds, by the bug's id."""
+    """Return a program for each known bug of the timer that the checker finds, by its id."""
     programs = {
-        bug: entry_program(f"bug/{bug}", ENTRY_BUILDERS[name], find_bug(TIMER_BUGS, bug).bucket_class)
+        bug: entry_program(
+            f"bug/{bug}", ENTRY_BUILDERS[name], find_bug(TIMER_BUGS, bug).bucket_class
+        )
         for bug, name in _ENTRY_BUGS.items()
     }
     for bug, name in _TIMER_BUGS.items():
@@ -41,5 +50,10 @@ def failing_programs() -> tuple[Program, ...]:
         program("lost-update", lost_update),
         program("philosophers-left-first", partial(philosophers, 4, ordered=False)),
         program("event-tested-early", partial(event, mended=False)),
+        *NOT_LINEARIZABLE,
         *bug_programs().values(),
+        *producer_bug_programs().values(),
+        *purgatory_bug_programs().values(),
+        *replication_bug_programs().values(),
+        EXCLUSIVE_EXPIRY,
     )

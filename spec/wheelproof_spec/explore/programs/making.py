@@ -12,12 +12,18 @@ def program(
     build: Callable[[], Scenario],
     settings: Settings = DEFAULT_SETTINGS,
     plain_fields: Sequence[PlainField] = (),
+    shares: Sequence[type | PlainField] = (),
 ) -> Program:
     """Return a program whose summary is the first line of the builder's docstring."""
     documented: object = getattr(build, "func", build)
     summary = (documented.__doc__ or "").partition("\n")[0]
     return Program(
-        name=name, summary=summary, build=build, settings=settings, plain_fields=plain_fields
+        name=name,
+        summary=summary,
+        build=build,
+        settings=settings,
+        plain_fields=plain_fields,
+        shares=shares,
     )
 
 

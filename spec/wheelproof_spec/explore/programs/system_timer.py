@@ -14,9 +14,9 @@ from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof.units import Millis
 from wheelproof_spec.explore.plain_fields import PlainField
-from wheelproof_spec.explore.program import Action, Program, Scenario
+from wheelproof_spec.explore.program import Body, Program, Scenario
 from wheelproof_spec.explore.programs.entry_migration import IdleTask
-from wheelproof_spec.explore.programs.making import program
+from wheelproof_spec.explore.programs.making import discarding, program
 
 _LATER_MS = 1_000
 _TICK_MS = 1
@@ -131,11 +131,8 @@ def add_then_advance(timer_class: type[SystemTimer]) -> Scenario:
     bench.task(1)
     bench.at(1)
 
-    def add_and_advance() -> None:
-        bench.task(0)
-        bench.advance()
-
-    return _scenario(bench, {"advance": bench.advance, "add and advance": add_and_advance})
+    add_and_advance = [discarding(partial(bench.task, 0)), bench.advance]
+    return _scenario(bench, {"advance": [bench.advance], "add and advance": add_and_advance})
 
 
 def two_adds_and_advance(timer_class: type[SystemTimer]) -> Scenario:
@@ -143,12 +140,9 @@ def two_adds_and_advance(timer_class: type[SystemTimer]) -> Scenario:
     bench = Bench(timer_class)
     bench.at(1)
 
-    def add_and_advance() -> None:
-        bench.task(0)
-        bench.advance()
-
+    add_and_advance = [discarding(partial(bench.task, 0)), bench.advance]
     return _scenario(
-        bench, {"add": partial(bench.add, IdleTask(0)), "add and advance": add_and_advance}
+        bench, {"add": [partial(bench.add, IdleTask(0))], "add and advance": add_and_advance}
     )
 
 
@@ -247,7 +241,7 @@ def size_against_advance(timer_class: type[SystemTimer]) -> Scenario:
     )
 
 
-def _scenario(bench: Bench, threads: Mapping[str, Action]) -> Scenario:
+def _scenario(bench: Bench, threads: Mapping[str, Body]) -> Scenario:
     return Scenario(threads=threads, check=bench.check)
 
 

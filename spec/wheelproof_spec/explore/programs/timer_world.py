@@ -103,15 +103,15 @@ def wait_for_an_add() -> Scenario:
         assert task.runs == 1, f"ran {task.runs} times"
         assert timer.size() == 0, f"{timer.size()} tasks are left"
 
-    def move_twice() -> None:
-        clock.advance(1)
-        clock.advance(1)
-
     def advance() -> None:
         timer.advance_clock(Millis(2))
 
     return Scenario(
-        threads={"advance": advance, "clock": move_twice, "add": partial(timer.add, task)},
+        threads={
+            "advance": advance,
+            "clock": [partial(clock.advance, 1)] * 2,
+            "add": partial(timer.add, task),
+        },
         check=check,
     )
 

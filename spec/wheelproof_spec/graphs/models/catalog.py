@@ -8,6 +8,11 @@ from wheelproof_spec.graphs.models.abstract_timer import (
     label_of_timer,
     oracle_graph,
 )
+from wheelproof_spec.graphs.models.buffer_pool import Borrowers, buffer_pool
+from wheelproof_spec.graphs.models.buffer_pool_module import (
+    label_of_buffer_pool,
+    project_buffer_pool,
+)
 from wheelproof_spec.graphs.models.entry_migration import (
     EXPIRED,
     Migration,
@@ -16,7 +21,7 @@ from wheelproof_spec.graphs.models.entry_migration import (
     label_of_entry_migration,
     project_entry_migration,
 )
-from wheelproof_spec.graphs.models.system_timer import Adding, system_timer
+from wheelproof_spec.graphs.models.system_timer import Cast, system_timer
 from wheelproof_spec.graphs.models.system_timer_module import (
     label_of_system_timer,
     project_system_timer,
@@ -50,19 +55,36 @@ def timer_model(name: str, summary: str, bounds: TimerBounds) -> GraphModel:
     )
 
 
-def system_timer_model(name: str, summary: str, adding: Adding) -> GraphModel:
+def system_timer_model(name: str, summary: str, cast: Cast) -> GraphModel:
     """Return the comparison of the reference's timer with SystemTimer."""
     return GraphModel(
         name=name,
         summary=summary,
-        code=program_side(system_timer(adding)),
+        code=program_side(system_timer(cast)),
         configuration=TlcConfiguration(
             module="MCSystemTimer",
-            constants=adding.constants(),
+            constants=cast.constants(),
             overrides={"Later": "MCLater"},
         ),
         project=project_system_timer,
         label=label_of_system_timer,
+        still_steps=False,
+    )
+
+
+def buffer_pool_model(name: str, summary: str, borrowers: Borrowers) -> GraphModel:
+    """Return the comparison of the reference's pool with BufferPool."""
+    return GraphModel(
+        name=name,
+        summary=summary,
+        code=program_side(buffer_pool(borrowers)),
+        configuration=TlcConfiguration(
+            module="MCBufferPool",
+            constants=borrowers.constants(),
+            overrides={"Later": "MCLater"},
+        ),
+        project=project_buffer_pool,
+        label=label_of_buffer_pool,
     )
 
 
@@ -135,20 +157,139 @@ MODELS: tuple[GraphModel, ...] = (
     system_timer_model(
         "system-timer-adder",
         "an adder of two tasks, and time",
-        Adding(delays_ms={"k0": 0, "k1": 1}, programs={"a1": ("k1", "k0")}, max_time_ms=1),
+        Cast(delays_ms={"k0": 0, "k1": 1}, programs={"a1": ("k1", "k0")}, max_time_ms=1),
     ),
     system_timer_model(
         "system-timer-two-adders",
         "two adders that may share a bucket, and time",
-        Adding(
-            delays_ms={"k0": 0, "k1": 1}, programs={"a1": ("k0",), "a2": ("k1",)}, max_time_ms=1
-        ),
+        Cast(delays_ms={"k0": 0, "k1": 1}, programs={"a1": ("k0",), "a2": ("k1",)}, max_time_ms=1),
     ),
     system_timer_model(
         "system-timer-two-levels",
         "two adders, one of them beyond the lowest wheel, and time",
-        Adding(
-            delays_ms={"k1": 1, "k3": 3}, programs={"a1": ("k1",), "a2": ("k3",)}, max_time_ms=0
+        Cast(delays_ms={"k1": 1, "k3": 3}, programs={"a1": ("k1",), "a2": ("k3",)}, max_time_ms=0),
+    ),
+    system_timer_model(
+        "system-timer-adder-advancer",
+        "two threads: a task is added and submitted by who advances, and time",
+        Cast(delays_ms={"k1": 1}, programs={"a1": ("k1",)}, advancers=("r",), max_time_ms=1),
+    ),
+    system_timer_model(
+        "system-timer-cascade",
+        "two threads: a task comes down from the overflow wheel, and time",
+        Cast(delays_ms={"k3": 3}, programs={"a1": ("k3",)}, advancers=("r",), max_time_ms=0),
+    ),
+    system_timer_model(
+        "system-timer-again",
+        "two threads: a task is added again, perhaps while it waits, and who advances, and time",
+        Cast(delays_ms={"k1": 1}, programs={"a1": ("k1", "k1")}, advancers=("r",), max_time_ms=0),
+    ),
+    system_timer_model(
+        "system-timer-two-adders-advancer",
+        "three threads: two adders, one of whom is due at once, and who advances, and time",
+        Cast(
+            delays_ms={"k0": 0, "k1": 1},
+            programs={"a1": ("k0",), "a2": ("k1",)},
+            advancers=("r",),
+            max_time_ms=0,
+        ),
+    ),
+    system_timer_model(
+        "system-timer-two-advancers",
+        "three threads: two advance while a task is added, and time",
+        Cast(delays_ms={"k1": 1}, programs={"a1": ("k1",)}, advancers=("r", "s"), max_time_ms=0),
+    ),
+    system_timer_model(
+        "system-timer-close-cancel",
+        "three threads: a task that is due at once is added, cancelled, and the timer closed",
+        Cast(
+            delays_ms={"k0": 0},
+            programs={"a1": ("k0",)},
+            victims={"c1": "k0"},
+            closers=("c",),
+            max_time_ms=0,
+        ),
+    ),
+    system_timer_model(
+        "system-timer-canceller",
+        "three threads: a task is added, cancelled, and submitted by who advances, and time",
+        Cast(
+            delays_ms={"k1": 1},
+            programs={"a1": ("k1",)},
+            victims={"c1": "k1"},
+            advancers=("r",),
+            max_time_ms=0,
+        ),
+    ),
+    system_timer_model(
+        "system-timer-closer",
+        "three threads: a task is added while the timer is advanced and closed, and time",
+        Cast(
+            delays_ms={"k1": 1},
+            programs={"a1": ("k1",)},
+            advancers=("r",),
+            closers=("c",),
+            max_time_ms=0,
+        ),
+    ),
+    buffer_pool_model(
+        "pool-two-clients",
+        "two threads: two sizes each, so that buffers are reused and broken up",
+        Borrowers(total=2, poolable_size=1, programs={"a": (1, 2), "b": (2, 1)}),
+    ),
+    buffer_pool_model(
+        "pool-time-out",
+        "two threads: one is out of time with part of its memory, and time",
+        Borrowers(
+            total=3,
+            poolable_size=1,
+            programs={"a": (1,), "l": (3, 2)},
+            limits_ms={"l": 1},
+            max_time_ms=1,
+        ),
+    ),
+    buffer_pool_model(
+        "pool-failing-allocation",
+        "two threads: the memory that one has reserved cannot be allocated",
+        Borrowers(
+            total=2, poolable_size=1, programs={"a": (2,), "b": (2,)}, unlucky=frozenset({"a"})
+        ),
+    ),
+    buffer_pool_model(
+        "pool-interruption",
+        "three threads: one that waits is interrupted",
+        Borrowers(total=2, poolable_size=1, programs={"a": (1,), "b": (2, 1)}, victims={"i": "b"}),
+    ),
+    buffer_pool_model(
+        "pool-close",
+        "three threads: the pool is closed under two, one of whom has no time",
+        Borrowers(
+            total=2,
+            poolable_size=1,
+            programs={"a": (1, 1), "p": (2,)},
+            limits_ms={"p": 0},
+            closers=("c",),
+        ),
+    ),
+    buffer_pool_model(
+        "pool-three-clients",
+        "three threads with three sizes, one is out of time, and time",
+        Borrowers(
+            total=3,
+            poolable_size=1,
+            programs={"a": (1,), "b": (2,), "l": (3,)},
+            limits_ms={"l": 1},
+            max_time_ms=1,
+        ),
+    ),
+    buffer_pool_model(
+        "pool-three-clients-interruption",
+        "four threads: three want everything, and one of them is interrupted",
+        Borrowers(
+            total=2,
+            poolable_size=2,
+            programs={"a": (2,), "b": (2,), "d": (2,)},
+            victims={"i": "a"},
         ),
     ),
 )

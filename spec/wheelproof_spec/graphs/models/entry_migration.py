@@ -23,11 +23,10 @@ from functools import partial
 from wheelproof import sync
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
-from wheelproof_spec.explore.program import Action, Scenario
+from wheelproof_spec.explore.program import Action, Scenario, forget
 from wheelproof_spec.explore.settings import Settings
 from wheelproof_spec.graphs.models.entry_migration_steps import FLUSH, POLL, action_of, pc_of
 from wheelproof_spec.graphs.names import attributes
-from wheelproof_spec.graphs.observed_runtime import forget
 from wheelproof_spec.graphs.projected import only
 from wheelproof_spec.graphs.subject import GraphProgram, Moment, Step, Subject
 from wheelproof_spec.tlc.values import ModelValue, State, Value, entries, make_function

@@ -1,0 +1,160 @@
+"""The default runtime's conditions, whose waits can be interrupted; the standard library's cannot.
+
+A waiter is woken once: by a notification, by an interruption, or by itself when its time is over.
+Whoever claims it first decides which, so that no notification goes to a waiter that will say that
+it was not notified.
+"""
+
+import threading
+from collections import deque
+
+from wheelproof.errors import ThreadInterruptedError
+from wheelproof.units import Millis
+
+
+class Interruption:
+    """The interrupt status of one thread."""
+
+    __slots__ = ("_lock", "_requested", "_waiter")
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._requested = False
+        self._waiter: _Waiter | None = None
+
+    def request(self) -> None:
+        """Set the status, and wake the thread if it waits and nobody else has woken it."""
+        with self._lock:
+            self._requested = True
+            if self._waiter is not None:
+                self._waiter.interrupt()
+
+    def enter(self, waiter: "_Waiter") -> None:
+        """Note that the thread is about to wait; raises, and clears the status, if that is set."""
+        with self._lock:
+            if self._requested:
+                self._requested = False
+                raise ThreadInterruptedError
+            self._waiter = waiter
+
+    def leave(self) -> None:
+        """Note that the thread waits no more; raises as `enter` does if it was interrupted."""
+        with self._lock:
+            waiter, self._waiter = self._waiter, None
+            if waiter is not None and waiter.interrupted:
+                self._requested = False
+                raise ThreadInterruptedError
+
+
+class InterruptibleThread(threading.Thread):
+    """A daemon thread with an interrupt status."""
+
+    interruption: Interruption
+
+
+class ThreadsCondition:
+    """A queue of waiting threads; see `protocols.Condition`."""
+
+    __slots__ = ("_acquire", "_lock", "_release", "_waiters")
+
+    def __init__(self, lock: threading.Lock) -> None:
+        self._lock = lock
+        self._acquire = lock.acquire
+        self._release = lock.release
+        self._waiters: deque[_Waiter] = deque()
+
+    def wait(self, timeout_ms: Millis | None = None) -> bool:
+        """Release the lock, wait to be notified, take the lock again."""
+        self._require_lock("wait")
+        waiter = _Waiter()
+        thread = threading.current_thread()
+        if not isinstance(thread, InterruptibleThread):
+            return self._wait(waiter, timeout_ms)
+        thread.interruption.enter(waiter)
+        try:
+            notified = self._wait(waiter, timeout_ms)
+        finally:
+            thread.interruption.leave()
+        return notified
+
+    def notify(self) -> None:
+        """Wake the thread that has waited longest, if any."""
+        self._require_lock("notify")
+        waiters = self._waiters
+        while waiters and not waiters.popleft().wake():
+            pass
+
+    def notify_all(self) -> None:
+        """Wake all waiting threads."""
+        self._require_lock("notify")
+        waiters = self._waiters
+        while waiters:
+            waiters.popleft().wake()
+
+    def _wait(self, waiter: "_Waiter", timeout_ms: Millis | None) -> bool:
+        self._waiters.append(waiter)
+        self._release()
+        notified = False
+        try:
+            notified = waiter.wait(timeout_ms)
+        finally:
+            self._acquire()
+            if not notified:
+                self._forget(waiter)
+        return notified
+
+    def _forget(self, waiter: "_Waiter") -> None:
+        try:
+            self._waiters.remove(waiter)
+        except ValueError:
+            # A notification has passed over it meanwhile.
+            return
+
+    def _require_lock(self, verb: str) -> None:
+        if not self._lock.locked():
+            raise RuntimeError(f"cannot {verb} on a condition whose lock is not held")
+
+
+class _Waiter:
+    __slots__ = ("_asleep", "_unclaimed", "interrupted")
+
+    def __init__(self) -> None:
+        self._asleep = threading.Lock()
+        self._asleep.acquire()
+        self._unclaimed = threading.Lock()
+        self.interrupted = False
+
+    def wait(self, timeout_ms: Millis | None) -> bool:
+        """Sleep until woken, or until the time is over; tell whether it was notified."""
+        if timeout_ms is None:
+            self._asleep.acquire()
+        elif not self._asleep.acquire(timeout=seconds(timeout_ms)):
+            if self._claim():
+                return False
+            # Somebody else has claimed it and is about to wake it.
+            self._asleep.acquire()
+        return not self.interrupted
+
+    def wake(self) -> bool:
+        """Wake it unless its wait is over already, and tell whether this did."""
+        if not self._claim():
+            return False
+        self._asleep.release()
+        return True
+
+    def interrupt(self) -> None:
+        """Wake it unless its wait is over already."""
+        if self._claim():
+            self.interrupted = True
+            self._asleep.release()
+
+    def _claim(self) -> bool:
+        return self._unclaimed.acquire(blocking=False)
+
+
+def seconds(timeout_ms: Millis) -> float:
+    """Return a time-out as the standard library takes it: no longer than the platform's limit.
+
+    Callers wait in a loop anyway.
+    """
+    return min(max(timeout_ms, 0) / 1000, threading.TIMEOUT_MAX)

@@ -1,0 +1,43 @@
+"""Everything concurrent in the producer's memory passes, and each known bug of it is found."""
+
+import pytest
+
+from wheelproof_spec.explore.explorer import explore
+from wheelproof_spec.explore.program import Program
+from wheelproof_spec.explore.programs.buffer_pool import BUFFER_POOL
+from wheelproof_spec.explore.programs.producer_bugs import producer_bug_programs
+from wheelproof_spec.explore.programs.record_accumulator import RECORD_ACCUMULATOR
+from wheelproof_spec.known_bugs import ACCUMULATOR_BUGS, BUFFER_POOL_BUGS, Finder
+from wheelproof_spec.verdicts import Verdict
+
+_MANY_CLASSES = {"accumulator-two-appends-abort", "pool-spurious"}
+
+
+def _programs() -> list[object]:
+    return [
+        pytest.param(
+            program,
+            id=program.name,
+            marks=[pytest.mark.slow] if program.name in _MANY_CLASSES else [],
+        )
+        for program in (*BUFFER_POOL, *RECORD_ACCUMULATOR)
+    ]
+
+
+@pytest.mark.parametrize("program", _programs())
+def test_the_producer_of_the_reference_passes(program: Program) -> None:
+    found = explore(program)
+    assert found.verdict() is Verdict.PASS, found.details()
+    assert found.classes > 1
+
+
+@pytest.mark.parametrize("bug", producer_bug_programs(), ids=str)
+def test_a_known_bug_of_the_producer_is_found(bug: str) -> None:
+    found = explore(producer_bug_programs()[bug])
+    assert found.verdict() is Verdict.FAIL
+    assert found.counterexample is not None
+
+
+def test_every_concurrency_bug_of_the_producer_has_a_program() -> None:
+    bugs = (*BUFFER_POOL_BUGS, *ACCUMULATOR_BUGS)
+    assert set(producer_bug_programs()) == {bug.id for bug in bugs if Finder.EXPLORE in bug.finders}
