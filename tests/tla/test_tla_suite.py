@@ -15,7 +15,17 @@ from wheelproof_spec.tlc.selection import select_models
 from wheelproof_spec.verdicts import Verdict
 
 TIERS = (Tier.SMOKE, Tier.SMALL)
-MODULES = ("Timer", "TimingWheel", "EntryMigration", "SystemTimer")
+MODULES = (
+    "Timer",
+    "TimingWheel",
+    "EntryMigration",
+    "SystemTimer",
+    "DelayedOperation",
+    "MaybeTryComplete",
+    "LockOrder",
+    "Purgatory",
+    "ProduceFetch",
+)
 
 
 def _models() -> tuple[Model, ...]:

@@ -4,7 +4,30 @@ A variant is a subclass that replaces one small method; the reference itself kno
 """
 
 from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug, find_bug
+from wheelproof_spec.known_bugs.producer_table import (
+    ACCUMULATOR_BUGS,
+    BUFFER_POOL_BUGS,
+    AccumulatorBug,
+    BufferPoolBug,
+)
+from wheelproof_spec.known_bugs.purgatory_table import PURGATORY_BUGS, PurgatoryBug
+from wheelproof_spec.known_bugs.replication_table import REPLICATION_BUGS, ReplicationBug
 from wheelproof_spec.known_bugs.table import KNOWN_BUGS
 from wheelproof_spec.known_bugs.timer_table import TIMER_BUGS, TimerBug
 
-__all__ = ["KNOWN_BUGS", "TIMER_BUGS", "Finder", "KnownBug", "TimerBug", "find_bug"]
+__all__ = [
+    "ACCUMULATOR_BUGS",
+    "BUFFER_POOL_BUGS",
+    "KNOWN_BUGS",
+    "PURGATORY_BUGS",
+    "REPLICATION_BUGS",
+    "TIMER_BUGS",
+    "AccumulatorBug",
+    "BufferPoolBug",
+    "Finder",
+    "KnownBug",
+    "PurgatoryBug",
+    "ReplicationBug",
+    "TimerBug",
+    "find_bug",
+]

@@ -1,0 +1,27 @@
+"""The purgatory: operations that wait for a condition or for their time-out (semantics.md 2)."""
+
+from wheelproof.purgatory.delayed_operation import DelayedOperation, OperationState
+from wheelproof.purgatory.delayed_operation_purgatory import DelayedOperationPurgatory
+from wheelproof.purgatory.disciplines import (
+    BlockingDiscipline,
+    CompletionDiscipline,
+    ExclusiveDiscipline,
+    MonitorDiscipline,
+    PendingFlagDiscipline,
+    TryLockOnceDiscipline,
+)
+from wheelproof.purgatory.watchers import Watchers, WatcherShard
+
+__all__ = [
+    "BlockingDiscipline",
+    "CompletionDiscipline",
+    "DelayedOperation",
+    "DelayedOperationPurgatory",
+    "ExclusiveDiscipline",
+    "MonitorDiscipline",
+    "OperationState",
+    "PendingFlagDiscipline",
+    "TryLockOnceDiscipline",
+    "WatcherShard",
+    "Watchers",
+]

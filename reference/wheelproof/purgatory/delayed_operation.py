@@ -1,0 +1,164 @@
+"""An operation that waits: for a condition that other threads make true, or for its time-out."""
+
+from abc import abstractmethod
+from collections.abc import Callable, Hashable
+from enum import Enum
+
+from wheelproof import sync
+from wheelproof.domain import require_integer
+from wheelproof.purgatory.disciplines import CompletionDiscipline, ExclusiveDiscipline
+from wheelproof.sync import AtomicReference
+from wheelproof.timer import Timer, TimerTask
+
+
+class OperationState(Enum):
+    """What has become of an operation; the last two are for good."""
+
+    PENDING = "pending"
+    COMPLETED = "completed"
+    CANCELLED = "cancelled"
+
+
+class DelayedOperation(TimerTask):
+    """Work that is completed exactly once, by whoever comes first.
+
+    A trigger finds the predicate true, the time-out runs, or a caller forces it: each goes through
+    `force_complete`, which one of them wins. Or the operation is cancelled, which excludes
+    completion. How threads that try at the same time keep out of one another's way is a discipline
+    of its own (`wheelproof.purgatory.disciplines`).
+
+    As a timer task it is its own time-out, which `start_timeout` adds to a timer; `cancel`,
+    inherited, takes back the time-out alone.
+
+    Lock order: operation, shard, task, list, entry (semantics.md 2.12). TLA+: DelayedOperation.
+    """
+
+    __slots__ = ("_discipline", "_state", "_timeout_started", "counted_under")
+
+    counted_under: Hashable
+    """The first key that it is watched under: a purge counts it there. Set before it is watched."""
+
+    def __init__(self, delay_ms: int, *, discipline: CompletionDiscipline | None = None) -> None:
+        """Make a pending operation that expires `delay_ms` milliseconds after it is watched.
+
+        `discipline` says how completion is attempted, and brings the operation's lock along:
+        `ExclusiveDiscipline` with a private lock by default. It belongs to this operation alone,
+        though its lock may be shared.
+
+        Raises IllegalArgumentError if the time-out is negative, no integer or outside the domain.
+        """
+        super().__init__(require_integer("delay_ms", delay_ms, 0))
+        self._state: AtomicReference[OperationState] = sync.atomic_reference(
+            OperationState.PENDING, "DelayedOperation.state"
+        )
+        self._timeout_started = sync.volatile(False, "DelayedOperation.timeout_started")
+        self._discipline = ExclusiveDiscipline() if discipline is None else discipline
+
+    @abstractmethod
+    def try_complete(self) -> bool:
+        """Test the predicate and, if it holds, return `force_complete()`; else False.
+
+        It may begin after the operation was completed, so it has no side effects, or undoes them
+        (semantics.md 2.3). TLA+: TryComplete of MaybeTryComplete.
+        """
+
+    @abstractmethod
+    def on_complete(self) -> None:
+        """Do the work; called exactly once, unless the operation is cancelled (semantics.md 2.1).
+
+        Under the default discipline the operation's lock is held.
+        """
+
+    @abstractmethod
+    def on_expiration(self) -> None:
+        """Take note that the time-out completed the operation; after `on_complete` (2.2)."""
+
+    def force_complete(self) -> bool:
+        """Complete the operation now, if nobody has, and tell whether this call did.
+
+        TLA+: ForceComplete of MaybeTryComplete, Complete of DelayedOperation.
+        """
+        return self._discipline.force_complete(self)
+
+    def force_cancel(self) -> bool:
+        """Give the operation up, if it is pending, and tell whether this call did.
+
+        It will not be completed any more and does not expire; nothing is called back. Kafka cancels
+        the time-out alone, and completion may overtake it; docs/findings.md has the runs.
+        TLA+: Cancel of DelayedOperation.
+        """
+        if not self._state.compare_and_set(OperationState.PENDING, OperationState.CANCELLED):
+            return False
+        self._end_timeout()
+        return True
+
+    def is_completed(self) -> bool:
+        """Tell whether the operation is completed; its `on_complete` may still be running."""
+        return self._state.get() is OperationState.COMPLETED
+
+    def is_cancelled(self) -> bool:
+        """Tell whether the operation was given up."""
+        return self._state.get() is OperationState.CANCELLED
+
+    def is_done(self) -> bool:
+        """Tell whether nothing is left to wait for: completed or cancelled.
+
+        TLA+: IsDone of Purgatory.
+        """
+        return self._state.get() is not OperationState.PENDING
+
+    def run(self) -> None:
+        """Expire: complete the operation if it still waits; called by the timer (2.2).
+
+        TLA+: Expire of DelayedOperation; OnExpiration of MaybeTryComplete.
+        """
+        if self.force_complete():
+            self.on_expiration()
+
+    def safe_try_complete(self) -> bool:
+        """Attempt to complete as the discipline has it, and tell whether this call did (2.5, 2.7).
+
+        This is Kafka's maybe_try_complete in the disciplines that try the lock.
+        """
+        return self._discipline.safe_try_complete(self)
+
+    def safe_try_complete_or_else(self, action: Callable[[], None]) -> bool:
+        """Attempt to complete; if that fails, call `action` and attempt again (semantics.md 2.4).
+
+        Returns whether this call completed the operation.
+        """
+        return self._discipline.safe_try_complete_or_else(self, action)
+
+    def complete_if_pending(self) -> bool:
+        """Complete without the discipline's lock: the step that everything else leads to.
+
+        For disciplines. Whoever takes the state away from pending decides; the time-out is
+        cancelled before `on_complete` (semantics.md 2.1).
+        """
+        if not self._state.compare_and_set(OperationState.PENDING, OperationState.COMPLETED):
+            return False
+        self._end_timeout()
+        self.on_complete()
+        return True
+
+    def start_timeout(self, timer: Timer) -> None:
+        """Add the operation to `timer`, for good unless it is done by then (semantics.md 2.4).
+
+        Raises what `timer.add` raises.
+        TLA+: AddToTimer, TimeoutStarted, IsDone and CancelTask of Purgatory.
+        """
+        timer.add(self)
+        self._timeout_started.set(True)
+        if self.is_done():
+            self.cancel()
+
+    def _end_timeout(self) -> None:
+        """Take the time-out back, or leave that to whoever is adding it at this moment.
+
+        The adder tests the state after it has said that it has added. A cancel before that would
+        find the task bound and not yet linked, and leave its entry in the timer until the time-out
+        (semantics.md 1.11), as Kafka does; docs/findings.md has the run.
+        TLA+: EndTimeout and CancelTask of Purgatory.
+        """
+        if self._timeout_started.get():
+            self.cancel()

@@ -1,0 +1,265 @@
+"""Where operations wait: watched under keys, and in a timer for their time-outs."""
+
+from collections.abc import Hashable, Iterable
+from functools import partial
+from typing import Generic
+
+from wheelproof import sync
+from wheelproof.domain import require_integer
+from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError, TimerClosedError
+from wheelproof.purgatory.watchers import Operation, Watchers, WatcherShard
+from wheelproof.timer import Timer
+from wheelproof.units import Millis
+
+DEFAULT_PURGE_INTERVAL = 1_000
+"""How many operations that are done may be left in watch lists: a count (semantics.md 2.10)."""
+DEFAULT_SHARDS = 512
+WORK_TIMEOUT_MS = Millis(200)
+"""The longest wait of one pass of the reaper, in milliseconds (semantics.md 2.10)."""
+
+
+class DelayedOperationPurgatory(Generic[Operation]):
+    """Keeps operations until a trigger or their time-out completes them.
+
+    Whoever makes a predicate true calls `check_and_complete` for the key afterwards, and holds no
+    exclusive lock there. Lock order: operation, shard, task, list, entry (semantics.md 2.12).
+    TLA+: Purgatory.
+    """
+
+    def __init__(
+        self,
+        purgatory_name: str,
+        timer: Timer,
+        *,
+        purge_interval: int = DEFAULT_PURGE_INTERVAL,
+        shards: int = DEFAULT_SHARDS,
+        reaper_enabled: bool = True,
+        timer_enabled: bool = True,
+    ) -> None:
+        """Make an empty purgatory whose time-outs run on `timer`, which it closes in the end.
+
+        With `reaper_enabled` a thread of its own advances the timer and purges; without it, callers
+        do so by `advance_clock`. Without `timer_enabled` operations never expire.
+
+        Raises IllegalArgumentError for a purge interval below 0 and for less than one shard.
+        """
+        self._timer = timer
+        self._timer_enabled = timer_enabled
+        self._purge_interval = require_integer("purge_interval", purge_interval, 0)
+        require_integer("shards", shards, 1)
+        self._shards = tuple(self._new_shard() for _ in range(shards))
+        self._estimated_total_operations = sync.atomic_integer(0, "Purgatory.estimated_total")
+        self._purge_lock = sync.lock("Purgatory.purge_lock")
+        self._closed = sync.volatile(False, "Purgatory.closed")
+        self._expiration_reaper = sync.thread(
+            self._reap, f"executor-expiration-reaper-{purgatory_name}"
+        )
+        self._reaper_enabled = reaper_enabled
+        if reaper_enabled:
+            self._expiration_reaper.start()
+
+    def try_complete_else_watch(self, operation: Operation, watch_keys: Iterable[Hashable]) -> bool:
+        """Complete `operation` now, or watch it under each key until it is (semantics.md 2.4).
+
+        The predicate is tested again after the last key is watched: a trigger that came before
+        has not found the operation there. `operation` is new: watched nowhere.
+
+        Returns True iff this call completed it. Raises IllegalArgumentError without keys and for
+        one that cannot be hashed, PurgatoryClosedError after `shutdown`, and whatever the predicate
+        or `on_complete` raise; an operation that was watched by then is given up and unwatched.
+        TLA+: TestOpen, Watch, AddToTimer, TimeoutStarted and Count of Purgatory.
+        """
+        keys = _distinct(watch_keys)
+        self._require_open()
+        watched: list[Hashable] = []
+        watch = partial(self._watch_all, operation, keys, watched)
+        try:
+            completed = operation.safe_try_complete_or_else(watch)
+        except BaseException:
+            self._withdraw(operation, watched)
+            raise
+        if not completed:
+            self._add_to_timer(operation)
+        if watched:
+            # Counted last: a purge that comes in between has seen it too, and the estimate is too
+            # high, never too low: what is done is purged too early rather than too late.
+            self._estimated_total_operations.add_and_get(1)
+        return completed
+
+    def check_and_complete(self, key: Hashable) -> int:
+        """Try every operation that waits for `key` (semantics.md 2.6).
+
+        Returns how many this call completed. Raises IllegalArgumentError for a key that cannot be
+        hashed, and DelayedOperationError, when all have been tried, if any raised. Allowed after
+        `shutdown`: it only lets operations go.
+        TLA+: FetchWatchers, TestEmpty and RemoveKeyIfEmpty of Purgatory.
+        """
+        watchers = self._shard_of(key).get(key)
+        if watchers is None:
+            return 0
+        try:
+            return watchers.try_complete_watched()
+        finally:
+            self._drop_if_empty(key, watchers)
+
+    def cancel_for_key(self, key: Hashable) -> list[Operation]:
+        """Give up the operations that wait for `key` and return them (semantics.md 2.9).
+
+        Exactly those that this call cancelled: they will not be completed and do not expire. Under
+        their other keys they count as done. Raises IllegalArgumentError for a key that cannot be
+        hashed.
+        TLA+: RemoveKey and CancelOperation of Purgatory.
+        """
+        watchers = self._shard_of(key).pop(key)
+        if watchers is None:
+            return []
+        return [operation for operation in watchers.operations() if self._give_up(operation)]
+
+    def watched(self) -> int:
+        """Return the number of watches: an operation counts once for each key (2.10).
+
+        Operations that are done count until they are dropped from the list.
+        """
+        return sum(
+            watchers.count_watched()
+            for shard in self._shards
+            for _, watchers in shard.all_watchers()
+        )
+
+    def num_delayed(self) -> int:
+        """Return the number of operations that wait in the timer (semantics.md 1.14, 2.10)."""
+        return self._timer.size()
+
+    def num_keys(self) -> int:
+        """Return the number of keys that somebody waits for."""
+        return sum(len(shard.all_watchers()) for shard in self._shards)
+
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        """Expire what is due, waiting for it at most `timeout_ms` milliseconds; then purge (2.10).
+
+        Returns what the timer's `advance_clock` does. The reaper calls this; callers do if there is
+        none. Raises TimerClosedError after `shutdown`.
+        """
+        advanced = self._timer.advance_clock(timeout_ms)
+        if self._purge_is_due():
+            self.purge_completed()
+        return advanced
+
+    def purge_completed(self) -> int:
+        """Drop operations that are done from every list; return how many watches that were (2.10).
+
+        TLA+: PurgeBegin, PurgeFetch, PurgeTestEmpty and PurgeReset of Purgatory.
+        """
+        purged = live = 0
+        with self._purge_lock:
+            estimated = self._estimated_total_operations.get()
+            for shard in self._shards:
+                for key, watchers in shard.all_watchers():
+                    live += watchers.count_live(key)
+                    purged += watchers.purge_completed()
+                    self._drop_if_empty(key, watchers)
+            self._recount(estimated, live)
+        return purged
+
+    def shutdown(self) -> None:
+        """Stop for good: whatever waits is neither completed nor expired (semantics.md 2.11).
+
+        Closes the timer, which waits for the expiries under way, and ends the reaper. A second call
+        has no effect. TLA+: Shutdown of Purgatory.
+        """
+        self._closed.set(True)
+        self._timer.close()
+        if self._reaper_enabled and not self._expiration_reaper.is_current():
+            self._expiration_reaper.join()
+
+    def _give_up(self, operation: Operation) -> bool:
+        return operation.force_cancel()
+
+    def _new_shard(self) -> WatcherShard[Operation]:
+        return WatcherShard()
+
+    def _shard_of(self, key: Hashable) -> WatcherShard[Operation]:
+        return self._shards[_hash(key) % len(self._shards)]
+
+    def _watch_all(
+        self, operation: Operation, keys: Iterable[Hashable], watched: list[Hashable]
+    ) -> None:
+        for key in keys:
+            if operation.is_done():
+                return
+            if not watched:
+                operation.counted_under = key
+            watched.append(key)
+            self._shard_of(key).watch(key, operation)
+
+    def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
+        """Take back what a call did that ends in an error: it may not leave half an operation."""
+        if watched:
+            operation.force_cancel()
+        for key in watched:
+            watchers = self._shard_of(key).get(key)
+            if watchers is not None:
+                watchers.remove(operation)
+                self._drop_if_empty(key, watchers)
+
+    def _add_to_timer(self, operation: Operation) -> None:
+        """Give the operation its time-out, unless it is done.
+
+        TLA+: IsDone of Purgatory, and what `DelayedOperation.start_timeout` names.
+        """
+        if operation.is_done() or not self._timer_enabled:
+            return
+        try:
+            operation.start_timeout(self._timer)
+        except TimerClosedError:
+            # Watched before the shutdown: like everybody who waited then, it never expires.
+            return
+
+    def _drop_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
+        if watchers.is_empty():
+            self._shard_of(key).remove_key_if_empty(key, watchers)
+
+    def _purge_is_due(self) -> bool:
+        """Tell whether too many operations are done but possibly still watched.
+
+        TLA+: PurgeReadEstimate and PurgeReadDelayed of Purgatory.
+        """
+        estimated = self._estimated_total_operations.get()
+        return estimated - self.num_delayed() > self._purge_interval
+
+    def _recount(self, estimated: int, live: int) -> None:
+        """Take from the estimate what a purge that began at `estimated` has dropped.
+
+        Kafka sets it to the number of delayed operations before the purge: what is added meanwhile
+        is forgotten, and so is what has left the timer and is not completed yet. Then more than
+        purge_interval operations stay; docs/findings.md has the runs.
+        TLA+: PurgeReset of Purgatory.
+        """
+        self._estimated_total_operations.add_and_get(live - estimated)
+
+    def _require_open(self) -> None:
+        if self._closed.get():
+            raise PurgatoryClosedError("the purgatory has been shut down; make a new one")
+
+    def _reap(self) -> None:
+        try:
+            while True:
+                self.advance_clock(WORK_TIMEOUT_MS)
+        except TimerClosedError:
+            return
+
+
+def _distinct(keys: Iterable[Hashable]) -> tuple[Hashable, ...]:
+    listed = list(keys)
+    if not listed:
+        raise IllegalArgumentError("an operation is watched under at least one key; none was given")
+    for key in listed:
+        _hash(key)
+    return tuple(dict.fromkeys(listed))
+
+
+def _hash(key: Hashable) -> int:
+    try:
+        return hash(key)
+    except Exception as error:
+        raise IllegalArgumentError(f"the key {key!r} cannot be hashed: {error}") from error

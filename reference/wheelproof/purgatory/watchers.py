@@ -1,0 +1,152 @@
+"""Who waits for what: the operations of one key, and the keys of one shard."""
+
+from collections.abc import Hashable
+from typing import Annotated, Generic, TypeVar
+
+from wheelproof import sync
+from wheelproof.errors import DelayedOperationError
+from wheelproof.purgatory.delayed_operation import DelayedOperation
+from wheelproof.sync import GuardedBy
+
+Operation = TypeVar("Operation", bound=DelayedOperation)
+
+
+class Watchers(Generic[Operation]):
+    """The operations that wait for one key, in the order in which they came.
+
+    No lock is held while an operation is tried: its callback may do anything (KAFKA-3994).
+    TLA+: variable `content` of Purgatory.
+    """
+
+    __slots__ = ("_lock", "_operations")
+
+    def __init__(self) -> None:
+        self._lock = sync.lock("Watchers.lock")
+        # By identity: an operation may define what it equals.
+        self._operations: Annotated[dict[int, Operation], GuardedBy("_lock")] = {}
+
+    def watch(self, operation: Operation) -> None:
+        """Put `operation` at the end; nothing changes if it is there."""
+        with self._lock:
+            self._operations[id(operation)] = operation
+
+    def remove(self, operation: Operation) -> None:
+        """Drop `operation`; nothing changes if it is not there."""
+        with self._lock:
+            self._operations.pop(id(operation), None)
+
+    def operations(self) -> tuple[Operation, ...]:
+        """Return who waits now, those that are done included."""
+        with self._lock:
+            return tuple(self._operations.values())
+
+    def count_watched(self) -> int:
+        """Return how many are in the list, those that are done included (semantics.md 2.10)."""
+        with self._lock:
+            return len(self._operations)
+
+    def count_live(self, key: Hashable) -> int:
+        """Return how many are not done and are counted under `key`, which these wait for.
+
+        TLA+: CountLive of Purgatory.
+        """
+        return sum(
+            operation.counted_under == key and not operation.is_done()
+            for operation in self.operations()
+        )
+
+    def is_empty(self) -> bool:
+        """Tell whether nobody waits."""
+        return self.count_watched() == 0
+
+    def try_complete_watched(self) -> int:
+        """Try everybody in the list, drop who is done, return how many this call completed (2.6).
+
+        Who comes meanwhile may or may not be tried: it tests its predicate itself, after it is in
+        the list. An operation that raises does not keep the others from being tried.
+
+        Raises DelayedOperationError, after the walk, if any of them raised.
+        TLA+: IsDone, Lock, TryComplete and WalkRemove of Purgatory.
+        """
+        completed = 0
+        failures: list[Exception] = []
+        for operation in self.operations():
+            if operation.is_done():
+                self.remove(operation)
+                continue
+            try:
+                completed_here = operation.safe_try_complete()
+            except Exception as failure:
+                failures.append(failure)
+                continue
+            if completed_here:
+                completed += 1
+                self.remove(operation)
+        if failures:
+            raise DelayedOperationError(tuple(failures), completed) from failures[0]
+        return completed
+
+    def purge_completed(self) -> int:
+        """Drop who is done and return how many that were (semantics.md 2.10).
+
+        TLA+: PurgeIsDone and PurgeRemove of Purgatory.
+        """
+        done = [operation for operation in self.operations() if operation.is_done()]
+        for operation in done:
+            self.remove(operation)
+        return len(done)
+
+
+class WatcherShard(Generic[Operation]):
+    """A part of the keys, with a lock of its own (since 2.2).
+
+    The shard's lock is held while the map changes, never while an operation is tried.
+    TLA+: variable `watchersOf` of Purgatory.
+    """
+
+    __slots__ = ("_lock", "_watchers_by_key")
+
+    def __init__(self) -> None:
+        self._lock = sync.lock("WatcherShard.lock")
+        self._watchers_by_key: Annotated[
+            dict[Hashable, Watchers[Operation]], GuardedBy("_lock")
+        ] = {}
+
+    def watch(self, key: Hashable, operation: Operation) -> None:
+        """Put `operation` into the watchers of `key`, made here if there are none.
+
+        Both under one hold of the lock, or the operation lands in watchers that are being removed
+        (semantics.md 2.8, KAFKA-2253). TLA+: Watch of Purgatory.
+        """
+        with self._lock:
+            watchers = self._watchers_by_key.get(key)
+            if watchers is None:
+                watchers = self._watchers_by_key[key] = self._new_watchers()
+            watchers.watch(operation)
+
+    def get(self, key: Hashable) -> Watchers[Operation] | None:
+        """Return the watchers of `key`. TLA+: FetchWatchers of Purgatory."""
+        with self._lock:
+            return self._watchers_by_key.get(key)
+
+    def pop(self, key: Hashable) -> Watchers[Operation] | None:
+        """Remove `key` and return its watchers. TLA+: RemoveKey of Purgatory."""
+        with self._lock:
+            return self._watchers_by_key.pop(key, None)
+
+    def all_watchers(self) -> tuple[tuple[Hashable, Watchers[Operation]], ...]:
+        """Return the watchers of each key of this shard."""
+        with self._lock:
+            return tuple(self._watchers_by_key.items())
+
+    def remove_key_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
+        """Remove `key` if it still maps to `watchers` and nobody waits there (semantics.md 2.6).
+
+        TLA+: RemoveKeyIfEmpty of Purgatory.
+        """
+        with self._lock:
+            if self._watchers_by_key.get(key) is watchers and watchers.is_empty():
+                del self._watchers_by_key[key]
+
+    def _new_watchers(self) -> Watchers[Operation]:
+        return Watchers()

@@ -1,0 +1,65 @@
+"""A fetch request that waits for data."""
+
+from collections.abc import Callable, Mapping
+
+from wheelproof.purgatory import DelayedOperation
+from wheelproof.replication.log_results import FetchProgress
+from wheelproof.replication.requests import (
+    FetchCallback,
+    FetchParams,
+    FetchPartition,
+    FetchPartitionData,
+)
+from wheelproof.replication.topic_partition import TopicPartition
+
+
+class DelayedFetch(DelayedOperation):
+    """Completes once there is enough to answer, or waiting has no sense (semantics.md 2.14).
+
+    It has no side effects before `on_complete`, which reads the logs again.
+    TLA+: Fetch of ProduceFetch.
+    """
+
+    def __init__(
+        self,
+        params: FetchParams,
+        requests: Mapping[TopicPartition, FetchPartition],
+        *,
+        progress_of: Callable[[TopicPartition, FetchPartition], FetchProgress | None],
+        read: Callable[[], Mapping[TopicPartition, FetchPartitionData]],
+        on_expired: Callable[[], None],
+        callback: FetchCallback,
+    ) -> None:
+        """Make a request that waits as long as `params` says."""
+        super().__init__(params.max_wait_ms)
+        self._params = params
+        self._requests = dict(requests)
+        self._progress_of = progress_of
+        self._read = read
+        self._on_expired = on_expired
+        self._callback = callback
+
+    def try_complete(self) -> bool:
+        """Add up what each partition has to give."""
+        available = 0
+        for topic_partition, request in self._requests.items():
+            progress = self._progress_of(topic_partition, request)
+            if progress is None or self._segment_is_complete(progress):
+                return self.force_complete()
+            available += self._available_bytes(progress, request)
+        return available >= self._params.min_bytes and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Read and answer."""
+        self._callback(self._read())
+
+    def on_expiration(self) -> None:
+        """Count the request as expired; it has been answered with what there was."""
+        self._on_expired()
+
+    def _segment_is_complete(self, progress: FetchProgress) -> bool:
+        """Tell whether the answer cannot grow: it comes from one segment, and that has an end."""
+        return progress.start.on_older_segment(progress.end)
+
+    def _available_bytes(self, progress: FetchProgress, request: FetchPartition) -> int:
+        return min(progress.end.position_diff(progress.start), request.max_bytes)

@@ -1,0 +1,62 @@
+"""What a log says of itself: records in their places, offsets, ends, results of reads."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogRecord:
+    """A record in its place: `value` takes `len(value)` bytes of the log."""
+
+    offset: int
+    leader_epoch: int
+    value: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogOffsetMetadata:
+    """An offset and where it is: the segment, and the bytes of the segment before it."""
+
+    message_offset: int
+    segment_base_offset: int
+    relative_position_in_segment: int
+
+    def on_older_segment(self, that: "LogOffsetMetadata") -> bool:
+        """Tell whether this offset is on an older segment than `that` one."""
+        return self.segment_base_offset < that.segment_base_offset
+
+    def position_diff(self, that: "LogOffsetMetadata") -> int:
+        """Return the bytes from `that` offset to this one, both on the same segment."""
+        return self.relative_position_in_segment - that.relative_position_in_segment
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogAppendInfo:
+    """Where an append went: its first offset, the one after its last, and its epoch."""
+
+    first_offset: int
+    next_offset: int
+    leader_epoch: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchProgress:
+    """From where to where a fetcher may read at one moment."""
+
+    start: LogOffsetMetadata
+    end: LogOffsetMetadata
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochEndOffset:
+    """The largest epoch of a log up to the one asked for, and the offset where it ends."""
+
+    leader_epoch: int
+    end_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochStart:
+    """A leader epoch and the offset of the first record written in it."""
+
+    leader_epoch: int
+    start_offset: int

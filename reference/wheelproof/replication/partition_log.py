@@ -1,0 +1,194 @@
+"""The log of one partition: records in segments, and the epochs in which they were written."""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Annotated
+
+from wheelproof import sync
+from wheelproof.domain import require_integer
+from wheelproof.errors import IllegalArgumentError
+from wheelproof.replication.error_code import ErrorCode
+from wheelproof.replication.log_results import (
+    EpochEndOffset,
+    EpochStart,
+    FetchProgress,
+    LogAppendInfo,
+    LogOffsetMetadata,
+    LogRecord,
+)
+from wheelproof.replication.log_segment import LogSegment
+from wheelproof.replication.requests import FetchPartitionData
+from wheelproof.sync import GuardedBy
+
+DEFAULT_SEGMENT_BYTES = 1 << 30
+
+
+class PartitionLog:
+    """Records, each with an offset one above the last, in segments of bounded size.
+
+    Every operation is atomic under the log's monitor. The high watermark only rises, except that a
+    truncation takes it down to the new end.
+    """
+
+    def __init__(self, *, segment_bytes: int = DEFAULT_SEGMENT_BYTES) -> None:
+        """Make an empty log whose segments hold at most `segment_bytes` bytes each.
+
+        Raises IllegalArgumentError for a size below 1.
+        """
+        self._segment_bytes = require_integer("segment_bytes", segment_bytes, 1)
+        self._monitor = sync.monitor("PartitionLog.monitor")
+        self._segments: Annotated[list[LogSegment], GuardedBy("_monitor")] = [LogSegment(0)]
+        self._epochs: Annotated[list[EpochStart], GuardedBy("_monitor")] = []
+        self._high_watermark: Annotated[int, GuardedBy("_monitor")] = 0
+
+    @property
+    def log_end_offset(self) -> int:
+        """The offset of the next record."""
+        with self._monitor:
+            return self._segments[-1].next_offset
+
+    @property
+    def high_watermark(self) -> int:
+        """The offset up to which every in-sync replica has the log; consumers read below it."""
+        with self._monitor:
+            return self._high_watermark
+
+    def fetch_progress(self, offset: int, *, up_to_high_watermark: bool) -> FetchProgress | None:
+        """Return where a read at `offset` starts and ends now; None if the log does not reach it.
+
+        A consumer that stands between the high watermark and the end has nothing to read yet.
+        """
+        with self._monitor:
+            if not 0 <= offset <= self._end():
+                return None
+            end = self._high_watermark if up_to_high_watermark else self._end()
+            return FetchProgress(start=self._metadata(offset), end=self._metadata(max(offset, end)))
+
+    def append(self, values: Sequence[bytes], leader_epoch: int) -> LogAppendInfo | None:
+        """Append one record a value, all in one segment; None if they fit into no segment."""
+        size = sum(len(value) for value in values)
+        if size > self._segment_bytes:
+            return None
+        with self._monitor:
+            first = self._end()
+            segment = self._segment_with_room(size)
+            self._begin_epoch(leader_epoch, first)
+            segment.append(
+                [
+                    LogRecord(offset=first + index, leader_epoch=leader_epoch, value=value)
+                    for index, value in enumerate(values)
+                ]
+            )
+            return LogAppendInfo(
+                first_offset=first,
+                next_offset=segment.next_offset,
+                leader_epoch=leader_epoch,
+            )
+
+    def holds(self, append: LogAppendInfo) -> bool:
+        """Tell whether what was appended is still there, and not another leader's records."""
+        end = self.end_offset_for_epoch(append.leader_epoch)
+        return (
+            end is not None
+            and end.leader_epoch == append.leader_epoch
+            and append.next_offset <= end.end_offset
+        )
+
+    def append_as_follower(self, records: Sequence[LogRecord]) -> None:
+        """Append what was fetched from the leader.
+
+        Raises IllegalArgumentError, and appends nothing, if the offsets do not follow on the log's.
+        """
+        with self._monitor:
+            end = self._end()
+            if [record.offset for record in records] != list(range(end, end + len(records))):
+                raise IllegalArgumentError(f"the records do not follow on offset {end}")
+            for record in records:
+                segment = self._segment_with_room(len(record.value))
+                self._begin_epoch(record.leader_epoch, record.offset)
+                segment.append([record])
+
+    def begin_epoch(self, leader_epoch: int) -> None:
+        """Note that what follows is written in `leader_epoch`, even before anything is."""
+        with self._monitor:
+            self._begin_epoch(leader_epoch, self._end())
+
+    def read(
+        self, offset: int, *, up_to_high_watermark: bool, max_bytes: int, at_least_one: bool
+    ) -> FetchPartitionData:
+        """Return records from `offset` on, of one segment and at most `max_bytes` bytes.
+
+        A consumer reads up to the high watermark, a follower up to the end. OFFSET_OUT_OF_RANGE
+        below 0 and beyond the end.
+        """
+        with self._monitor:
+            high_watermark = self._high_watermark
+            if not 0 <= offset <= self._end():
+                return FetchPartitionData(
+                    error=ErrorCode.OFFSET_OUT_OF_RANGE, high_watermark=high_watermark
+                )
+            end = high_watermark if up_to_high_watermark else self._end()
+            records = self._segment_of(offset).read(
+                offset,
+                end_offset=max(offset, end),
+                max_bytes=max_bytes,
+                at_least_one=at_least_one,
+            )
+            return FetchPartitionData(
+                error=ErrorCode.NONE, high_watermark=high_watermark, records=records
+            )
+
+    def truncate_to(self, offset: int) -> None:
+        """Drop every record from `offset` on; the high watermark comes down with the end.
+
+        Raises IllegalArgumentError if the log does not reach there.
+        """
+        with self._monitor:
+            require_integer("offset", offset, 0, self._end())
+            while len(self._segments) > 1 and self._segments[-1].base_offset >= offset:
+                self._segments.pop()
+            self._segments[-1].truncate_to(offset)
+            self._epochs = [epoch for epoch in self._epochs if epoch.start_offset < offset]
+            self._high_watermark = min(self._high_watermark, offset)
+
+    def maybe_increment_high_watermark(self, offset: int) -> bool:
+        """Raise the high watermark to `offset`, or to the end if that is lower; tell if it rose."""
+        with self._monitor:
+            raised = min(offset, self._end())
+            if raised <= self._high_watermark:
+                return False
+            self._high_watermark = raised
+            return True
+
+    def end_offset_for_epoch(self, leader_epoch: int) -> EpochEndOffset | None:
+        """Return where the largest epoch up to `leader_epoch` ends; None if there is none."""
+        with self._monitor:
+            later = bisect_right([epoch.leader_epoch for epoch in self._epochs], leader_epoch)
+            if later == 0:
+                return None
+            is_last = later == len(self._epochs)
+            return EpochEndOffset(
+                leader_epoch=self._epochs[later - 1].leader_epoch,
+                end_offset=self._end() if is_last else self._epochs[later].start_offset,
+            )
+
+    def _end(self) -> int:
+        return self._segments[-1].next_offset
+
+    def _segment_of(self, offset: int) -> LogSegment:
+        later = bisect_right([segment.base_offset for segment in self._segments], offset)
+        return self._segments[later - 1]
+
+    def _segment_with_room(self, size: int) -> LogSegment:
+        segment = self._segments[-1]
+        if segment.size + size > self._segment_bytes and segment.size > 0:
+            segment = LogSegment(segment.next_offset)
+            self._segments.append(segment)
+        return segment
+
+    def _begin_epoch(self, leader_epoch: int, start_offset: int) -> None:
+        if not self._epochs or self._epochs[-1].leader_epoch < leader_epoch:
+            self._epochs.append(EpochStart(leader_epoch=leader_epoch, start_offset=start_offset))
+
+    def _metadata(self, offset: int) -> LogOffsetMetadata:
+        return self._segment_of(offset).offset_metadata(offset)

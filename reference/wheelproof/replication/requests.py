@@ -1,0 +1,77 @@
+"""What clients and followers ask of a replica manager, and what it answers."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from wheelproof.replication.error_code import ErrorCode
+from wheelproof.replication.log_results import EpochEndOffset, LogRecord
+from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.units import Millis
+
+ALL_ACKS = -1
+"""The producer waits until every in-sync replica has the records."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionProduceResponse:
+    """The answer of one partition; `base_offset` is that of the first record, -1 if none is."""
+
+    error: ErrorCode
+    base_offset: int = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchPartition:
+    """Where to read in one partition, and at most how many bytes.
+
+    `current_leader_epoch` is the epoch that the fetcher takes for current, `last_fetched_epoch`
+    that of its last record; None: it does not tell.
+    """
+
+    fetch_offset: int
+    max_bytes: int
+    current_leader_epoch: int | None = None
+    last_fetched_epoch: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchParams:
+    """How long to wait for how much: at most `max_wait_ms` milliseconds for `min_bytes` bytes.
+
+    `replica_id` is the follower's broker, or None for a consumer; `max_bytes` bounds the answer.
+    """
+
+    replica_id: int | None
+    max_wait_ms: Millis
+    min_bytes: int
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchPartitionData:
+    """The answer of one partition; `high_watermark` is -1 if this broker cannot tell.
+
+    `diverging_epoch` is where the fetcher's log parts from the leader's: it has to truncate there.
+    """
+
+    error: ErrorCode
+    high_watermark: int
+    records: tuple[LogRecord, ...] = ()
+    diverging_epoch: EpochEndOffset | None = None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the fetcher has to do something else before it can read here."""
+        return self.error is not ErrorCode.NONE or self.diverging_epoch is not None
+
+    @property
+    def size(self) -> int:
+        """The bytes of all records."""
+        return sum(len(record.value) for record in self.records)
+
+
+ProduceCallback = Callable[[Mapping[TopicPartition, PartitionProduceResponse]], None]
+"""Takes the answer of a produce request; called exactly once."""
+
+FetchCallback = Callable[[Mapping[TopicPartition, FetchPartitionData]], None]
+"""Takes the answer of a fetch request; called exactly once."""

@@ -1,0 +1,77 @@
+"""Defects of the record accumulator: each class brings one of them back."""
+
+import sys
+from collections.abc import Iterable
+
+from wheelproof.producer import ByteBuffer, ProducerBatch, RecordAccumulator
+from wheelproof.producer.partition_queues import PartitionQueue
+from wheelproof.producer.produce_request_result import ProduceRequestResult
+
+
+class RecyclingAccumulator(RecordAccumulator):
+    """KAFKA-19012: the memory of a batch that expires in flight is reused at once."""
+
+    def _may_be_read(self, batch: ProducerBatch) -> bool:
+        del batch
+        return False
+
+
+class KeptByAbortAccumulator(RecordAccumulator):
+    """KAFKA-3147: a forced close leaves the closed batch in its queue."""
+
+    def _remove_from_queue(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
+        """Leave it."""
+
+
+class EndlessFlushAccumulator(RecordAccumulator):
+    """KAFKA-3655: a flush that is interrupted goes on counting."""
+
+    def await_flush_completion(self) -> None:
+        """Wait for every record that has been accepted up to now."""
+        self._await_incomplete()
+        self._flushes_in_progress.add_and_get(-1)
+
+
+class LeakingAccumulator(RecordAccumulator):
+    """KAFKA-4741: an error between the allocation and the queue leaks the buffer."""
+
+    def _give_back_unused(self, buffer: ByteBuffer | None) -> None:
+        if sys.exception() is None:
+            super()._give_back_unused(buffer)
+
+
+class ForgettingSplitBatch(ProducerBatch):
+    """KAFKA-9312: whoever waits for a batch that is split does not wait for its children."""
+
+    __slots__ = ()
+
+    def _finish_parent(self, children: tuple[ProduceRequestResult, ...]) -> None:
+        del children
+        super()._finish_parent(())
+
+
+class ForgettingSplitAccumulator(RecordAccumulator):
+    """KAFKA-9312, 19479."""
+
+    _batch_class = ForgettingSplitBatch
+
+
+class SplitInFlightAccumulator(RecordAccumulator):
+    """KAFKA-8202: a batch that was split counts as in flight."""
+
+    def split_and_reenqueue(self, batch: ProducerBatch) -> int:
+        """Put the records of `batch` at the head of its queue in smaller batches."""
+        count = super().split_and_reenqueue(batch)
+        self._in_flight[batch] = None
+        return count
+
+
+class QueuedFirstAccumulator(RecordAccumulator):
+    """Kafka's order of expiry and of forced close: not that of the appends."""
+
+    def _in_order_of_appends(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
+        return sorted(batches, key=_in_flight_last)
+
+
+def _in_flight_last(batch: ProducerBatch) -> bool:
+    return batch.in_flight

@@ -1,0 +1,53 @@
+"""The stateful machines of the record accumulator: the reference holds, each known bug falls."""
+
+import pytest
+
+from wheelproof.producer import RecordAccumulator
+from wheelproof_spec.conformance.reference_accumulator import ReferenceAccumulatorPort
+from wheelproof_spec.fuzz.accumulator_sequential import run_accumulator_fuzz
+from wheelproof_spec.fuzz.accumulator_threads import run_threaded_accumulator_fuzz
+from wheelproof_spec.fuzz.report import FuzzReport
+from wheelproof_spec.known_bugs import ACCUMULATOR_BUGS, AccumulatorBug, Finder
+
+SEED = 20_261_120
+MANY_BATCHES_S = 120.0
+
+pytestmark = pytest.mark.slow
+
+
+def _bugs(finder: Finder) -> list[AccumulatorBug]:
+    return [bug for bug in ACCUMULATOR_BUGS if finder in bug.finders]
+
+
+def _sequential(
+    accumulator_class: type[RecordAccumulator] = RecordAccumulator, seconds: float | None = None
+) -> FuzzReport:
+    port = ReferenceAccumulatorPort(accumulator_class)
+    return run_accumulator_fuzz(port, cases=150, seed=SEED, seconds=seconds)
+
+
+def test_accumulator_one_thread_reference_follows_the_oracle() -> None:
+    report = _sequential()
+    assert report.failure is None
+    assert report.cases >= 150
+
+
+@pytest.mark.parametrize("bug", _bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
+def test_accumulator_one_thread_finds(bug: AccumulatorBug) -> None:
+    failure = _sequential(bug.accumulator_class, seconds=MANY_BATCHES_S).failure
+    assert failure is not None
+    assert failure.violation.rule.startswith("Accumulator.")
+
+
+def test_accumulator_real_threads_reference_loses_nothing() -> None:
+    report = run_threaded_accumulator_fuzz(RecordAccumulator, cases=40, seed=SEED)
+    assert report.failure is None
+    assert report.cases >= 40
+
+
+@pytest.mark.parametrize("bug", _bugs(Finder.THREADS), ids=lambda bug: bug.id)
+def test_accumulator_real_threads_find(bug: AccumulatorBug) -> None:
+    report = run_threaded_accumulator_fuzz(
+        bug.accumulator_class, cases=40, seed=SEED, seconds=MANY_BATCHES_S
+    )
+    assert report.failure is not None

@@ -1,0 +1,56 @@
+"""The stateful machines of the buffer pool: the reference holds, each known bug falls."""
+
+import pytest
+
+from wheelproof.producer import BufferPool
+from wheelproof_spec.conformance.reference_buffer_pool import ReferencePoolPort
+from wheelproof_spec.fuzz.buffer_pool_sequential import run_pool_fuzz
+from wheelproof_spec.fuzz.buffer_pool_threads import run_threaded_pool_fuzz
+from wheelproof_spec.fuzz.report import FuzzReport
+from wheelproof_spec.known_bugs import BUFFER_POOL_BUGS, BufferPoolBug, Finder
+from wheelproof_spec.oracle.buffer_pool import KAFKA_POOL, LONGEST_WAITING_FIRST, PoolContract
+
+SEED = 20_261_120
+MANY_BATCHES_S = 120.0
+
+pytestmark = pytest.mark.slow
+
+
+def _bugs(finder: Finder) -> list[BufferPoolBug]:
+    return [bug for bug in BUFFER_POOL_BUGS if finder in bug.finders]
+
+
+def _sequential(
+    pool_class: type[BufferPool] = BufferPool,
+    contract: PoolContract = LONGEST_WAITING_FIRST,
+    seconds: float | None = None,
+) -> FuzzReport:
+    return run_pool_fuzz(
+        ReferencePoolPort(pool_class), contract=contract, cases=150, seed=SEED, seconds=seconds
+    )
+
+
+@pytest.mark.parametrize("contract", [LONGEST_WAITING_FIRST, KAFKA_POOL], ids=lambda one: one.name)
+def test_pool_one_thread_reference_follows_the_oracle(contract: PoolContract) -> None:
+    report = _sequential(contract=contract)
+    assert report.failure is None
+    assert report.cases >= 150
+
+
+@pytest.mark.parametrize("bug", _bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
+def test_pool_one_thread_finds(bug: BufferPoolBug) -> None:
+    failure = _sequential(bug.pool_class, seconds=MANY_BATCHES_S).failure
+    assert failure is not None
+    assert failure.violation.rule.startswith("BufferPool.")
+
+
+def test_pool_real_threads_reference_conserves_memory() -> None:
+    report = run_threaded_pool_fuzz(BufferPool, cases=40, seed=SEED)
+    assert report.failure is None
+    assert report.cases >= 40
+
+
+@pytest.mark.parametrize("bug", _bugs(Finder.THREADS), ids=lambda bug: bug.id)
+def test_pool_real_threads_find(bug: BufferPoolBug) -> None:
+    report = run_threaded_pool_fuzz(bug.pool_class, cases=40, seed=SEED, seconds=MANY_BATCHES_S)
+    assert report.failure is not None

@@ -1,0 +1,116 @@
+"""The stateful machines of the purgatory: the reference holds, each known bug falls."""
+
+import pytest
+
+from wheelproof.purgatory import (
+    DelayedOperation,
+    DelayedOperationPurgatory,
+    ExclusiveDiscipline,
+)
+from wheelproof_spec.conformance.driver_messages import parse_request
+from wheelproof_spec.conformance.port import judge_call
+from wheelproof_spec.conformance.purgatory_calls import parse_purgatory_call
+from wheelproof_spec.conformance.purgatory_judge import PurgatoryJudge
+from wheelproof_spec.conformance.reference_purgatory import ReferencePurgatoryPort
+from wheelproof_spec.fuzz.purgatory_sequential import run_purgatory_fuzz
+from wheelproof_spec.fuzz.purgatory_threads import run_threaded_purgatory_fuzz
+from wheelproof_spec.fuzz.report import FuzzFailure, FuzzReport
+from wheelproof_spec.known_bugs import PURGATORY_BUGS, Finder, PurgatoryBug
+from wheelproof_spec.known_bugs.purgatory import (
+    CancelsTimeoutOnlyPurgatory,
+    EstimateOverwrittenPurgatory,
+)
+from wheelproof_spec.oracle.purgatory_contract import (
+    KAFKA_PURGATORY,
+    STRICT_PURGATORY,
+    PurgatoryContract,
+)
+
+SEED = 20_261_120
+MANY_BATCHES_S = 120.0
+"""How long a race that is known to be there may hide, in seconds, before the test gives up."""
+
+pytestmark = pytest.mark.slow
+
+
+class _KafkasPurgatory(
+    CancelsTimeoutOnlyPurgatory[DelayedOperation], EstimateOverwrittenPurgatory[DelayedOperation]
+):
+    """What Kafka's class does where the reference differs."""
+
+
+def _known_bugs(finder: Finder) -> list[PurgatoryBug]:
+    return [bug for bug in PURGATORY_BUGS if finder in bug.finders]
+
+
+def _port(bug: PurgatoryBug | None) -> ReferencePurgatoryPort:
+    if bug is None:
+        return ReferencePurgatoryPort()
+    return ReferencePurgatoryPort(bug.purgatory_class, bug.discipline, bug.holds)
+
+
+def _sequential(
+    port: ReferencePurgatoryPort, contract: PurgatoryContract = STRICT_PURGATORY, cases: int = 300
+) -> FuzzReport:
+    return run_purgatory_fuzz(port, contract=contract, cases=cases, seed=SEED)
+
+
+def test_one_thread_reference_follows_the_oracle() -> None:
+    report = _sequential(_port(None))
+    assert report.failure is None
+    assert report.cases >= 300
+    assert report.steps > report.cases
+
+
+def test_one_thread_kafkas_way_follows_kafkas_contract() -> None:
+    assert _sequential(ReferencePurgatoryPort(_KafkasPurgatory), KAFKA_PURGATORY).failure is None
+
+
+def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() -> None:
+    failure = _failure(_sequential(_port(None), KAFKA_PURGATORY))
+    assert failure.violation.rule.startswith("Purgatory.")
+
+
+@pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
+def test_one_thread_finds(bug: PurgatoryBug) -> None:
+    failure = _failure(_sequential(_port(bug)))
+    assert 2 <= len(failure.steps) <= 10, "shrunk to a reset and a few calls"
+    assert _replay(failure, bug) == failure.violation.rule
+    assert _replay(failure, None) is None
+
+
+def test_one_thread_same_seed_same_run() -> None:
+    first, second = _sequential(_port(None), cases=50), _sequential(_port(None), cases=50)
+    assert (first.cases, first.steps) == (second.cases, second.steps)
+
+
+def test_real_threads_reference_follows_the_oracle() -> None:
+    report = run_threaded_purgatory_fuzz(
+        DelayedOperationPurgatory, ExclusiveDiscipline, cases=40, seed=SEED
+    )
+    assert report.failure is None
+    assert report.cases >= 40
+
+
+@pytest.mark.parametrize("bug", _known_bugs(Finder.THREADS), ids=lambda bug: bug.id)
+def test_real_threads_find(bug: PurgatoryBug) -> None:
+    report = run_threaded_purgatory_fuzz(
+        bug.purgatory_class, bug.discipline, cases=20, seed=SEED, seconds=MANY_BATCHES_S
+    )
+    assert _failure(report).steps
+
+
+def _failure(report: FuzzReport) -> FuzzFailure:
+    assert report.failure is not None, "the bug was not found"
+    return report.failure
+
+
+def _replay(failure: FuzzFailure, bug: PurgatoryBug | None) -> str | None:
+    """Return the rule that the failing case breaks when it is run again."""
+    judge, port = PurgatoryJudge(STRICT_PURGATORY), _port(bug)
+    for line in failure.steps:
+        _, operation, fields = parse_request(line.encode())
+        violation = judge_call(judge, port, parse_purgatory_call(operation, fields))
+        if violation is not None:
+            return violation.rule
+    return None

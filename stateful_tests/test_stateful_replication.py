@@ -1,0 +1,48 @@
+"""The replica manager: the reference follows the ledger, and each known bug is found and shrunk."""
+
+import pytest
+
+from wheelproof.replication import ReplicaManager
+from wheelproof_spec.fuzz.replication_sequential import run_replication_fuzz
+from wheelproof_spec.fuzz.replication_threads import run_threaded_replication_fuzz
+from wheelproof_spec.known_bugs import REPLICATION_BUGS, Finder, ReplicationBug
+
+SEED = 1
+MANY_BATCHES_S = 120.0
+"""How long a race that is known to be there may hide, in seconds, before the test gives up."""
+
+pytestmark = pytest.mark.slow
+
+
+def _known_bugs(finder: Finder) -> list[ReplicationBug]:
+    return [bug for bug in REPLICATION_BUGS if finder in bug.finders]
+
+
+def test_replication_one_thread_follows_the_ledger() -> None:
+    report = run_replication_fuzz(ReplicaManager, cases=100, seed=SEED)
+    assert report.failure is None
+    assert report.cases >= 100
+    assert report.steps > report.cases
+
+
+@pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
+def test_replication_one_thread_finds(bug: ReplicationBug) -> None:
+    report = run_replication_fuzz(bug.manager_class, cases=200, seed=SEED, seconds=MANY_BATCHES_S)
+    assert report.failure is not None, f"no failure in {report.cases} cases, seed {report.seed}"
+    assert report.failure.violation.rule == "Replication.AnsweredWhenItCanBe"
+    assert len(report.failure.steps) < 40
+
+
+def test_replication_real_threads_answer_everybody_once() -> None:
+    report = run_threaded_replication_fuzz(ReplicaManager, cases=20, seed=SEED)
+    assert report.failure is None
+    assert report.cases >= 20
+
+
+@pytest.mark.parametrize("bug", _known_bugs(Finder.THREADS), ids=lambda bug: bug.id)
+def test_replication_real_threads_find(bug: ReplicationBug) -> None:
+    report = run_threaded_replication_fuzz(
+        bug.manager_class, cases=50, seed=SEED, seconds=MANY_BATCHES_S
+    )
+    assert report.failure is not None, f"no failure in {report.cases} cases, seed {report.seed}"
+    assert report.failure.violation.rule.startswith("Replication.")

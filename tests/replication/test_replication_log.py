@@ -1,0 +1,139 @@
+"""The log of a partition: segments, epochs, truncation, what a read may return."""
+
+import pytest
+
+from wheelproof.errors import IllegalArgumentError
+from wheelproof.replication import EpochEndOffset, ErrorCode, LogRecord, PartitionLog
+
+
+def _log(*batches: tuple[int, ...], segment_bytes: int = 10, epoch: int = 0) -> PartitionLog:
+    """Return a log with a batch for each tuple of record sizes."""
+    log = PartitionLog(segment_bytes=segment_bytes)
+    for sizes in batches:
+        assert log.append([bytes(size) for size in sizes], epoch) is not None
+    return log
+
+
+def _offsets(records: tuple[LogRecord, ...]) -> list[int]:
+    return [record.offset for record in records]
+
+
+def _read(
+    log: PartitionLog, offset: int, max_bytes: int, *, at_least_one: bool = False
+) -> list[int]:
+    data = log.read(
+        offset, up_to_high_watermark=False, max_bytes=max_bytes, at_least_one=at_least_one
+    )
+    assert data.error is ErrorCode.NONE
+    return _offsets(data.records)
+
+
+def test_offsets_follow_on_one_another() -> None:
+    log = _log((3, 3))
+    append = log.append([b"x"], 0)
+    assert append is not None
+    assert (append.first_offset, append.next_offset, log.log_end_offset) == (2, 3, 3)
+
+
+def test_an_append_that_finds_no_room_begins_a_segment() -> None:
+    log = _log((6,), (5,))
+    assert _read(log, 0, 100) == [0]
+    assert _read(log, 1, 100) == [1]
+
+
+def test_records_that_fit_into_no_segment_are_not_appended() -> None:
+    log = _log()
+    assert log.append([bytes(11)], 0) is None
+    assert log.log_end_offset == 0
+
+
+@pytest.mark.parametrize(
+    ("max_bytes", "at_least_one", "offsets"),
+    [
+        (0, False, []),
+        (3, False, []),
+        (4, False, [0]),
+        (6, False, [0, 1]),
+        (0, True, [0]),
+        (5, True, [0]),
+    ],
+)
+def test_a_read_returns_what_fits(max_bytes: int, at_least_one: bool, offsets: list[int]) -> None:
+    assert _read(_log((4, 2, 3)), 0, max_bytes, at_least_one=at_least_one) == offsets
+
+
+@pytest.mark.parametrize("offset", [-1, 3])
+def test_a_read_outside_the_log_is_refused(offset: int) -> None:
+    data = _log((1, 1)).read(offset, up_to_high_watermark=False, max_bytes=9, at_least_one=True)
+    assert data.error is ErrorCode.OFFSET_OUT_OF_RANGE
+
+
+def test_consumers_read_below_the_high_watermark() -> None:
+    log = _log((1, 1, 1))
+    assert log.maybe_increment_high_watermark(2)
+    data = log.read(0, up_to_high_watermark=True, max_bytes=9, at_least_one=True)
+    assert (_offsets(data.records), data.high_watermark) == ([0, 1], 2)
+    beyond = log.read(3, up_to_high_watermark=True, max_bytes=9, at_least_one=True)
+    assert (beyond.error, beyond.records) == (ErrorCode.NONE, ())
+
+
+def test_the_high_watermark_rises_to_the_end_at_most_and_never_falls_by_itself() -> None:
+    log = _log((1, 1))
+    assert log.maybe_increment_high_watermark(9)
+    assert log.high_watermark == 2
+    assert not log.maybe_increment_high_watermark(1)
+    assert log.high_watermark == 2
+
+
+def test_a_truncation_takes_records_segments_epochs_and_the_watermark_along() -> None:
+    log = _log((6,), (5,), (1,))
+    log.begin_epoch(4)
+    log.append([b"y"], 4)
+    log.maybe_increment_high_watermark(4)
+    log.truncate_to(1)
+    assert (log.log_end_offset, log.high_watermark) == (1, 1)
+    assert log.end_offset_for_epoch(4) == EpochEndOffset(leader_epoch=0, end_offset=1)
+    assert log.append([b"z"], 5) is not None
+    assert _read(log, 0, 100) == [0, 1]
+
+
+def test_a_truncation_beyond_the_end_is_refused() -> None:
+    with pytest.raises(IllegalArgumentError, match="offset has to lie within 0 and 1, not 2"):
+        _log((1,)).truncate_to(2)
+
+
+def test_an_append_is_held_until_it_is_truncated_even_if_others_stand_there() -> None:
+    log = _log()
+    append = log.append([b"a", b"b"], 0)
+    assert append is not None
+    assert log.holds(append)
+    log.truncate_to(1)
+    assert not log.holds(append)
+    log.append([b"c"], 2)
+    assert log.log_end_offset == append.next_offset
+    assert not log.holds(append)
+
+
+def test_a_follower_takes_what_follows_on_its_end_and_nothing_else() -> None:
+    leader, follower = _log((3, 3), (5,), epoch=2), PartitionLog(segment_bytes=10)
+    first = leader.read(0, up_to_high_watermark=False, max_bytes=99, at_least_one=True).records
+    follower.append_as_follower(first)
+    assert follower.end_offset_for_epoch(2) == EpochEndOffset(leader_epoch=2, end_offset=2)
+    with pytest.raises(IllegalArgumentError, match="do not follow on offset 2"):
+        follower.append_as_follower(first)
+    assert follower.log_end_offset == 2
+
+
+def test_the_end_of_an_epoch_is_where_the_next_one_begins() -> None:
+    log = _log((1, 1), epoch=1)
+    log.begin_epoch(3)
+    log.append([b"x"], 3)
+    assert log.end_offset_for_epoch(0) is None
+    assert log.end_offset_for_epoch(1) == EpochEndOffset(leader_epoch=1, end_offset=2)
+    assert log.end_offset_for_epoch(2) == EpochEndOffset(leader_epoch=1, end_offset=2)
+    assert log.end_offset_for_epoch(7) == EpochEndOffset(leader_epoch=3, end_offset=3)
+
+
+def test_a_segment_of_no_bytes_is_refused() -> None:
+    with pytest.raises(IllegalArgumentError, match="segment_bytes has to lie within 1"):
+        PartitionLog(segment_bytes=0)

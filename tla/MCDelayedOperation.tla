@@ -1,0 +1,11 @@
+------------------------- MODULE MCDelayedOperation -------------------------
+(* DelayedOperation with one or two operations: it is finite as it is. *)
+EXTENDS DelayedOperation
+
+-----------------------------------------------------------------------------
+(* Things that must be reachable, or the claims would say nothing *)
+
+WitnessExpiredThoughItHolds == ~\E op \in holds : outcome[op] = "expired"
+
+WitnessCompletedThoughNotAnswered == ~\E op \in Operations : Completed(op) /\ answers[op] = 0
+=============================================================================

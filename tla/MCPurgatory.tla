@@ -1,0 +1,52 @@
+---------------------------- MODULE MCPurgatory ----------------------------
+(* Purgatory with one or two operations, one or two keys, and who does what to them. *)
+EXTENDS Purgatory
+
+\* op1 waits for every key there is, op2 for the first alone.
+MCKeysOf ==
+    [op \in Operations |->
+        IF op = "op1" /\ "k2" \in Keys THEN <<"k1", "k2">> ELSE <<"k1">>]
+
+MCOperationOf == [w \in Watchers |-> IF w = "w1" THEN "op1" ELSE "op2"]
+
+\* The second trigger is for the second operation if there is one.
+MCMakes == [c \in Triggers |-> IF c = "c2" /\ "op2" \in Operations THEN "op2" ELSE "op1"]
+
+
+
+\* If op1 has another key, the second trigger looks there.
+MCKeyOf ==
+    [t \in Triggers \cup Cancellers |->
+        IF t = "c2" /\ "k2" \in Keys /\ "op2" \notin Operations THEN "k2" ELSE "k1"]
+
+-----------------------------------------------------------------------------
+(* Things that must be reachable, or the claims would say nothing *)
+
+\* The event comes between the first attempt and the watch; the last attempt notices it.
+WitnessLastAttemptCompletes ==
+    ~\E w \in Watchers : mine[w] /\ pc[w] = "OnComplete" /\ next[w] > 1
+
+\* The operation is completed between the test and the timer's add.
+WitnessTailCancels == ~\E w \in Watchers : pc[w] = "TailCancel"
+
+\* A key is removed, and an operation is watched under it again.
+WitnessKeyMadeAgain == ~\E k \in Keys : made[k] > 1
+
+\* An operation is watched in a list that was empty and about to be removed.
+WitnessRemovalComesTooLate ==
+    ~\E c \in Triggers : pc[c] = "RemoveKeyIfEmpty" /\ content[list[c]] # <<>>
+
+\* Somebody else's operation is completed through the list.
+WitnessTwoTriggersCompleteOne ==
+    ~\E c, d \in Triggers : c # d /\ mine[c] /\ pc[d] = "IsDoneUnderLock" /\ at[c] = at[d]
+
+WitnessExpires == ~\E op \in Operations : expirations[op] > 0
+
+\* A cancel comes while the operation is being watched.
+WitnessCancelledWhileWatched ==
+    ~\E w \in Watchers : state[OperationOf[w]] = "cancelled" /\ pc[w] = "WatchIsDone"
+
+WitnessPurged == ~\E p \in Purgers : pc[p] = "PurgeRemove" /\ doomed[p] # <<>>
+
+
+=============================================================================

@@ -1,0 +1,664 @@
+----------------------------- MODULE Purgatory -----------------------------
+(***************************************************************************)
+(* The purgatory: watch lists by key, triggers that walk them, time-outs,  *)
+(* cancel_for_key, purging, shutdown.                                      *)
+(*                                                                         *)
+(* Source.       semantics.md 2.1 - 2.11; KAFKA-2160, 2253, 19312.         *)
+(* Abstraction.  A watch list is a sequence of operations with an identity *)
+(*               of its own.  The timer is one state an operation; its     *)
+(*               thread takes whichever operation is in it.  What else a   *)
+(*               thread holds around its call is in LockOrder; what else   *)
+(*               there is in the way of attempts, in MaybeTryComplete.     *)
+(* Atomicity.    One step for each hold of a shard's lock and of a list's, *)
+(*               together with what is done there: these locks are taken   *)
+(*               for a moment, and nothing else is waited for under them.  *)
+(*               One step for each acquisition and release of an           *)
+(*               operation's lock, each access of its state, each test of  *)
+(*               the predicate, each callback, each access of the timer    *)
+(*               and of the estimate.  A lock that its thread holds        *)
+(*               already is not taken again.                               *)
+(* Disciplines.  "blocking" and "exclusive", as in MaybeTryComplete; both  *)
+(*               hold the operation's lock from the first attempt to the   *)
+(*               last, across the watches.                                 *)
+(* Fairness.     Weak, for each thread, and strong for taking an           *)
+(*               operation's lock.  Nobody need trigger, but who begins    *)
+(*               goes on; operations need not expire.  A purger purges     *)
+(*               again and again.                                          *)
+(***************************************************************************)
+EXTENDS Integers, FiniteSets, Sequences
+
+CONSTANTS
+    Discipline,     \* "blocking" or "exclusive"
+    Operations,     \* the delayed operations
+    Keys,           \* what they are watched under
+    KeysOf,         \* operation -> the sequence of its keys
+    Watchers,       \* threads that call try_complete_else_watch
+    OperationOf,    \* watcher -> its operation
+    Triggers,       \* threads that make something happen and call check_and_complete
+    Makes,          \* trigger -> the operation whose predicate holds from then on, or None
+    Cancellers,     \* threads that call cancel_for_key
+    KeyOf,          \* trigger or canceller -> its key
+    Timers,         \* the thread that runs what has expired: one at most
+    Purgers,        \* the thread that purges, as the reaper does: one at most
+    PurgeInterval,  \* they do when more operations than that may be done and still watched
+    Closers,        \* threads that call shutdown
+    None            \* nobody, nothing
+
+ASSUME Discipline \in {"blocking", "exclusive"}
+ASSUME KeysOf \in [Operations -> Seq(Keys)]
+ASSUME OperationOf \in [Watchers -> Operations]
+ASSUME Makes \in [Triggers -> Operations \cup {None}]
+ASSUME KeyOf \in [Triggers \cup Cancellers -> Keys]
+ASSUME PurgeInterval \in Nat
+ASSUME Cardinality(Timers) <= 1
+ASSUME Cardinality(Purgers) <= 1
+
+VARIABLES
+    watchersOf,     \* key -> its watch list in the shard's map
+    made,           \* key -> how many lists it has had
+    content,        \* list -> the operations in it, in the order of their watches
+    lock,           \* operation -> the thread that holds its lock
+    state,          \* operation -> "pending", "completed" or "cancelled"
+    timer,          \* operation -> "out" of the timer, "in" it, or "fired"
+    started,        \* operation -> whether its adder has said that it is in the timer
+    estimated,      \* the estimate of how many operations are watched
+    closed,         \* whether the purgatory has been shut down
+    holds,          \* the operations whose predicate holds
+    answers,        \* operation -> how often on_complete has run
+    expirations,    \* operation -> how often on_expiration has run
+    pc,             \* thread -> its next step
+    at,             \* thread -> the operation that it works on
+    list,           \* thread -> the watch list that it works on
+    todo,           \* thread -> what is left of the operations that it found there
+    next,           \* watcher -> the place of its next key
+    mine,           \* thread -> whether it has completed the operation that it works on
+    lists,          \* purger -> the lists that it has not purged yet
+    doomed,         \* purger -> what it found done in the list that it works on
+    reading,        \* purger -> the estimate, as it has read it
+    live,           \* purger -> how many pending operations it has come across
+    ender           \* history: operation -> the thread that completed or cancelled it
+
+shared == <<watchersOf, made, content, lock, state, timer, started, estimated, closed>>
+world == <<holds, answers, expirations>>
+registers == <<at, list, todo, next, mine, lists, doomed, reading, live>>
+vars == <<shared, world, pc, registers, ender>>
+
+Threads == Watchers \cup Triggers \cup Cancellers \cup Timers \cup Purgers \cup Closers
+
+\* Each key can have as many lists as there are watches under it.
+Lists == Keys \X (1..Cardinality(Operations))
+
+KeyOfList(l) == l[1]
+
+Range(sequence) == {sequence[i] : i \in DOMAIN sequence}
+
+Go(t, label) == pc' = [pc EXCEPT ![t] = label]
+
+Done(op) == state[op] # "pending"
+
+NumDelayed == Cardinality({op \in Operations : timer[op] = "in"})
+
+ForceStart == IF Discipline = "exclusive" THEN "ForceIsDone" ELSE "ForceComplete"
+
+Init ==
+    /\ watchersOf = [k \in Keys |-> None]
+    /\ made = [k \in Keys |-> 0]
+    /\ content = [l \in Lists |-> <<>>]
+    /\ lock = [op \in Operations |-> None]
+    /\ state = [op \in Operations |-> "pending"]
+    /\ timer = [op \in Operations |-> "out"]
+    /\ started = [op \in Operations |-> FALSE]
+    /\ estimated = 0
+    /\ closed = FALSE
+    /\ holds = {}
+    /\ answers = [op \in Operations |-> 0]
+    /\ expirations = [op \in Operations |-> 0]
+    /\ pc = [t \in Threads |->
+            CASE t \in Watchers -> "TestOpen"
+              [] t \in Triggers -> "MakeTrue"
+              [] t \in Cancellers -> "RemoveKey"
+              [] t \in Timers -> "Claim"
+              [] t \in Purgers -> "PurgeReadEstimate"
+              [] t \in Closers -> "Shutdown"]
+    /\ at = [t \in Threads |-> IF t \in Watchers THEN OperationOf[t] ELSE None]
+    /\ list = [t \in Threads |-> None]
+    /\ todo = [t \in Threads |-> <<>>]
+    /\ next = [w \in Watchers |-> 1]
+    /\ mine = [t \in Threads |-> FALSE]
+    /\ lists = [p \in Purgers |-> <<>>]
+    /\ doomed = [p \in Purgers |-> <<>>]
+    /\ reading = [p \in Purgers |-> 0]
+    /\ live = [p \in Purgers |-> 0]
+    /\ ender = [op \in Operations |-> None]
+
+-----------------------------------------------------------------------------
+(* Walks over a list: of a trigger, a canceller, a purger *)
+
+\* A purger walks over each list twice.
+Counts(p) == pc[p] \in {"CountSnapshot", "CountLive"}
+
+FirstStep(t) ==
+    CASE t \in Triggers -> "WalkIsDone"
+      [] t \in Cancellers -> "CancelOperation"
+      [] t \in Purgers -> IF Counts(t) THEN "CountLive" ELSE "PurgeIsDone"
+
+LastStep(t) ==
+    CASE t \in Triggers -> "TestEmpty"
+      [] t \in Cancellers -> "Done"
+      [] t \in Purgers -> IF Counts(t) THEN "Snapshot" ELSE "PurgeRemove"
+
+WalkOver(t, operations) ==
+    /\ todo' = [todo EXCEPT ![t] = operations]
+    /\ at' = [at EXCEPT ![t] = IF operations = <<>> THEN None ELSE Head(operations)]
+    /\ mine' = [mine EXCEPT ![t] = FALSE]
+    /\ Go(t, IF operations = <<>> THEN LastStep(t) ELSE FirstStep(t))
+
+WalkOn(t) == WalkOver(t, Tail(todo[t]))
+
+\* Whom a purger counts in a list: each operation under the first of its keys.
+CountedIn(l) == SelectSeq(content[l], LAMBDA op : KeysOf[op][1] = KeyOfList(l))
+
+\* The list's lock is held to copy it.
+Snapshot(t) ==
+    /\ \/ /\ pc[t] = "Snapshot"
+          /\ WalkOver(t, content[list[t]])
+       \/ /\ pc[t] = "CountSnapshot"
+          /\ WalkOver(t, CountedIn(list[t]))
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
+
+RemoveFrom(l, op) == content' = [content EXCEPT ![l] = SelectSeq(@, LAMBDA o : o # op)]
+
+-----------------------------------------------------------------------------
+(* Attempts: try_complete and force_complete (2.1 - 2.3) *)
+
+\* What a thread does that gets FALSE without the lock: only the timer's comes here.
+Refused(t) == IF lock[at[t]] = t THEN "Unlock" ELSE "Claim"
+
+\* The state is read in many places.
+IsDone(t) ==
+    LET op == at[t] IN
+    /\ \/ /\ pc[t] = "WatchIsDone"
+          /\ Go(t, IF Done(op) THEN "TryLast" ELSE "Watch")
+       \/ /\ pc[t] = "TailIsDone"
+          /\ Go(t, IF Done(op) THEN "Count" ELSE "AddToTimer")
+       \/ /\ pc[t] = "TailIsDoneAgain"
+          /\ Go(t, IF Done(op) THEN "TailCancel" ELSE "Count")
+       \/ /\ pc[t] = "WalkIsDone"
+          /\ Go(t, IF Done(op) THEN "WalkRemove" ELSE "Lock")
+       \/ /\ pc[t] = "IsDoneUnderLock"
+          /\ Go(t, IF Done(op) THEN "Unlock" ELSE "TryComplete")
+       \/ /\ pc[t] = "ForceIsDone"
+          /\ Go(t, IF Done(op) THEN Refused(t)
+                   ELSE IF lock[op] = t THEN "ForceComplete" ELSE "ForceLock")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+Lock(t) ==
+    /\ pc[t] \in {"WatchLock", "Lock", "ForceLock"}
+    /\ lock[at[t]] = None
+    /\ lock' = [lock EXCEPT ![at[t]] = t]
+    /\ Go(t, CASE pc[t] = "WatchLock" -> "TryFirst"
+               [] pc[t] = "Lock" -> "IsDoneUnderLock"
+               [] pc[t] = "ForceLock" -> "ForceComplete")
+    /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
+                   registers, ender>>
+
+\* The first attempt of a watcher, its last one, or that of a trigger.
+TryComplete(t) ==
+    /\ pc[t] \in {"TryFirst", "TryLast", "TryComplete"}
+    /\ Go(t, IF at[t] \in holds THEN ForceStart
+             ELSE IF pc[t] = "TryFirst" THEN "WatchIsDone" ELSE "Unlock")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* The compare-and-set decides.
+ForceComplete(t) ==
+    LET op == at[t] IN
+    /\ pc[t] = "ForceComplete"
+    /\ IF Done(op)
+       THEN /\ Go(t, Refused(t))
+            /\ UNCHANGED <<state, mine, ender>>
+       ELSE /\ state' = [state EXCEPT ![op] = "completed"]
+            /\ mine' = [mine EXCEPT ![t] = TRUE]
+            /\ ender' = [ender EXCEPT ![op] = t]
+            /\ Go(t, "EndTimeout")
+    /\ UNCHANGED <<watchersOf, made, content, lock, timer, started, estimated, closed, world, at,
+                   list, todo, next, lists, doomed, reading, live>>
+
+\* Where a thread goes that has taken the time-out back, or left that to its adder.
+TimeoutEnded(t) ==
+    IF t \in Cancellers
+    THEN WalkOn(t)
+    ELSE /\ Go(t, IF pc[t] = "TailCancel" THEN "Count" ELSE "OnComplete")
+         /\ UNCHANGED <<at, todo, mine>>
+
+\* Who comes before the adder has said that it has added leaves the time-out to it.
+EndTimeout(t) ==
+    /\ pc[t] = "EndTimeout"
+    /\ IF started[at[t]]
+       THEN /\ Go(t, "CancelTask")
+            /\ UNCHANGED <<at, todo, mine>>
+       ELSE TimeoutEnded(t)
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
+
+CancelTask(t) ==
+    /\ pc[t] \in {"CancelTask", "TailCancel"}
+    /\ timer' = [timer EXCEPT ![at[t]] = IF @ = "in" THEN "out" ELSE @]
+    /\ TimeoutEnded(t)
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live, ender>>
+
+OnComplete(t) ==
+    LET op == at[t] IN
+    /\ pc[t] = "OnComplete"
+    /\ answers' = [answers EXCEPT ![op] = @ + 1]
+    /\ Go(t, IF lock[op] = t THEN "Unlock" ELSE "OnExpiration")
+    /\ UNCHANGED <<shared, holds, expirations, registers, ender>>
+
+Unlock(t) ==
+    /\ pc[t] = "Unlock"
+    /\ lock' = [lock EXCEPT ![at[t]] = None]
+    /\ IF t \in Triggers /\ ~mine[t]
+       THEN WalkOn(t)
+       ELSE /\ Go(t, CASE t \in Watchers ->
+                            IF ~mine[t]
+                            THEN "TailIsDone"
+                            ELSE IF next[t] > 1 THEN "Count" ELSE "Done"
+                       [] t \in Triggers -> "WalkRemove"
+                       [] t \in Timers -> IF mine[t] THEN "OnExpiration" ELSE "Claim")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live, ender>>
+
+-----------------------------------------------------------------------------
+(* try_complete_else_watch (2.4): the lock is held until the last attempt has ended *)
+
+TestOpen(w) ==
+    /\ pc[w] = "TestOpen"
+    /\ Go(w, IF closed THEN "Refused" ELSE "WatchLock")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* The shard's lock is held to find or make the list and to put the operation there (2.8).
+Watch(w) ==
+    LET op == at[w]
+        k == KeysOf[op][next[w]]
+        l == IF watchersOf[k] = None THEN <<k, made[k] + 1>> ELSE watchersOf[k]
+    IN
+    /\ pc[w] = "Watch"
+    /\ watchersOf' = [watchersOf EXCEPT ![k] = l]
+    /\ made' = [made EXCEPT ![k] = l[2]]
+    /\ content' = [content EXCEPT ![l] = Append(@, op)]
+    /\ next' = [next EXCEPT ![w] = @ + 1]
+    /\ Go(w, IF next[w] = Len(KeysOf[op]) THEN "TryLast" ELSE "WatchIsDone")
+    /\ UNCHANGED <<lock, state, timer, started, estimated, closed, world, at, list, todo, mine,
+                   lists, doomed, reading, live, ender>>
+
+\* A timer that has been closed refuses.
+AddToTimer(w) ==
+    /\ pc[w] = "AddToTimer"
+    /\ timer' = [timer EXCEPT ![at[w]] = IF closed THEN @ ELSE "in"]
+    /\ Go(w, IF closed THEN "Count" ELSE "TimeoutStarted")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, started, estimated, closed, world,
+                   registers, ender>>
+
+\* Then it looks whether anybody has left the time-out to it.
+TimeoutStarted(w) ==
+    /\ pc[w] = "TimeoutStarted"
+    /\ started' = [started EXCEPT ![at[w]] = TRUE]
+    /\ Go(w, "TailIsDoneAgain")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, timer, estimated, closed, world,
+                   registers, ender>>
+
+\* The operation counts as watched, last of all: no purge may forget it (2.10).
+Count(w) ==
+    /\ pc[w] = "Count"
+    /\ estimated' = estimated + 1
+    /\ Go(w, "Done")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, timer, started, closed, world,
+                   registers, ender>>
+
+-----------------------------------------------------------------------------
+(* check_and_complete (2.6) *)
+
+\* The caller makes a predicate true, and triggers afterwards.
+MakeTrue(c) ==
+    /\ pc[c] = "MakeTrue"
+    /\ holds' = holds \cup ({Makes[c]} \ {None})
+    /\ Go(c, "FetchWatchers")
+    /\ UNCHANGED <<shared, answers, expirations, registers, ender>>
+
+FetchWatchers(c) ==
+    LET l == watchersOf[KeyOf[c]] IN
+    /\ pc[c] = "FetchWatchers"
+    /\ list' = [list EXCEPT ![c] = l]
+    /\ Go(c, IF l = None THEN "Done" ELSE "Snapshot")
+    /\ UNCHANGED <<shared, world, at, todo, next, mine, lists, doomed, reading, live, ender>>
+
+WalkRemove(c) ==
+    /\ pc[c] = "WalkRemove"
+    /\ RemoveFrom(list[c], at[c])
+    /\ WalkOn(c)
+    /\ UNCHANGED <<watchersOf, made, lock, state, timer, started, estimated, closed, world, list,
+                   next, lists, doomed, reading, live, ender>>
+
+\* Where a thread that has walked over a list goes.
+NextList(t) ==
+    IF t \in Purgers /\ lists[t] # <<>>
+    THEN /\ list' = [list EXCEPT ![t] = Head(lists[t])]
+         /\ lists' = [lists EXCEPT ![t] = Tail(@)]
+         /\ Go(t, "CountSnapshot")
+    ELSE /\ list' = [list EXCEPT ![t] = None]
+         /\ UNCHANGED lists
+         /\ Go(t, IF t \in Purgers THEN "PurgeReset" ELSE "Done")
+
+TestEmpty(t) ==
+    /\ pc[t] = "TestEmpty"
+    /\ IF content[list[t]] = <<>>
+       THEN /\ Go(t, "RemoveKeyIfEmpty")
+            /\ UNCHANGED <<list, lists>>
+       ELSE NextList(t)
+    /\ UNCHANGED <<shared, world, at, todo, next, mine, doomed, reading, live, ender>>
+
+\* Under the shard's lock, and only if the key still has this list.
+RemoveKeyIfEmpty(t) ==
+    LET l == list[t]
+        k == KeyOfList(l)
+    IN
+    /\ pc[t] = "RemoveKeyIfEmpty"
+    /\ watchersOf' =
+        IF watchersOf[k] = l /\ content[l] = <<>>
+        THEN [watchersOf EXCEPT ![k] = None]
+        ELSE watchersOf
+    /\ NextList(t)
+    /\ UNCHANGED <<made, content, lock, state, timer, started, estimated, closed, world, at, todo,
+                   next, mine, doomed, reading, live, ender>>
+
+-----------------------------------------------------------------------------
+(* Time-outs (2.2), one after the other on the timer's thread *)
+
+Claim(e) ==
+    /\ pc[e] = "Claim"
+    /\ ~closed
+    /\ \E op \in Operations :
+        /\ timer[op] = "in"
+        /\ timer' = [timer EXCEPT ![op] = "fired"]
+        /\ at' = [at EXCEPT ![e] = op]
+    /\ mine' = [mine EXCEPT ![e] = FALSE]
+    /\ Go(e, ForceStart)
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, started, estimated, closed, world,
+                   list, todo, next, lists, doomed, reading, live, ender>>
+
+OnExpiration(e) ==
+    /\ pc[e] = "OnExpiration"
+    /\ expirations' = [expirations EXCEPT ![at[e]] = @ + 1]
+    /\ Go(e, "Claim")
+    /\ UNCHANGED <<shared, holds, answers, registers, ender>>
+
+-----------------------------------------------------------------------------
+(* cancel_for_key (2.9) *)
+
+RemoveKey(x) ==
+    LET k == KeyOf[x] IN
+    /\ pc[x] = "RemoveKey"
+    /\ list' = [list EXCEPT ![x] = watchersOf[k]]
+    /\ watchersOf' = [watchersOf EXCEPT ![k] = None]
+    /\ Go(x, IF watchersOf[k] = None THEN "Done" ELSE "Snapshot")
+    /\ UNCHANGED <<made, content, lock, state, timer, started, estimated, closed, world, at, todo,
+                   next, mine, lists, doomed, reading, live, ender>>
+
+\* force_cancel: who is done already is left alone.
+CancelOperation(x) ==
+    LET op == at[x] IN
+    /\ pc[x] = "CancelOperation"
+    /\ IF Done(op)
+       THEN /\ WalkOn(x)
+            /\ UNCHANGED <<state, ender>>
+       ELSE /\ state' = [state EXCEPT ![op] = "cancelled"]
+            /\ ender' = [ender EXCEPT ![op] = x]
+            /\ Go(x, "EndTimeout")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<watchersOf, made, content, lock, timer, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live>>
+
+-----------------------------------------------------------------------------
+(* Purging (2.10) *)
+
+\* advance_clock asks whether it is worth while.
+PurgeReadEstimate(p) ==
+    /\ pc[p] = "PurgeReadEstimate"
+    /\ reading' = [reading EXCEPT ![p] = estimated]
+    /\ Go(p, "PurgeReadDelayed")
+    /\ UNCHANGED <<shared, world, at, list, todo, next, mine, lists, doomed, live, ender>>
+
+PurgeReadDelayed(p) ==
+    /\ pc[p] = "PurgeReadDelayed"
+    /\ reading' = [reading EXCEPT ![p] = 0]
+    /\ Go(p, IF reading[p] - NumDelayed > PurgeInterval THEN "PurgeBegin" ELSE "PurgeReadEstimate")
+    /\ UNCHANGED <<shared, world, at, list, todo, next, mine, lists, doomed, live, ender>>
+
+\* The estimate is read before the first list.
+PurgeBegin(p) ==
+    /\ pc[p] = "PurgeBegin"
+    /\ reading' = [reading EXCEPT ![p] = estimated]
+    /\ Go(p, "PurgeFetch")
+    /\ UNCHANGED <<shared, world, at, list, todo, next, mine, lists, doomed, live, ender>>
+
+\* Of the estimate there stay those that were pending, and those that came meanwhile.
+PurgeReset(p) ==
+    /\ pc[p] = "PurgeReset"
+    /\ estimated' = estimated + live[p] - reading[p]
+    /\ reading' = [reading EXCEPT ![p] = 0]
+    /\ live' = [live EXCEPT ![p] = 0]
+    /\ Go(p, "PurgeReadEstimate")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, timer, started, closed, world, at,
+                   list, todo, next, mine, lists, doomed, ender>>
+
+RECURSIVE InSomeOrder(_)
+InSomeOrder(set) ==
+    IF set = {} THEN <<>> ELSE LET x == CHOOSE x \in set : TRUE IN <<x>> \o InSomeOrder(set \ {x})
+
+\* With a single shard; the next one is looked at when this one has been purged.
+PurgeFetch(p) ==
+    /\ pc[p] = "PurgeFetch"
+    /\ LET found == InSomeOrder({watchersOf[k] : k \in Keys} \ {None}) IN
+       IF found = <<>>
+       THEN /\ Go(p, "PurgeReset")
+            /\ UNCHANGED <<list, lists>>
+       ELSE /\ list' = [list EXCEPT ![p] = Head(found)]
+            /\ lists' = [lists EXCEPT ![p] = Tail(found)]
+            /\ Go(p, "CountSnapshot")
+    /\ UNCHANGED <<shared, world, at, todo, next, mine, doomed, reading, live, ender>>
+
+CountLive(p) ==
+    LET op == at[p] IN
+    /\ pc[p] = "CountLive"
+    /\ live' = [live EXCEPT ![p] = IF Done(op) THEN @ ELSE @ + 1]
+    /\ WalkOn(p)
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, ender>>
+
+PurgeIsDone(p) ==
+    /\ pc[p] = "PurgeIsDone"
+    /\ doomed' = [doomed EXCEPT ![p] = IF Done(at[p]) THEN Append(@, at[p]) ELSE @]
+    /\ WalkOn(p)
+    /\ UNCHANGED <<shared, world, list, next, lists, reading, live, ender>>
+
+PurgeRemove(p) ==
+    /\ pc[p] = "PurgeRemove"
+    /\ doomed[p] # <<>>
+    /\ RemoveFrom(list[p], Head(doomed[p]))
+    /\ doomed' = [doomed EXCEPT ![p] = Tail(@)]
+    /\ UNCHANGED <<watchersOf, made, lock, state, timer, started, estimated, closed, world, pc,
+                   at, list, todo, next, mine, lists, reading, live, ender>>
+
+\* What is_empty finds when nothing is left to remove.
+PurgeTestEmpty(p) ==
+    /\ pc[p] = "PurgeRemove"
+    /\ doomed[p] = <<>>
+    /\ IF content[list[p]] = <<>>
+       THEN /\ Go(p, "RemoveKeyIfEmpty")
+            /\ UNCHANGED <<list, lists>>
+       ELSE NextList(p)
+    /\ UNCHANGED <<shared, world, at, todo, next, mine, doomed, reading, live, ender>>
+
+-----------------------------------------------------------------------------
+(* shutdown (2.11) *)
+
+Shutdown(c) ==
+    /\ pc[c] = "Shutdown"
+    /\ closed' = TRUE
+    /\ Go(c, "Done")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, timer, started, estimated, world,
+                   registers, ender>>
+
+-----------------------------------------------------------------------------
+
+Attempt(t) ==
+    \/ IsDone(t) \/ TryComplete(t) \/ ForceComplete(t) \/ EndTimeout(t) \/ CancelTask(t)
+    \/ OnComplete(t) \/ Unlock(t)
+
+WatchStep(w) ==
+    \/ TestOpen(w) \/ Watch(w) \/ AddToTimer(w) \/ TimeoutStarted(w) \/ Count(w) \/ Attempt(w)
+
+CheckStep(c) ==
+    \/ FetchWatchers(c) \/ Snapshot(c) \/ WalkRemove(c) \/ TestEmpty(c) \/ RemoveKeyIfEmpty(c)
+    \/ Attempt(c)
+
+ExpiryStep(e) == Attempt(e) \/ OnExpiration(e)
+
+CancelStep(x) == Snapshot(x) \/ CancelOperation(x) \/ EndTimeout(x) \/ CancelTask(x)
+
+PurgeStep(p) ==
+    \/ PurgeReadDelayed(p) \/ PurgeReadEstimate(p) \/ PurgeBegin(p) \/ PurgeFetch(p)
+    \/ Snapshot(p) \/ CountLive(p) \/ PurgeIsDone(p) \/ PurgeRemove(p) \/ PurgeTestEmpty(p)
+    \/ RemoveKeyIfEmpty(p) \/ PurgeReset(p)
+
+\* Nobody is in a call, but perhaps a purger.
+Quiet == \A t \in Threads \ Purgers : pc[t] \in {"Done", "Refused", "Claim"}
+
+Terminated ==
+    /\ Quiet
+    /\ UNCHANGED vars
+
+Next ==
+    \/ \E w \in Watchers : Lock(w) \/ WatchStep(w)
+    \/ \E c \in Triggers : MakeTrue(c) \/ Lock(c) \/ CheckStep(c)
+    \/ \E e \in Timers : Claim(e) \/ Lock(e) \/ ExpiryStep(e)
+    \/ \E x \in Cancellers : RemoveKey(x) \/ CancelStep(x)
+    \/ \E p \in Purgers : PurgeStep(p)
+    \/ \E c \in Closers : Shutdown(c)
+    \/ Terminated
+
+Fairness ==
+    /\ \A w \in Watchers : WF_vars(WatchStep(w)) /\ SF_vars(Lock(w))
+    /\ \A c \in Triggers : WF_vars(CheckStep(c)) /\ SF_vars(Lock(c))
+    /\ \A e \in Timers : WF_vars(ExpiryStep(e)) /\ SF_vars(Lock(e))
+    /\ \A x \in Cancellers : WF_vars(CancelStep(x))
+    /\ \A p \in Purgers : WF_vars(PurgeStep(p))
+
+Spec == Init /\ [][Next]_vars /\ Fairness
+
+-----------------------------------------------------------------------------
+(* Invariants *)
+
+Labels ==
+    {"TestOpen", "WatchLock", "TryFirst", "WatchIsDone", "Watch", "TryLast", "TailIsDone",
+     "AddToTimer", "TimeoutStarted", "TailIsDoneAgain", "TailCancel", "Count", "MakeTrue",
+     "FetchWatchers", "Snapshot", "WalkIsDone", "Lock", "IsDoneUnderLock", "TryComplete",
+     "ForceIsDone", "ForceLock", "ForceComplete", "EndTimeout", "CancelTask", "OnComplete",
+     "Unlock", "WalkRemove", "TestEmpty", "RemoveKeyIfEmpty", "Claim", "OnExpiration", "RemoveKey",
+     "CancelOperation", "PurgeReadDelayed", "PurgeReadEstimate", "PurgeBegin", "PurgeReset",
+     "PurgeFetch", "CountSnapshot", "CountLive", "PurgeIsDone", "PurgeRemove", "Shutdown",
+     "Refused", "Done"}
+
+TypeOK ==
+    /\ watchersOf \in [Keys -> Lists \cup {None}]
+    /\ made \in [Keys -> 0..Cardinality(Operations)]
+    /\ \A l \in Lists : Range(content[l]) \subseteq Operations
+    /\ lock \in [Operations -> Threads \cup {None}]
+    /\ state \in [Operations -> {"pending", "completed", "cancelled"}]
+    /\ timer \in [Operations -> {"out", "in", "fired"}]
+    /\ started \in [Operations -> BOOLEAN]
+    /\ estimated \in Int
+    /\ closed \in BOOLEAN
+    /\ holds \subseteq Operations
+    /\ answers \in [Operations -> Nat]
+    /\ expirations \in [Operations -> Nat]
+    /\ pc \in [Threads -> Labels]
+    /\ at \in [Threads -> Operations \cup {None}]
+    /\ list \in [Threads -> Lists \cup {None}]
+
+OperationOnceInAList ==
+    \A l \in Lists : \A i, j \in DOMAIN content[l] : content[l][i] = content[l][j] => i = j
+
+\* The keys under which w has watched its operation.
+WatchedKeys(w) == {KeysOf[OperationOf[w]][i] : i \in 1..(next[w] - 1)}
+
+\* Else no trigger finds it (2.8).  A cancel_for_key under way has it in hand.
+PendingOperationIsReachable ==
+    \A w \in Watchers : LET op == OperationOf[w] IN
+        \A k \in WatchedKeys(w) :
+            \/ Done(op)
+            \/ watchersOf[k] # None /\ op \in Range(content[watchersOf[k]])
+            \/ \E x \in Cancellers : list[x] # None /\ op \in Range(content[list[x]])
+
+EmptyListsAreGoneInTheEnd ==
+    Quiet /\ (\A p \in Purgers : list[p] = None)
+        => \A k \in Keys : watchersOf[k] # None => content[watchersOf[k]] # <<>>
+
+DoneOperationsAreOutOfTheTimerInTheEnd ==
+    Quiet => \A op \in Operations : Done(op) => timer[op] # "in"
+
+\* Whoever waits in the end has a time-out, unless the purgatory was shut down.
+PendingOperationHasATimeOut ==
+    Quiet /\ ~closed =>
+        \A w \in Watchers : LET op == OperationOf[w] IN Done(op) \/ timer[op] = "in"
+
+Tries(t) ==
+    /\ t \notin Timers
+    /\ pc[t] \in {"TryFirst", "TryLast", "TryComplete", "ForceIsDone", "ForceComplete"}
+
+TryCompleteAndOnCompleteExcludeEachOther ==
+    ~\E t, u \in Threads : at[t] = at[u] /\ Tries(t) /\ pc[u] = "OnComplete"
+
+\* What the estimate is for (2.10): operations that are done and watched are counted there.
+Garbage == {op \in Operations : Done(op) /\ \E k \in Keys :
+    watchersOf[k] # None /\ op \in Range(content[watchersOf[k]])}
+
+EstimateCoversGarbage ==
+    Quiet /\ (\A p \in Purgers : pc[p] \in {"PurgeReadEstimate", "PurgeReadDelayed"})
+        => Cardinality(Garbage) <= estimated - NumDelayed
+
+-----------------------------------------------------------------------------
+(* Action property *)
+
+NothingExpiresAfterShutdown ==
+    [][\A op \in Operations : closed => (timer'[op] = "fired" => timer[op] = "fired")]_vars
+
+-----------------------------------------------------------------------------
+(* Liveness *)
+
+WatchesEnd == \A w \in Watchers : pc[w] \notin {"TestOpen", "Refused"} ~> pc[w] = "Done"
+
+ChecksEnd == \A c \in Triggers : pc[c] # "MakeTrue" ~> pc[c] = "Done"
+
+ExpiriesEnd == \A e \in Timers : pc[e] # "Claim" ~> pc[e] = "Claim"
+
+\* With a purger, and an interval that lets it purge at once.
+GarbageVanishes == \A op \in Operations : op \in Garbage ~> op \notin Garbage
+
+-----------------------------------------------------------------------------
+(* Refinement *)
+
+Submitted(op) == \E w \in Watchers : OperationOf[w] = op /\ pc[w] \notin {"TestOpen", "Refused"}
+
+AbstractOperations == INSTANCE DelayedOperation WITH
+    outcome <- [op \in Operations |->
+        CASE state[op] = "pending" -> IF Submitted(op) THEN "pending" ELSE "idle"
+          [] state[op] = "completed" -> IF ender[op] \in Timers THEN "expired" ELSE "completed"
+          [] state[op] = "cancelled" -> "cancelled"]
+
+\* With its promise that what holds is completed without waiting for the time-out.
+RefinesDelayedOperation == AbstractOperations!Spec
+
+RefinesItsSafety == AbstractOperations!Safe
+
+THEOREM Spec => RefinesItsSafety
+=============================================================================

@@ -1,0 +1,145 @@
+-------------------------- MODULE MCPurgatory_bugs --------------------------
+(* What replaces an action of Purgatory to bring a mistake into it. *)
+EXTENDS MCPurgatory
+
+\* KAFKA-2253: the list is found or made, and the operation is put there later.
+GetThenAdd(w) ==
+    LET op == at[w]
+        k == KeysOf[op][next[w]]
+        l == IF watchersOf[k] = None THEN <<k, made[k] + 1>> ELSE watchersOf[k]
+    IN
+    /\ \/ /\ pc[w] = "Watch"
+          /\ watchersOf' = [watchersOf EXCEPT ![k] = l]
+          /\ made' = [made EXCEPT ![k] = l[2]]
+          /\ list' = [list EXCEPT ![w] = l]
+          /\ Go(w, "WatchAdd")
+          /\ UNCHANGED <<content, next>>
+       \/ /\ pc[w] = "WatchAdd"
+          /\ content' = [content EXCEPT ![list[w]] = Append(@, op)]
+          /\ next' = [next EXCEPT ![w] = @ + 1]
+          /\ list' = [list EXCEPT ![w] = None]
+          /\ Go(w, IF next[w] = Len(KeysOf[op]) THEN "TryLast" ELSE "WatchIsDone")
+          /\ UNCHANGED <<watchersOf, made>>
+    /\ UNCHANGED <<lock, state, timer, started, estimated, closed, world, at, todo, mine, lists,
+                   doomed, reading, live, ender>>
+
+\* The predicate is not tested again after the last watch.
+WatchAndLeave(w) ==
+    LET op == at[w]
+        k == KeysOf[op][next[w]]
+        l == IF watchersOf[k] = None THEN <<k, made[k] + 1>> ELSE watchersOf[k]
+    IN
+    /\ pc[w] = "Watch"
+    /\ watchersOf' = [watchersOf EXCEPT ![k] = l]
+    /\ made' = [made EXCEPT ![k] = l[2]]
+    /\ content' = [content EXCEPT ![l] = Append(@, op)]
+    /\ next' = [next EXCEPT ![w] = @ + 1]
+    /\ Go(w, IF next[w] = Len(KeysOf[op]) THEN "Unlock" ELSE "WatchIsDone")
+    /\ UNCHANGED <<lock, state, timer, started, estimated, closed, world, at, list, todo, mine,
+                   lists, doomed, reading, live, ender>>
+
+\* A key that is given twice.
+TheSameKeyTwice == [op \in Operations |-> <<"k1", "k1">>]
+
+\* Rule 2.9: Kafka's cancel_for_key cancels the time-out and leaves the operation as it is.
+CancelTheTimeout(x) ==
+    LET op == at[x] IN
+    /\ pc[x] = "CancelOperation"
+    /\ IF Done(op)
+       THEN /\ WalkOn(x)
+            /\ UNCHANGED ender
+       ELSE /\ ender' = [ender EXCEPT ![op] = x]
+            /\ Go(x, "EndTimeout")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live>>
+
+\* What cancel_for_key has returned is not completed afterwards.
+CancelledStaysCancelled ==
+    [][\A op \in Operations : ender[op] \in Cancellers => ender'[op] = ender[op]]_vars
+
+\* The tail does not test the operation again after the timer's add.
+TailNotTested(w) ==
+    /\ pc[w] = "TimeoutStarted"
+    /\ started' = [started EXCEPT ![at[w]] = TRUE]
+    /\ Go(w, "Count")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, timer, estimated, closed, world,
+                   registers, ender>>
+
+\* Watched operations get no time-out.
+AddNothing(w) ==
+    /\ pc[w] = "AddToTimer"
+    /\ Go(w, "Count")
+    /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* A watcher waits for a timer that has been closed.
+AddToOpenTimerOnly(w) ==
+    /\ pc[w] = "AddToTimer"
+    /\ ~closed
+    /\ timer' = [timer EXCEPT ![at[w]] = "in"]
+    /\ Go(w, "TimeoutStarted")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, started, estimated, closed, world,
+                   registers, ender>>
+
+\* Rule 2.10: before the purge the estimate is set to the size of the timer.
+ResetFirst(p) ==
+    /\ pc[p] = "PurgeBegin"
+    /\ estimated' = NumDelayed
+    /\ Go(p, "PurgeFetch")
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, timer, started, closed, world,
+                   registers, ender>>
+
+ResetNothing(p) ==
+    /\ pc[p] = "PurgeReset"
+    /\ live' = [live EXCEPT ![p] = 0]
+    /\ Go(p, "PurgeReadEstimate")
+    /\ UNCHANGED <<shared, world, at, list, todo, next, mine, lists, doomed, reading, ender>>
+
+\* KAFKA-2160: keys stay.
+KeepTheKey(t) ==
+    /\ pc[t] = "TestEmpty"
+    /\ NextList(t)
+    /\ UNCHANGED <<shared, world, at, todo, next, mine, doomed, reading, live, ender>>
+
+\* The key is removed though the list has been filled again.
+RemoveKeyUntested(t) ==
+    LET k == KeyOfList(list[t]) IN
+    /\ pc[t] = "RemoveKeyIfEmpty"
+    /\ watchersOf' = [watchersOf EXCEPT ![k] = None]
+    /\ NextList(t)
+    /\ UNCHANGED <<made, content, lock, state, timer, started, estimated, closed, world, at,
+                   todo, next, mine, doomed, reading, live, ender>>
+
+\* Time-outs run on after the shutdown.
+ClaimFromClosed(e) ==
+    /\ pc[e] = "Claim"
+    /\ \E op \in Operations :
+        /\ timer[op] = "in"
+        /\ timer' = [timer EXCEPT ![op] = "fired"]
+        /\ at' = [at EXCEPT ![e] = op]
+    /\ mine' = [mine EXCEPT ![e] = FALSE]
+    /\ Go(e, ForceStart)
+    /\ UNCHANGED <<watchersOf, made, content, lock, state, started, estimated, closed, world,
+                   list, todo, next, lists, doomed, reading, live, ender>>
+
+\* A trigger keeps the lock of an operation that it has not completed.
+KeepTheLock(t) ==
+    /\ pc[t] = "Unlock"
+    /\ lock' = IF t \in Triggers THEN lock ELSE [lock EXCEPT ![at[t]] = None]
+    /\ IF t \in Triggers /\ ~mine[t]
+       THEN WalkOn(t)
+       ELSE /\ Go(t, CASE t \in Watchers ->
+                            IF ~mine[t]
+                            THEN "TailIsDone"
+                            ELSE IF next[t] > 1 THEN "Count" ELSE "Done"
+                       [] t \in Triggers -> "WalkRemove"
+                       [] t \in Timers -> IF mine[t] THEN "OnExpiration" ELSE "Claim")
+            /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<watchersOf, made, content, state, timer, started, estimated, closed, world,
+                   list, next, lists, doomed, reading, live, ender>>
+
+\* The predicate is not asked.
+TryUntested(t) ==
+    /\ pc[t] \in {"TryFirst", "TryLast", "TryComplete"}
+    /\ Go(t, ForceStart)
+    /\ UNCHANGED <<shared, world, registers, ender>>
+=============================================================================
