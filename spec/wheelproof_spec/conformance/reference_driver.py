@@ -3,6 +3,18 @@
 import sys
 from importlib.metadata import version
 
+from wheelproof_spec.conformance.buffer_pool_calls import (
+    BUFFER_POOL,
+    parse_pool_call,
+    pool_answer,
+)
+from wheelproof_spec.conformance.purgatory_calls import (
+    PURGATORY,
+    parse_purgatory_call,
+    purgatory_answer,
+)
+from wheelproof_spec.conformance.reference_buffer_pool import ReferencePoolPort
+from wheelproof_spec.conformance.reference_purgatory import ReferencePurgatoryPort
 from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
 from wheelproof_spec.conformance.serve import serve, served
 from wheelproof_spec.conformance.timer_calls import TIMER, parse_timer_call, timer_answer
@@ -13,7 +25,11 @@ def main() -> int:
     """Serve the reference on standard input and output and return the exit code."""
     try:
         serve(
-            [served(TIMER, ReferenceTimerPort(), parse_timer_call, timer_answer)],
+            [
+                served(TIMER, ReferenceTimerPort(), parse_timer_call, timer_answer),
+                served(PURGATORY, ReferencePurgatoryPort(), parse_purgatory_call, purgatory_answer),
+                served(BUFFER_POOL, ReferencePoolPort(), parse_pool_call, pool_answer),
+            ],
             implementation="wheelproof",
             version=version("wheelproof"),
             requests=sys.stdin.buffer,

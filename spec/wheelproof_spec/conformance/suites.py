@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from wheelproof_spec.conformance.buffer_pool_suite import BufferPoolSuite
 from wheelproof_spec.conformance.calls import Request
 from wheelproof_spec.conformance.conformance import ConformancePlan, conform
 from wheelproof_spec.conformance.conformance_result import ConformanceResult
+from wheelproof_spec.conformance.purgatory_suite import PurgatorySuite
 from wheelproof_spec.conformance.suite import Suite
 from wheelproof_spec.conformance.timer_suite import TimerSuite
 
@@ -34,5 +36,10 @@ def _component(suite: Suite[CallT, SeenT]) -> Component:
 
 
 COMPONENTS: dict[str, Component] = {
-    component.name: component for component in (_component(TimerSuite()),)
+    component.name: component
+    for component in (
+        _component(TimerSuite()),
+        _component(PurgatorySuite()),
+        _component(BufferPoolSuite()),
+    )
 }

@@ -1,4 +1,4 @@
-"""Proving the contracts of the timer's arithmetic over all paths, with CrossHair.
+"""Proving the contracts of the arithmetic over all paths, with CrossHair.
 
 A contract is one postcondition of one function, under all its preconditions. CrossHair runs the
 function on symbolic integers and asks an SMT solver about every path: the answer is a proof for all
@@ -24,6 +24,8 @@ MODULES = (
     "wheelproof_spec.contracts.placing",
     "wheelproof_spec.contracts.cascading",
     "wheelproof_spec.contracts.levels",
+    "wheelproof.producer.pool_arithmetic",
+    "wheelproof.producer.readiness",
 )
 """The modules whose functions carry contracts: the arithmetic, then the theorems about it."""
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.fuzz.report import FuzzReport
 
 # A batch is over in a second or two, so that `--seconds` is kept to.
-_CASES_IN_A_BATCH = {"none": 100, "real": 20}
+_CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
 
 
 def register(verbs: Verbs) -> None:
@@ -26,9 +26,10 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--threads",
-        choices=("none", "real"),
+        choices=("none", "real", "controlled"),
         default="none",
-        help="one thread under a manual clock, or bursts of real threads (default: none)",
+        help="one thread under a manual clock, bursts of real threads, or bursts under the "
+        "controlled runtime, whose schedule is drawn and shrunk like the calls (default: none)",
     )
     parser.add_argument(
         "--seconds", type=float, metavar="N", help="go on for N seconds (default: one batch)"
@@ -37,7 +38,7 @@ def register(verbs: Verbs) -> None:
         "--cases",
         type=int,
         metavar="N",
-        help="cases in a batch (default: 100, with real threads 20)",
+        help="cases in a batch (default: 100, with real threads 20, with controlled ones 200)",
     )
     parser.add_argument("--seed", type=int, metavar="N", help="repeat the run of this seed")
     parser.add_argument(

@@ -1,0 +1,210 @@
+"""Benchmark of the producer's memory: ``python bench/producer.py [--quick] [--json FILE]``.
+
+Prints, measured in one run: allocate plus deallocate of the poolable size against a bare
+`bytearray`; ten threads that share a pool; and what ready and drain cost for each of 10 to 10,000
+partitions.
+"""
+
+import argparse
+import statistics
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+
+from machine import this_machine
+from stopwatch import microseconds_each
+from wheelproof import sync
+from wheelproof.clock import ManualClock
+from wheelproof.producer import (
+    AccumulatorConfig,
+    BufferPool,
+    Cluster,
+    NodeId,
+    Record,
+    RecordAccumulator,
+    TopicPartition,
+)
+from wheelproof.units import Millis
+from wheelproof_spec.reports import write_json
+
+_POOLABLE = 16_384
+_THREADS = 10
+_NODE = NodeId(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """How much is measured."""
+
+    pairs: int
+    rounds: int
+    operations_a_thread: int
+    partitions: tuple[int, ...]
+
+
+FULL = Scale(
+    pairs=20_000, rounds=5, operations_a_thread=50_000, partitions=(10, 100, 1_000, 10_000)
+)
+QUICK = Scale(pairs=500, rounds=2, operations_a_thread=200, partitions=(10, 100))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionCost:
+    """What each of so many partitions costs, in microseconds of processor time."""
+
+    partitions: int
+    append: float
+    ready: float
+    drain: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Figures:
+    """Everything that one run measured; microseconds of processor time."""
+
+    pool_pair: float
+    bare_bytearray: float
+    threads_pair: float
+    all_memory_is_back: bool
+    partitions: list[PartitionCost]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print and, if asked to, write the figures as JSON; 1 if memory was lost."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    options = parser.parse_args(arguments)
+    scale = QUICK if options.quick else FULL
+    machine = this_machine()
+    print(f"producer memory, on {machine}")
+    figures = measure(scale)
+    _print(figures, scale)
+    if options.json is not None:
+        document = {"schema": "wheelproof.bench-producer/1", **asdict(figures)}
+        write_json(options.json, document)
+    return 0 if figures.all_memory_is_back else 1
+
+
+def measure(scale: Scale) -> Figures:
+    """Measure everything, the contestants of a comparison in turn."""
+    pool_pair, bare = _allocations(scale)
+    threads_pair, back = _shared_pool(scale.operations_a_thread)
+    return Figures(
+        pool_pair=pool_pair,
+        bare_bytearray=bare,
+        threads_pair=threads_pair,
+        all_memory_is_back=back,
+        partitions=[_partitions(count, scale.rounds) for count in scale.partitions],
+    )
+
+
+def _allocations(scale: Scale) -> tuple[float, float]:
+    pool = BufferPool(4 * _POOLABLE, _POOLABLE)
+    rounds = [
+        (
+            microseconds_each(partial(_use, pool, scale.pairs), scale.pairs),
+            microseconds_each(partial(_make_bare, scale.pairs), scale.pairs),
+        )
+        for _ in range(scale.rounds)
+    ]
+    return statistics.median(one for one, _ in rounds), statistics.median(two for _, two in rounds)
+
+
+def _use(pool: BufferPool, count: int) -> None:
+    for _ in range(count):
+        pool.deallocate(pool.allocate(_POOLABLE, 0))
+
+
+def _make_bare(count: int) -> None:
+    for _ in range(count):
+        bytearray(_POOLABLE)
+
+
+def _shared_pool(operations: int) -> tuple[float, bool]:
+    pool = BufferPool(5 * _POOLABLE, _POOLABLE)
+    threads = [
+        sync.thread(partial(_use_patiently, pool, operations), f"{number}")
+        for number in range(_THREADS)
+    ]
+
+    def run() -> None:
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    each = microseconds_each(run, operations * _THREADS)
+    return each, pool.available_memory() == pool.total_memory
+
+
+def _use_patiently(pool: BufferPool, count: int) -> None:
+    for number in range(count):
+        size = _POOLABLE if number % 8 else _POOLABLE // 2
+        pool.deallocate(pool.allocate(size, 3_600_000))
+
+
+def _partitions(count: int, rounds: int) -> PartitionCost:
+    costs = [_one_round(count) for _ in range(rounds)]
+    appends, readies, drains = zip(*costs, strict=True)
+    return PartitionCost(
+        partitions=count,
+        append=statistics.median(appends),
+        ready=statistics.median(readies),
+        drain=statistics.median(drains),
+    )
+
+
+def _one_round(count: int) -> tuple[float, float, float]:
+    clock = ManualClock()
+    batch_size = 128
+    pool = BufferPool(2 * count * batch_size, batch_size, clock=clock)
+    config = AccumulatorConfig(batch_size=batch_size)
+    accumulator = RecordAccumulator(pool, config, clock=clock)
+    partitions = [TopicPartition("topic", number) for number in range(count)]
+    cluster = Cluster(leaders=dict.fromkeys(partitions, _NODE))
+    record = Record(timestamp_ms=0, value=b"value")
+
+    def append() -> None:
+        for partition in partitions:
+            accumulator.append(partition, record)
+
+    append()
+    appending = microseconds_each(append, count)
+    # A node each, since a node that is ready is not looked at again.
+    spread = Cluster(leaders={one: NodeId(one.partition) for one in partitions})
+
+    def ready() -> None:
+        accumulator.ready(spread, Millis(0))
+
+    def drain() -> None:
+        accumulator.drain(cluster, [_NODE], 2**40, Millis(0))
+
+    return appending, microseconds_each(ready, count), microseconds_each(drain, count)
+
+
+def _print(figures: Figures, scale: Scale) -> None:
+    ratio = figures.pool_pair / figures.bare_bytearray
+    print(
+        f"allocate + deallocate of {_POOLABLE} bytes: {figures.pool_pair:.2f} us, "
+        f"bytearray({_POOLABLE}): {figures.bare_bytearray:.2f} us, ratio {ratio:.1f}"
+    )
+    print(
+        f"{_THREADS} threads, {scale.operations_a_thread:,} operations each: "
+        f"{figures.threads_pair:.2f} us a pair, all memory back: {figures.all_memory_is_back}"
+    )
+    print(f"{'partitions':>10}  {'append us':>9}  {'ready us':>8}  {'drain us':>8}")
+    for one in figures.partitions:
+        print(f"{one.partitions:>10,}  {one.append:>9.2f}  {one.ready:>8.2f}  {one.drain:>8.2f}")
+    first, last = figures.partitions[0], figures.partitions[-1]
+    print(
+        f"a partition among the most against one among the fewest: append "
+        f"{last.append / first.append:.2f}, ready {last.ready / first.ready:.2f}, "
+        f"drain {last.drain / first.drain:.2f}"
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

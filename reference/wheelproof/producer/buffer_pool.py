@@ -1,0 +1,335 @@
+"""A bounded amount of memory that threads share, wait for and give back: BufferPool."""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Annotated, Protocol
+
+from wheelproof import sync
+from wheelproof.clock import Clock, SystemClock
+from wheelproof.domain import require_integer
+from wheelproof.producer import pool_arithmetic
+from wheelproof.producer.byte_buffer import Allocator, ByteBuffer, allocate_byte_buffer
+from wheelproof.producer.errors import (
+    BufferExhaustedError,
+    ForeignBufferError,
+    ProducerClosedError,
+)
+from wheelproof.sync import Condition, GuardedBy
+from wheelproof.units import MAX_MILLIS, Millis
+
+MAX_MEMORY = 2**62 - 1
+"""The largest pool, in bytes; half of what a signed 64-bit integer holds, as with times."""
+
+
+class WaitTimeSensor(Protocol):
+    """A metric of how long threads have waited for memory."""
+
+    def record(self, waited_ms: Millis) -> None:
+        """Take note of one wait, in milliseconds; an exception ends the call that waited."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferPoolUsage:
+    """Where the memory was at one moment; all but `waiting` in bytes, and together the total.
+
+    `accumulated` is held by waiting threads, `lent` includes what is being allocated; `waiting` is
+    the number of waiting threads.
+    """
+
+    non_pooled: int
+    pooled: int
+    lent: int
+    accumulated: int
+    waiting: int
+
+
+class Loan:
+    """A reservation of `size` bytes, until the buffer is given back."""
+
+    __slots__ = ("buffer", "size")
+
+    def __init__(self, size: int, buffer: ByteBuffer | None = None) -> None:
+        self.size = size
+        self.buffer = buffer
+        """The pooled buffer that serves the loan; None if memory has to be allocated for it."""
+
+
+class Waiter:
+    """A thread that waits for `size` bytes; the pool's lock guards `accumulated`."""
+
+    __slots__ = ("accumulated", "more_memory", "size")
+
+    def __init__(self, size: int, more_memory: Condition) -> None:
+        self.size = size
+        self.more_memory = more_memory
+        self.accumulated = 0
+
+
+class BufferPool:
+    """Memory of a fixed total, lent out in buffers; those of one size are kept for reuse.
+
+    Memory goes to the thread that has waited longest, until it has enough (semantics.md 3.10).
+    Unlike Kafka's, the pool therefore serves a newcomer only if nobody waits, and a thread that
+    wakes up for no reason takes nothing unless it is first; docs/findings.md has the
+    counterexamples. Zero bytes can always be had at once.
+
+    TLA+: BufferPool; FifoAllocator for what it promises.
+    """
+
+    __slots__ = (
+        "_allocator",
+        "_clock",
+        "_closed",
+        "_free",
+        "_loans",
+        "_lock",
+        "_non_pooled_available_memory",
+        "_runtime",
+        "_wait_time",
+        "_waiters",
+        "poolable_size",
+        "total_memory",
+    )
+
+    def __init__(
+        self,
+        total_memory: int,
+        poolable_size: int,
+        *,
+        clock: Clock | None = None,
+        allocator: Allocator = allocate_byte_buffer,
+        wait_time: WaitTimeSensor | None = None,
+    ) -> None:
+        """Make a pool of `total_memory` bytes that keeps buffers of `poolable_size` bytes.
+
+        `clock` is the system's by default; `allocator` makes the buffers, outside the pool's lock;
+        `wait_time` is told of each wait.
+        Raises IllegalArgumentError for a negative total or a poolable size below 1.
+        """
+        self.total_memory = require_integer("total_memory", total_memory, 0, MAX_MEMORY)
+        self.poolable_size = require_integer("poolable_size", poolable_size, 1, MAX_MEMORY)
+        self._clock = SystemClock() if clock is None else clock
+        self._allocator = allocator
+        self._wait_time = wait_time
+        # The conditions of those who wait are made later, and have to match the lock.
+        self._runtime = sync.current_runtime()
+        self._lock = self._runtime.lock("BufferPool.lock")
+        self._closed: Annotated[bool, GuardedBy("_lock")] = False
+        self._non_pooled_available_memory: Annotated[int, GuardedBy("_lock")] = total_memory
+        self._free: Annotated[deque[ByteBuffer], GuardedBy("_lock")] = deque()
+        self._waiters: Annotated[deque[Waiter], GuardedBy("_lock")] = deque()
+        self._loans: Annotated[set[Loan], GuardedBy("_lock")] = set()
+
+    def allocate(self, size: int, max_time_to_block_ms: int) -> ByteBuffer:
+        """Return a buffer of `size` bytes, waiting at most `max_time_to_block_ms` milliseconds.
+
+        Raises IllegalArgumentError for a size outside 0 .. total (semantics.md 3.1),
+        ProducerClosedError if the pool is closed now or during the wait, BufferExhaustedError when
+        the time is over, ThreadInterruptedError if interrupted before the memory came
+        (semantics.md 3.5), and what the allocator or the metric raises. After an error the pool has
+        all that it had (semantics.md 3.4, 3.6).
+        TLA+: Allocate, Wake and Make of BufferPool.
+        """
+        require_integer("size", size, 0, self.total_memory)
+        require_integer("max_time_to_block_ms", max_time_to_block_ms, 0, MAX_MILLIS)
+        deadline_ms = Millis(self._clock.hi_res_clock_ms() + max_time_to_block_ms)
+        with self._lock:
+            self._require_open()
+            try:
+                if self._may_take_at_once(size):
+                    loan = self._take_at_once(size)
+                else:
+                    loan = self._wait_for_memory(size, deadline_ms)
+            finally:
+                self._signal_next()
+        return self._make_buffer(loan) if loan.buffer is None else loan.buffer
+
+    def deallocate(self, buffer: ByteBuffer | None) -> None:
+        """Take `buffer` back, for reuse if it has the poolable size (semantics.md 3.7).
+
+        Allowed after `close`; None has no effect.
+        Raises ForeignBufferError if the buffer is not on loan from this pool.
+        TLA+: Deallocate of BufferPool.
+        """
+        if buffer is None:
+            return
+        with self._lock:
+            size = self._end_loan(buffer)
+            if pool_arithmetic.goes_to_free_list(size, buffer.capacity, self.poolable_size):
+                self._free.append(buffer)
+            else:
+                self._non_pooled_available_memory += size
+            self._signal_first()
+
+    def close(self) -> None:
+        """Refuse further allocations and release every thread that waits (semantics.md 3.8).
+
+        TLA+: Close of BufferPool.
+        """
+        with self._lock:
+            self._closed = True
+            for waiter in self._waiters:
+                waiter.more_memory.notify()
+
+    def available_memory(self) -> int:
+        """Return how many bytes are neither lent nor held by waiting threads."""
+        with self._lock:
+            return self._non_pooled_available_memory + self._free_list_size()
+
+    def unallocated_memory(self) -> int:
+        """Return how many bytes are available and not bound in buffers for reuse."""
+        with self._lock:
+            return self._non_pooled_available_memory
+
+    def queued(self) -> int:
+        """Return how many threads wait for memory."""
+        with self._lock:
+            return len(self._waiters)
+
+    def usage(self) -> BufferPoolUsage:
+        """Return where the memory is, all of it as of one moment (semantics.md 3.9)."""
+        with self._lock:
+            return BufferPoolUsage(
+                non_pooled=self._non_pooled_available_memory,
+                pooled=len(self._free) * self.poolable_size,
+                lent=sum(loan.size for loan in self._loans),
+                accumulated=sum(waiter.accumulated for waiter in self._waiters),
+                waiting=len(self._waiters),
+            )
+
+    def _may_take_at_once(self, size: int) -> bool:
+        return size == 0 or (not self._waiters and self._has_enough(size))
+
+    def _has_enough(self, size: int) -> bool:
+        return self._non_pooled_available_memory + self._free_list_size() >= size
+
+    def _free_list_size(self) -> int:
+        return pool_arithmetic.free_list_size(len(self._free), self.poolable_size)
+
+    def _take_at_once(self, size: int) -> Loan:
+        if size == self.poolable_size and self._free:
+            return self._lend(size, self._free.popleft())
+        self._free_up(size)
+        self._non_pooled_available_memory -= size
+        return self._lend(size, None)
+
+    def _wait_for_memory(self, size: int, deadline_ms: Millis) -> Loan:
+        waiter = Waiter(size, self._runtime.condition(self._lock, "BufferPool.more_memory"))
+        self._waiters.append(waiter)
+        try:
+            loan: Loan | None = None
+            while loan is None:
+                # First of all a wait, also when there is no time left (semantics.md 3.5).
+                now_ms = self._await_more_memory(waiter, deadline_ms)
+                self._require_open()
+                if self._is_next(waiter):
+                    loan = self._take_what_there_is(waiter)
+                if loan is None and now_ms >= deadline_ms:
+                    raise BufferExhaustedError(
+                        f"no {size} bytes within the time allowed; {len(self._waiters)} threads "
+                        f"wait for memory of {self.total_memory} bytes"
+                    )
+            return loan
+        finally:
+            self._leave_queue(waiter)
+
+    def _await_more_memory(self, waiter: Waiter, deadline_ms: Millis) -> Millis:
+        """Release the lock and wait; returns the time at which the wait ended."""
+        started_ms = self._clock.hi_res_clock_ms()
+        ended_ms = started_ms
+        try:
+            if started_ms >= deadline_ms:
+                waiter.more_memory.wait(Millis(0))
+            else:
+                self._clock.wait_until(self._lock, waiter.more_memory, deadline_ms)
+        finally:
+            ended_ms = self._clock.hi_res_clock_ms()
+            if self._wait_time is not None:
+                self._wait_time.record(Millis(ended_ms - started_ms))
+        return ended_ms
+
+    def _is_next(self, waiter: Waiter) -> bool:
+        return self._waiters[0] is waiter
+
+    def _take_what_there_is(self, waiter: Waiter) -> Loan | None:
+        """Take memory for `waiter`; returns the loan once it has enough."""
+        size = waiter.size
+        if waiter.accumulated == 0 and size == self.poolable_size and self._free:
+            return self._lend(size, self._free.popleft())
+        wanted = size - waiter.accumulated
+        self._free_up(wanted)
+        taken = pool_arithmetic.memory_taken(wanted, self._non_pooled_available_memory)
+        self._non_pooled_available_memory -= taken
+        waiter.accumulated += taken
+        if waiter.accumulated < size:
+            return None
+        waiter.accumulated = 0
+        return self._lend(size, None)
+
+    def _leave_queue(self, waiter: Waiter) -> None:
+        self._give_back(waiter)
+        self._waiters.remove(waiter)
+
+    def _give_back(self, waiter: Waiter) -> None:
+        self._non_pooled_available_memory += waiter.accumulated
+        waiter.accumulated = 0
+
+    def _free_up(self, wanted: int) -> None:
+        count = pool_arithmetic.buffers_to_drop(
+            wanted, self._non_pooled_available_memory, len(self._free), self.poolable_size
+        )
+        for _ in range(count):
+            self._free.pop()
+        self._non_pooled_available_memory += count * self.poolable_size
+
+    def _lend(self, size: int, buffer: ByteBuffer | None) -> Loan:
+        # A buffer of its own for each loan: whoever kept one from a loan before cannot return it.
+        loan = Loan(size, None if buffer is None else buffer.duplicate())
+        self._loans.add(loan)
+        if loan.buffer is not None:
+            loan.buffer.receipt = loan
+        return loan
+
+    def _make_buffer(self, loan: Loan) -> ByteBuffer:
+        """Allocate the memory of a loan, outside the lock."""
+        try:
+            buffer = self._allocator(loan.size)
+            buffer.receipt = loan
+        except BaseException:
+            self._refund(loan)
+            raise
+        return buffer
+
+    def _refund(self, loan: Loan) -> None:
+        """Take back a reservation for which there was no memory (semantics.md 3.6).
+
+        TLA+: Refund of BufferPool.
+        """
+        with self._lock:
+            self._loans.remove(loan)
+            self._non_pooled_available_memory += loan.size
+            self._signal_first()
+
+    def _end_loan(self, buffer: ByteBuffer) -> int:
+        loan = buffer.receipt
+        if not isinstance(loan, Loan) or loan not in self._loans:
+            raise ForeignBufferError(
+                f"a buffer of {buffer.capacity} bytes was given back that is not on loan: "
+                "it was given back before, or is another pool's"
+            )
+        self._loans.remove(loan)
+        return loan.size
+
+    def _signal_next(self) -> None:
+        """Hand a signal on that may have reached a thread on its way out (semantics.md 3.4)."""
+        if self._non_pooled_available_memory > 0 or self._free:
+            self._signal_first()
+
+    def _signal_first(self) -> None:
+        if self._waiters:
+            self._waiters[0].more_memory.notify()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise ProducerClosedError("the pool has been closed; it lends no more memory")

@@ -1,0 +1,59 @@
+"""What the sender knows of the cluster: which node leads which partition."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NewType
+
+from wheelproof.domain import require_integer
+from wheelproof.errors import IllegalArgumentError
+
+NodeId = NewType("NodeId", int)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TopicPartition:
+    """A partition of a topic."""
+
+    topic: str
+    partition: int
+
+    def __post_init__(self) -> None:
+        require_integer("partition", self.partition, 0)
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The leader of each partition, None where there is none at the moment.
+
+    Partitions that are missing have no leader either. `nodes` may have some that lead nothing.
+    """
+
+    leaders: Mapping[TopicPartition, NodeId | None]
+    nodes: frozenset[NodeId] = frozenset()
+    _partitions: Mapping[NodeId, tuple[TopicPartition, ...]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        led: dict[NodeId, list[TopicPartition]] = {node: [] for node in sorted(self.nodes)}
+        for partition, leader in self.leaders.items():
+            if leader is not None:
+                led.setdefault(leader, []).append(partition)
+        by_node = {node: tuple(sorted(partitions)) for node, partitions in led.items()}
+        object.__setattr__(self, "_partitions", by_node)
+
+    def leader_for(self, partition: TopicPartition) -> NodeId | None:
+        """Return the node that leads `partition`, None if it is not known."""
+        return self.leaders.get(partition)
+
+    def partitions_for_node(self, node: NodeId) -> tuple[TopicPartition, ...]:
+        """Return the partitions that `node` leads, in a fixed order.
+
+        Raises IllegalArgumentError for a node that is not in the cluster.
+        """
+        partitions = self._partitions.get(node)
+        if partitions is None:
+            known = ", ".join(str(known) for known in self._partitions) or "none"
+            raise IllegalArgumentError(f"no node {node} in the cluster; there are: {known}")
+        return partitions

@@ -1,0 +1,83 @@
+"""The result of a batch: what many futures and flushes wait for."""
+
+from typing import Annotated
+
+from wheelproof import sync
+from wheelproof.clock import Clock
+from wheelproof.sync import GuardedBy
+from wheelproof.units import Millis
+
+
+class ProduceRequestResult:
+    """Set once, and then done for good (semantics.md 4.11).
+
+    A batch that was split is done at the split, but its records are not: `await_all` waits for the
+    batches that they went to as well (KAFKA-9312).
+    """
+
+    __slots__ = ("_clock", "_dependents", "_done", "_is_done", "_lock", "base_offset", "error")
+
+    base_offset: Annotated[int, GuardedBy("_lock")]
+    error: Annotated[Exception | None, GuardedBy("_lock")]
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._lock = sync.lock("ProduceRequestResult.lock")
+        self._done = sync.condition(self._lock, "ProduceRequestResult.done")
+        self._is_done: Annotated[bool, GuardedBy("_lock")] = False
+        self._dependents: Annotated[tuple[ProduceRequestResult, ...], GuardedBy("_lock")] = ()
+
+    def done(
+        self,
+        base_offset: int,
+        error: Exception | None,
+        dependents: "tuple[ProduceRequestResult, ...]" = (),
+    ) -> None:
+        """Publish the result: the offset of the first record, or an error.
+
+        `dependents` are the results of the batches into which this one was split.
+        """
+        with self._lock:
+            self.base_offset = base_offset
+            self.error = error
+            self._dependents = dependents
+            self._is_done = True
+            self._done.notify_all()
+
+    def completed(self) -> bool:
+        """Tell whether the result is there."""
+        with self._lock:
+            return self._is_done
+
+    def outcome(self) -> tuple[int, Exception | None]:
+        """Return base offset and error; only once the result is there."""
+        with self._lock:
+            return self.base_offset, self.error
+
+    def await_done(self, deadline_ms: Millis | None = None) -> bool:
+        """Wait until the result is there, or the clock shows `deadline_ms`; tell whether it is.
+
+        Raises ThreadInterruptedError if interrupted.
+        """
+        with self._lock:
+            while not self._is_done:
+                if deadline_ms is None:
+                    self._done.wait()
+                elif self._clock.hi_res_clock_ms() >= deadline_ms:
+                    return False
+                else:
+                    self._clock.wait_until(self._lock, self._done, deadline_ms)
+            return True
+
+    def await_all(self) -> None:
+        """Wait for the results of all records, wherever a split has put them (semantics.md 4.8)."""
+        pending: list[ProduceRequestResult] = [self]
+        while pending:
+            result = pending.pop()
+            result.await_done()
+            pending.extend(result.dependents())
+
+    def dependents(self) -> "tuple[ProduceRequestResult, ...]":
+        """Return the results of the batches into which this one was split."""
+        with self._lock:
+            return self._dependents

@@ -1,0 +1,132 @@
+"""The threaded machine of the buffer pool: threads that take memory and give it back.
+
+After each burst all memory is there again and nobody waits; meanwhile no more is lent than there
+is, and nobody who waits long enough goes away with nothing (semantics.md 3.9).
+"""
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from hypothesis import strategies as st
+
+from wheelproof.producer import BufferExhaustedError, BufferPool, ByteBuffer
+from wheelproof.producer.byte_buffer import allocate_stand_in
+from wheelproof.sync import use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof_spec.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.fuzz.instrumented_runtime import InstrumentedRuntime
+from wheelproof_spec.fuzz.producer_bursts import run_burst_fuzz
+from wheelproof_spec.fuzz.report import FuzzReport
+from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.oracle import Violation
+from wheelproof_spec.oracle.buffer_pool import PoolClause
+
+_PATIENCE_MS = 15_000
+"""Far longer than a burst takes: who waits this long waits in vain."""
+
+
+def run_threaded_pool_fuzz(
+    pool_class: type[BufferPool],
+    *,
+    cases: int,
+    seed: int,
+    seconds: float | None = None,
+    repeat: str = "wheelproof fuzz buffer_pool --threads real --seed {seed}",
+    progress: Callable[[FuzzReport], None] | None = None,
+) -> FuzzReport:
+    """Run bursts of threads on `pool_class`; see `run_burst_fuzz`."""
+    return run_burst_fuzz(
+        "buffer pool, real threads",
+        partial(PoolUnderTest, pool_class),
+        _setups(),
+        _calls(),
+        cases=cases,
+        seed=seed,
+        seconds=seconds,
+        repeat=repeat,
+        progress=progress,
+    )
+
+
+class PoolUnderTest:
+    """A pool, and what its threads hold of it."""
+
+    def __init__(self, pool_class: type[BufferPool], case: ThreadedCase) -> None:
+        setup = dict(case.setup)
+        self._total = setup["total_memory"]
+        self._lock = threading.Lock()
+        self._held = 0
+        self._failing = threading.local()
+        self._violation: Violation | None = None
+        with use_runtime(InstrumentedRuntime(ThreadsRuntime(), case.preemption())):
+            self._pool = pool_class(self._total, setup["poolable_size"], allocator=self._allocate)
+
+    def run(self, burst: Burst) -> Violation | None:
+        """Run one burst and judge what was seen."""
+        try:
+            run_burst([[partial(self._call, words) for words in program] for program in burst])
+        except BurstError as error:
+            return replace(error.violation, rule=PoolClause.NO_LOST_WAKE_UP)
+        return self._violation or self._leftover()
+
+    def _call(self, words: str) -> None:
+        verb, size_text, timeout = words.split(" ")
+        size = int(size_text) % (self._total + 1)
+        self._failing.now = verb == "fail"
+        timeout_ms = _PATIENCE_MS if timeout == "patiently" else 0 if timeout == "never" else 1
+        try:
+            buffer = self._pool.allocate(size, timeout_ms)
+        except MemoryError:
+            return
+        except BufferExhaustedError:
+            if timeout_ms == _PATIENCE_MS:
+                self._note(PoolClause.NO_LOST_WAKE_UP, f"{words}: nothing came")
+            return
+        self._hold(size, words)
+        self._hold(-size, words)
+        self._pool.deallocate(buffer)
+
+    def _hold(self, size: int, words: str) -> None:
+        with self._lock:
+            self._held += size
+            if self._held > self._total:
+                self._note(PoolClause.NO_MORE_THAN_TOTAL, f"{words}: {self._held} bytes are lent")
+
+    def _allocate(self, size: int) -> ByteBuffer:
+        if self._failing.now:
+            raise MemoryError
+        return allocate_stand_in(size)
+
+    def _leftover(self) -> Violation | None:
+        usage = self._pool.usage()
+        if usage.waiting == 0 and usage.non_pooled + usage.pooled == self._total:
+            return None
+        self._note(PoolClause.MEMORY_IS_CONSERVED, str(usage))
+        return self._violation
+
+    def _note(self, clause: PoolClause, observed: str) -> None:
+        self._violation = Violation(
+            rule=clause,
+            expected=f"{self._total} bytes for threads that give back what they take",
+            observed=observed,
+            reason="a burst of threads has shown it",
+        )
+
+
+def _setups() -> st.SearchStrategy[Setup]:
+    return st.builds(_setup, st.sampled_from((1, 2, 16)), st.integers(1, 3), st.integers(0, 1))
+
+
+def _setup(poolable: int, buffers: int, rest: int) -> Setup:
+    return ("total_memory", poolable * buffers + rest), ("poolable_size", poolable)
+
+
+def _calls() -> st.SearchStrategy[str]:
+    return st.builds(
+        "{} {} {}".format,
+        st.sampled_from(("use", "use", "use", "fail")),
+        st.sampled_from((1, 2, 16, 16, 32, 47)),
+        st.sampled_from(("patiently", "patiently", "hastily", "never")),
+    )
