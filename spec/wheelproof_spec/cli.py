@@ -11,12 +11,14 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
 
+from wheelproof_spec.check import command as check_command
 from wheelproof_spec.conformance import command as conformance_command
 from wheelproof_spec.errors import MissingToolError, WheelproofSpecError
 from wheelproof_spec.explore import command as explore_command
 from wheelproof_spec.fuzz import command as fuzz_command
 from wheelproof_spec.graphs import command as graph_command
 from wheelproof_spec.tlc import command as tlc_command
+from wheelproof_spec.traces import command as schema_command
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import ExitCode
 
@@ -40,7 +42,15 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=version("wheelproof"))
     verbs = Verbs(parser)
-    for command in (tlc_command, explore_command, graph_command, fuzz_command, conformance_command):
+    for command in (
+        tlc_command,
+        explore_command,
+        graph_command,
+        fuzz_command,
+        conformance_command,
+        check_command,
+        schema_command,
+    ):
         command.register(verbs)
     return parser
 

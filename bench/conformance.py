@@ -1,0 +1,205 @@
+"""Benchmark of the oracle: ``python bench/conformance.py [--quick] [--json FILE]``.
+
+Prints what judging costs: histories of timers and of pools with up to a million operations from 16
+threads, and how the cost of one operation grows; the replay of white-box traces, once parsed and
+from bytes; how many damaged lines are told apart. Processor time of one core; the peak of memory is
+the process's own, so each history is made and judged piece by piece.
+"""
+
+import argparse
+import random
+import resource
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from time import process_time
+
+from machine import this_machine
+from recorded_runs import damaged_lines, pool_lines, timer_lines, trace_lines
+from wheelproof_spec.check.checkers import CheckOptions, open_run
+from wheelproof_spec.check.routing import Router
+from wheelproof_spec.conformance.trace_run import TraceChecker
+from wheelproof_spec.reports import write_json
+from wheelproof_spec.traces.line_parser import Rejection, parse_line
+from wheelproof_spec.traces.lines import TraceEvent, TraceHeader
+from wheelproof_spec.verdicts import Verdict
+
+SECONDS_TARGET = 20.0
+GROWTH_TARGET = 1.3
+MEMORY_TARGET_MIB = 1024
+REPLAY_TARGET = 300_000
+STRICT_TARGET = 150_000
+_PIECE = 10_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cost:
+    """What judging one history cost; `operations` counts calls, each of two lines or one."""
+
+    subject: str
+    operations: int
+    lines: int
+    seconds: float
+
+    @property
+    def microseconds(self) -> float:
+        """The cost of one operation."""
+        return self.seconds / self.operations * 1e6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replay:
+    """How many events of a trace are replayed in a second."""
+
+    events: int
+    parsed: float
+    strict: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Damage:
+    """Damaged lines: each was accepted or rejected."""
+
+    lines: int
+    rejected: int
+    seconds: float
+
+
+class _Stopwatch:
+    """Measures the judge alone: the time in which the lines are made does not count."""
+
+    def __init__(self, lines: Iterator[bytes]) -> None:
+        self._lines = lines
+        self.making = 0.0
+        self.count = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        while piece := self._piece():
+            self.count += len(piece)
+            yield from piece
+
+    def _piece(self) -> list[bytes]:
+        started = process_time()
+        piece = list(islice(self._lines, _PIECE))
+        self.making += process_time() - started
+        return piece
+
+
+def judge(subject: str, operations: int, lines: Iterator[bytes]) -> Cost:
+    """Judge a history, which has to pass."""
+    watch = _Stopwatch(lines)
+    started = process_time()
+    result = Router(subject, open_run(CheckOptions())).judge(watch)
+    seconds = process_time() - started - watch.making
+    if [one.verdict for one in result.verdicts] != [Verdict.PASS]:
+        raise SystemExit(f"{subject}: {result.verdicts} {result.rejections}")
+    return Cost(subject=subject, operations=operations, lines=watch.count, seconds=seconds)
+
+
+def replay(events: int, seed: int) -> Replay:
+    """Replay one trace twice: from events, and from bytes."""
+    lines = list(trace_lines(events, seed))
+    parsed = [parse_line(line) for line in lines]
+    header, body = parsed[0], [one for one in parsed if isinstance(one, TraceEvent)]
+    assert isinstance(header, TraceHeader)
+    started = process_time()
+    _replay(header, body)
+    from_events = process_time() - started
+    started = process_time()
+    for line in lines:
+        parse_line(line)
+    parsing = process_time() - started
+    return Replay(
+        events=len(body),
+        parsed=len(body) / from_events,
+        strict=len(body) / (from_events + parsing),
+    )
+
+
+def _replay(header: TraceHeader[object], events: Iterable[TraceEvent[object, object]]) -> None:
+    checker = TraceChecker(header)
+    for event in events:
+        checker.feed(event)
+    verdict = checker.finish()
+    if verdict.verdict is not Verdict.PASS:
+        raise SystemExit(f"the trace does not pass: {verdict}")
+
+
+def damage(lines: int, seed: int) -> Damage:
+    """Parse damaged lines: nothing but events and rejections may come of them."""
+    rejected = 0
+    watch = _Stopwatch(damaged_lines(lines, random.Random(seed)))
+    started = process_time()
+    for line in watch:
+        rejected += isinstance(parse_line(line), Rejection)
+    seconds = process_time() - started - watch.making
+    return Damage(lines=lines, rejected=rejected, seconds=seconds)
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print and, if asked to, write the figures as JSON."""
+    options = _parser().parse_args(arguments)
+    sizes = (1_000, 4_000) if options.quick else (10_000, 100_000, 1_000_000)
+    machine = this_machine()
+    print(f"{machine.cpu}, {machine.cores} cores, {machine.python}, load {machine.load}")
+    print(f"processor time of one core; seed {options.seed}", flush=True)
+    makers: dict[str, Callable[[int, int], Iterator[bytes]]] = {
+        "timer": timer_lines,
+        "pool": pool_lines,
+    }
+    costs = [
+        judge(subject, size, make(size, options.seed))
+        for subject, make in makers.items()
+        for size in sizes
+    ]
+    _print_costs(costs)
+    replayed = replay(2_000 if options.quick else 200_000, options.seed)
+    print("\nreplay of a white-box trace, events a second")
+    print(f"{'once parsed':<24}{replayed.parsed:>12,.0f}   target: {REPLAY_TARGET:,}")
+    print(f"{'with strict parsing':<24}{replayed.strict:>12,.0f}   target: {STRICT_TARGET:,}")
+    hurt = damage(2_000 if options.quick else 1_000_000, options.seed)
+    print(f"\n{hurt.lines:,} damaged lines: {hurt.rejected:,} rejected, {hurt.seconds:.1f} s")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"peak of memory {peak:,.0f} MiB   target: below {MEMORY_TARGET_MIB:,}")
+    if options.json is not None:
+        figures = {
+            "costs": [asdict(cost) for cost in costs],
+            "replay": asdict(replayed),
+            "damage": asdict(hurt),
+            "peak_mib": peak,
+        }
+        document = {"schema": "wheelproof.bench/1", "machine": asdict(machine), **figures}
+        write_json(options.json, document)
+    return 0
+
+
+def _print_costs(costs: Sequence[Cost]) -> None:
+    print(f"\n{'history':<10}{'operations':>12}{'lines':>12}{'seconds':>10}{'us each':>10}")
+    for cost in costs:
+        print(
+            f"{cost.subject:<10}{cost.operations:>12,}{cost.lines:>12,}"
+            f"{cost.seconds:>10.2f}{cost.microseconds:>10.2f}"
+        )
+    for subject in dict.fromkeys(cost.subject for cost in costs):
+        own = [cost for cost in costs if cost.subject == subject]
+        growth = own[-1].microseconds / own[0].microseconds
+        print(
+            f"{subject}: cost of one operation, last / first {growth:.2f}   target: at most "
+            f"{GROWTH_TARGET}; the last in {own[-1].seconds:.1f} s   target: {SECONDS_TARGET:.0f}"
+        )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="bench/conformance.py", description="Benchmark of the conformance oracle."
+    )
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the runs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""Judging recorded traces and histories: the verb `check`."""

@@ -1,0 +1,86 @@
+"""The verb ``check``: judges recorded traces and histories."""
+
+import argparse
+import time
+from pathlib import Path
+
+from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions, open_run
+from wheelproof_spec.check.result import (
+    check_results,
+    code_of,
+    render,
+    result_document,
+    verdict_line,
+)
+from wheelproof_spec.check.routing import FileResult, Router
+from wheelproof_spec.conformance.history_run import PROFILES
+from wheelproof_spec.errors import UsageError
+from wheelproof_spec.reports import write_json, write_junit
+from wheelproof_spec.traces.reader import STANDARD_INPUT, read_lines
+from wheelproof_spec.verbs import Verbs
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verbs.add("check", "judge recorded traces and histories (JSON Lines)", run)
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
+    )
+    parser.add_argument(
+        "--profile",
+        choices=sorted(PROFILES),
+        help="the contract that histories are judged by, instead of the one that they name",
+    )
+    parser.add_argument(
+        "--max-states",
+        type=_positive,
+        default=MAX_STATES,
+        metavar="N",
+        help="give up on a trace whose order is open after so many states (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
+    )
+    parser.add_argument("--jar", type=Path, help="with --tlc: the tla2tools.jar to use")
+    parser.add_argument("--java", type=Path, help="with --tlc: the java to use")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge the files; a violation is exit code 1, a rejected line 4."""
+    files: list[Path] = arguments.files
+    if files.count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input can be read once; name - once")
+    options = CheckOptions(profile=arguments.profile, max_states=arguments.max_states)
+    started = time.monotonic()
+    results = [_check(path, options) for path in files]
+    seconds = time.monotonic() - started
+    if arguments.tlc:
+        # Its module needs Java and rich, and most users of the verb do not.
+        from wheelproof_spec.check.second_opinion import ask_tlc
+
+        ask_tlc(files, results, jar=arguments.jar, java=arguments.java)
+    if arguments.json is not None:
+        write_json(arguments.json, result_document(results))
+    if arguments.junit is not None:
+        write_junit(arguments.junit, "wheelproof.check", check_results(results, seconds))
+    print(verdict_line(results) if arguments.quiet else render(results))
+    return code_of(results)
+
+
+def _check(path: Path, options: CheckOptions) -> FileResult:
+    source = "<standard input>" if path == STANDARD_INPUT else str(path)
+    router = Router(source, open_run(options))
+    result = router.judge(read_lines(path))
+    if not result.lines:
+        router.note_empty()
+    return result
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 upwards")
+    return value

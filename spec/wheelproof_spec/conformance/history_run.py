@@ -1,0 +1,213 @@
+"""Judges one history, whatever component it belongs to, line by line."""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from wheelproof_spec.conformance.history_clock import (
+    HistoryClock,
+    MonotonicClock,
+    NoClock,
+    VirtualClock,
+)
+from wheelproof_spec.conformance.history_completion import CompletionHistoryJudge
+from wheelproof_spec.conformance.history_pool import PoolHistoryJudge
+from wheelproof_spec.conformance.history_timer import TimerHistoryJudge
+from wheelproof_spec.conformance.history_unordered import UnorderedHistoryJudge
+from wheelproof_spec.conformance.run_verdict import Place, RunVerdict
+from wheelproof_spec.conformance.strict_json import MalformedError
+from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, TimerContract, Violation
+from wheelproof_spec.traces.components import COMPONENTS
+from wheelproof_spec.traces.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.traces.producer_events import PoolSettings
+from wheelproof_spec.traces.timer_events import TimerSettings
+from wheelproof_spec.verdicts import Verdict
+
+PROFILES: Mapping[str, TimerContract] = {one.name: one for one in (KAFKA, NEVER_EARLY)}
+"""The contracts that a history can be judged by."""
+
+MOST_PROCESSES = 100_000
+_RESOLUTION_NS = 1_000_000
+_CALLS = {name: {call.f: call.happens for call in one.calls} for name, one in COMPONENTS.items()}
+
+
+class HistoryJudge(Protocol):
+    """Judges the calls of one component, in the order in which they were recorded."""
+
+    def invoked(self, op: HistoryOp[object]) -> Violation | None:
+        """A call begins."""
+        ...
+
+    def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """A call returned with an answer."""
+        ...
+
+    def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """A call was refused and has had no effect."""
+        ...
+
+    def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
+        """Nobody knows what becomes of a call."""
+        ...
+
+    def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
+        """The history ends."""
+        ...
+
+    def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
+        """Return what was not judged."""
+        ...
+
+
+class HistoryChecker:
+    """Checks that a history can have been recorded, and lets its judge decide about it."""
+
+    def __init__(
+        self, header: HistoryHeader[object], profile: str | None = None, line: int = 0
+    ) -> None:
+        """Begin with the header; `profile` replaces the one that it names.
+
+        Raises MalformedError if the profile is unknown.
+        """
+        self._header = header
+        named = header.profile if isinstance(header.profile, str) else KAFKA.name
+        self._profile = profile or named
+        if self._profile not in PROFILES:
+            known = " and ".join(PROFILES)
+            raise MalformedError(f"names the profile {self._profile!r}; there are {known}")
+        self._judge = _judge_of(header, PROFILES[self._profile])
+        self._known = _CALLS[header.component]
+        self._asked: dict[str, HistoryOp[object]] = {}
+        self._next = 0
+        self._end: HistoryEnd | None = None
+        self._violation: Violation | None = None
+        self._place = Place(index=0, line=line)
+        self._steps: Mapping[str, Callable[[HistoryOp[object]], Violation | None]] = {
+            "invoke": self._invoke,
+            "ok": self._ok,
+            "fail": self._fail,
+            "info": self._info,
+        }
+
+    def feed(self, event: HistoryOp[object] | HistoryEnd, line: int = 0) -> None:
+        """Take the next line; see `RunChecker.feed`."""
+        if isinstance(event, HistoryEnd):
+            self._take_end(event, line)
+            return
+        self._require_place(event)
+        if self._violation is not None:
+            self._step_only(event)
+        else:
+            self._violation = self._steps[event.type](event)
+            if self._violation is not None:
+                self._place = Place(index=event.index, line=line)
+        self._next += 1
+
+    def finish(self) -> RunVerdict:
+        """Return the verdict."""
+        failed = self._violation is not None
+        return RunVerdict(
+            run=self._header.history,
+            format="history",
+            component=self._header.component,
+            implementation=f"{self._header.impl.name} {self._header.impl.version}",
+            profile=self._profile,
+            verdict=self._verdict(),
+            events=self._next,
+            good_prefix=self._place.index if failed else self._next,
+            violation=self._violation,
+            place=self._place if failed else None,
+            notes=() if failed else self._judge.notes(self._end),
+        )
+
+    def _verdict(self) -> Verdict:
+        if self._violation is not None:
+            return Verdict.FAIL
+        # A run that contains nothing has shown nothing.
+        return Verdict.PASS if self._next else Verdict.INCONCLUSIVE
+
+    def _take_end(self, end: HistoryEnd, line: int) -> None:
+        if self._end is not None:
+            raise MalformedError("ends a history that has ended")
+        if end.ops != self._next:
+            raise MalformedError(f"says that there are {end.ops} ops, but {self._next} came")
+        if end.quiet and self._asked:
+            process = next(iter(self._asked))
+            raise MalformedError(f"says that all is quiet, but the last call of {process!r} runs")
+        self._end = end
+        if self._violation is None:
+            self._violation = self._judge.finish(end, self._next)
+            self._place = Place(index=self._next, line=line)
+
+    def _require_place(self, op: HistoryOp[object]) -> None:
+        if self._end is not None:
+            raise MalformedError("comes after the end of its history")
+        if op.index != self._next:
+            raise MalformedError(f"has the index {op.index} where {self._next} is next")
+        if op.f not in self._known:
+            raise MalformedError(f"has the call {op.f!r}, which a {self._header.component} lacks")
+        if self._known[op.f]:
+            if op.type not in ("invoke", "ok"):
+                raise MalformedError(f"has the type {op.type!r}, but {op.f!r} is no call")
+            return
+        asked = self._asked.get(op.process)
+        if op.type == "invoke":
+            if asked is not None:
+                raise MalformedError(f"begins a call while the last one of {op.process!r} runs")
+            if len(self._asked) >= MOST_PROCESSES:
+                raise MalformedError(f"would make more than {MOST_PROCESSES:,} open calls")
+        elif asked is None:
+            raise MalformedError(f"ends a call of {op.process!r}, which has none under way")
+        elif asked.f != op.f:
+            raise MalformedError(f"ends {op.f!r}, but {op.process!r} called {asked.f!r}")
+
+    def _step_only(self, op: HistoryOp[object]) -> None:
+        if self._known[op.f]:
+            return
+        if op.type == "invoke":
+            self._asked[op.process] = op
+        else:
+            del self._asked[op.process]
+
+    def _invoke(self, op: HistoryOp[object]) -> Violation | None:
+        if not self._known[op.f]:
+            self._asked[op.process] = op
+        return self._judge.invoked(op)
+
+    def _ok(self, op: HistoryOp[object]) -> Violation | None:
+        if self._known[op.f]:
+            return None
+        return self._judge.returned(self._asked.pop(op.process), op)
+
+    def _fail(self, op: HistoryOp[object]) -> Violation | None:
+        return self._judge.failed(self._asked.pop(op.process), op)
+
+    def _info(self, op: HistoryOp[object]) -> Violation | None:
+        self._judge.lost(self._asked.pop(op.process), op)
+        return None
+
+
+def _judge_of(header: HistoryHeader[object], contract: TimerContract) -> HistoryJudge:
+    config = header.config
+    if header.order == "process" or header.clock == "process_ns":
+        return UnorderedHistoryJudge()
+    if isinstance(config, TimerSettings):
+        return TimerHistoryJudge(config, _clock_of(header, config, contract))
+    if isinstance(config, PoolSettings):
+        return PoolHistoryJudge(config)
+    return CompletionHistoryJudge()
+
+
+def _clock_of(
+    header: HistoryHeader[object], settings: TimerSettings, contract: TimerContract
+) -> HistoryClock:
+    match header.clock:
+        case "virtual":
+            start_ms = settings.start_ms if isinstance(settings.start_ms, int) else 0
+            return VirtualClock(settings.tick_ms, contract, start_ms)
+        case "monotonic_ns":
+            resolution_ns = header.clock_resolution_ns
+            if not isinstance(resolution_ns, int):
+                resolution_ns = _RESOLUTION_NS
+            return MonotonicClock(settings.tick_ms, contract, resolution_ns)
+        case _:
+            return NoClock(settings.tick_ms, contract)

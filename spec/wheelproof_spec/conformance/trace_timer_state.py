@@ -1,0 +1,194 @@
+"""The state of SystemTimer.tla, for the replay of traces: wheels, queue, locks, tasks, threads."""
+
+import heapq
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+
+IDLE_KEY = -1
+
+Bucket = tuple[int, int]
+"""A bucket: its level, 0 for the lowest, and its index there."""
+
+
+@dataclass(slots=True)
+class ThreadState:
+    """One recorded thread: its next step, and its registers as the module names them."""
+
+    name: str
+    pc: str = "Idle"
+    task: str = ""
+    """The task that is being added or cancelled."""
+    reading: int = 0
+    hand: str = ""
+    into: Bucket | None = None
+    polled: Bucket | None = None
+    adds: bool = False
+
+
+@dataclass(slots=True)
+class Level:
+    """One wheel: its clock, the keys of its buckets unless idle, and what is linked in them."""
+
+    clock: int
+    keys: dict[int, int] = field(default_factory=dict[int, int])
+    tasks: dict[int, list[str]] = field(default_factory=dict[int, list[str]])
+
+
+@dataclass(slots=True)
+class TimerState:
+    """Everything but the constants."""
+
+    tick_ms: int
+    wheel_size: int
+    now: int
+    levels: list[Level]
+    queue: list[tuple[int, Bucket]] = field(default_factory=list[tuple[int, Bucket]])
+    readers: set[str] = field(default_factory=set[str])
+    writer: str = ""
+    closed: bool = False
+    shut: bool = False
+    waiting: set[str] = field(default_factory=set[str])
+    deadline: dict[str, int] = field(default_factory=dict[str, int])
+    delay: dict[str, int] = field(default_factory=dict[str, int])
+    threads: dict[str, ThreadState] = field(default_factory=dict[str, ThreadState])
+
+    def copy(self) -> "TimerState":
+        """Return a state that shares nothing with this one that can change."""
+        return replace(
+            self,
+            levels=[
+                Level(
+                    one.clock, dict(one.keys), {at: list(names) for at, names in one.tasks.items()}
+                )
+                for one in self.levels
+            ],
+            queue=list(self.queue),
+            readers=set(self.readers),
+            waiting=set(self.waiting),
+            deadline=dict(self.deadline),
+            delay=dict(self.delay),
+            threads={name: replace(one) for name, one in self.threads.items()},
+        )
+
+    def key(self) -> Hashable:
+        """Return what tells this state from every other one of the same trace."""
+        return (
+            self.now,
+            tuple(
+                (
+                    one.clock,
+                    tuple(sorted(one.keys.items())),
+                    tuple(sorted((at, tuple(names)) for at, names in one.tasks.items() if names)),
+                )
+                for one in self.levels
+            ),
+            tuple(sorted(self.queue)),
+            tuple(sorted(self.readers)),
+            self.writer,
+            self.closed,
+            self.shut,
+            tuple(sorted(self.waiting)),
+            tuple(sorted(self.deadline.items())),
+            tuple(
+                (one.name, one.pc, one.task, one.reading, one.hand, one.into, one.polled)
+                for one in sorted(self.threads.values(), key=_name)
+            ),
+        )
+
+    def thread(self, name: str) -> ThreadState:
+        """Return a thread; one that was not seen before is idle."""
+        found = self.threads.get(name)
+        if found is None:
+            found = self.threads[name] = ThreadState(name)
+        return found
+
+    def tick_of(self, level: int) -> int:
+        """Return the tick of a level in milliseconds."""
+        factor: int = self.wheel_size**level
+        return self.tick_ms * factor
+
+    def bucket_for(self, time: int, level: int) -> Bucket:
+        """Return the bucket of a level that holds `time`."""
+        return level, time // self.tick_of(level) % self.wheel_size
+
+    def key_for(self, time: int, level: int) -> int:
+        """Return when that bucket expires."""
+        tick = self.tick_of(level)
+        return time - time % tick
+
+    def key_of(self, bucket: Bucket) -> int:
+        """Return when a bucket expires as it is now, IDLE_KEY if it waits for nothing."""
+        level, index = bucket
+        if level >= len(self.levels):
+            return IDLE_KEY
+        return self.levels[level].keys.get(index, IDLE_KEY)
+
+    def content(self, bucket: Bucket) -> list[str]:
+        """Return what is linked in a bucket, the head first; the list is the bucket's own."""
+        level, index = bucket
+        tasks = self.levels[level].tasks
+        found = tasks.get(index)
+        if found is None:
+            found = tasks[index] = []
+        return found
+
+    def place_for(self, time: int) -> int | None:
+        """Return the level that takes `time` in; None if it is due (Climb of the module)."""
+        level, tick = 0, self.tick_ms
+        clock = self.levels[0].clock
+        while True:
+            if time < clock + tick:
+                return None
+            if time < clock + tick * self.wheel_size:
+                return level
+            level += 1
+            tick *= self.wheel_size
+            clock = self.levels[level].clock if level < len(self.levels) else clock - clock % tick
+
+    def make_levels(self, level: int) -> None:
+        """Make the wheels up to `level`."""
+        while len(self.levels) <= level:
+            clock = self.levels[-1].clock
+            self.levels.append(Level(clock - clock % self.tick_of(len(self.levels))))
+
+    def advance(self, time: int) -> None:
+        """Move the clocks of the wheels (Advanced of the module)."""
+        tick = self.tick_ms
+        for level in self.levels:
+            if time < level.clock + tick:
+                return
+            time = level.clock = time - time % tick
+            tick *= self.wheel_size
+
+    def take_out(self, task: str) -> None:
+        """Take a task out of every bucket (Without of the module)."""
+        for level in self.levels:
+            for names in level.tasks.values():
+                if task in names:
+                    names[:] = [name for name in names if name != task]
+
+    def offer(self, bucket: Bucket) -> None:
+        """Put a bucket into the queue under the key that it has now."""
+        heapq.heappush(self.queue, (self.key_of(bucket), bucket))
+
+    def heads(self) -> list[Bucket]:
+        """Return the buckets that may be the head of the queue."""
+        queue = self.queue
+        if not queue:
+            return []
+        first = queue[0][0]
+        if len(queue) == 1 or all(queue[at][0] != first for at in (1, 2) if at < len(queue)):
+            return [queue[0][1]]
+        return [bucket for key, bucket in queue if key == first]
+
+    def take(self, bucket: Bucket) -> None:
+        """Take one of the heads out of the queue."""
+        if self.queue[0][1] == bucket:
+            heapq.heappop(self.queue)
+            return
+        self.queue.remove((self.queue[0][0], bucket))
+        heapq.heapify(self.queue)
+
+
+def _name(thread: ThreadState) -> str:
+    return thread.name

@@ -1,0 +1,1 @@
+"""What implementations hand in: the schemas of traces, histories and vectors, readers, writers."""

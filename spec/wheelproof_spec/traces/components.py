@@ -1,0 +1,27 @@
+"""All components, and what a line may be: the one table that parser, schema and page read."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from wheelproof_spec.traces.definitions import (
+    ActionDefinition,
+    CallDefinition,
+    ComponentDefinition,
+)
+from wheelproof_spec.traces.producer_events import ACCUMULATOR, BUFFER_POOL
+from wheelproof_spec.traces.purgatory_events import PURGATORY
+from wheelproof_spec.traces.timer_events import TIMER
+
+COMPONENTS: Mapping[str, ComponentDefinition] = MappingProxyType(
+    {one.name: one for one in (TIMER, PURGATORY, BUFFER_POOL, ACCUMULATOR)}
+)
+
+
+def calls() -> Mapping[str, CallDefinition]:
+    """Return the calls of all components by name; those of one name have the same values."""
+    return {call.f: call for one in COMPONENTS.values() for call in one.calls}
+
+
+def actions() -> Mapping[str, ActionDefinition]:
+    """Return the actions of all components by name; those of one name have the same values."""
+    return {action.action: action for one in COMPONENTS.values() for action in one.actions}

@@ -1,0 +1,125 @@
+"""The producer's memory: the buffer pool, and the accumulator that lends from it."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from wheelproof_spec.traces.definitions import CallDefinition, ComponentDefinition
+from wheelproof_spec.traces.vocabulary import ABSENT, About, Absent, Count, Name, Positive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolSettings:
+    """How the pool was made."""
+
+    total: Annotated[Count, About("its memory in bytes")]
+    poolable: Annotated[Positive, About("the size of the buffers that are kept, in bytes")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllocateAsked:
+    """allocate is called."""
+
+    bytes: Annotated[Count, About("the size in bytes")]
+    max_block_ms: Annotated[Count, About("the longest wait in ms")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AllocateAnswer:
+    """allocate returned a buffer."""
+
+    buffer: Annotated[Name, About("a name that no other buffer has while this one is lent")]
+    bytes: Annotated[Count, About("the capacity that was asked for, in bytes")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeallocateAsked:
+    """deallocate is called."""
+
+    buffer: Annotated[Name, About("the buffer")]
+    bytes: Annotated[Count | Absent, About("the size that is given back, in bytes")] = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MemoryAnswer:
+    """An amount of memory."""
+
+    bytes: Annotated[Count, About("the amount in bytes")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccumulatorSettings:
+    """How the accumulator was made."""
+
+    batch_size: Annotated[Positive, About("the size of a batch in bytes")]
+    total: Annotated[Count, About("the memory of its pool in bytes")]
+    linger_ms: Annotated[Count | Absent, About("how long a batch waits for more, in ms")] = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendAsked:
+    """append is called."""
+
+    record: Annotated[Name, About("the record, whose name nothing else has")]
+    partition: Annotated[Name, About("where it goes")]
+    bytes: Annotated[Count, About("its size in bytes")]
+    max_block_ms: Annotated[Count, About("the longest wait for memory in ms")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendAnswer:
+    """append returned."""
+
+    batch_is_full: Annotated[bool | Absent, About("whether a batch is full")] = ABSENT
+    new_batch: Annotated[bool | Absent, About("whether a batch was made")] = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallbackAsked:
+    """The callback of a record runs."""
+
+    record: Annotated[Name, About("the record")]
+    offset: Annotated[Count | None, About("its offset; null if it failed")]
+    error: Annotated[Name | None, About("why it failed; null if it did not")]
+
+
+_POOL_CALLS = (
+    CallDefinition(
+        f="allocate",
+        about="a buffer is asked for (semantics.md 3.1 - 3.4)",
+        asked=AllocateAsked,
+        answered=AllocateAnswer,
+    ),
+    CallDefinition(
+        f="deallocate", about="a buffer is given back (semantics.md 3.7)", asked=DeallocateAsked
+    ),
+    CallDefinition(
+        f="available_memory", about="what could be lent (semantics.md 3.9)", answered=MemoryAnswer
+    ),
+    CallDefinition(f="close", about="the component is closed"),
+)
+
+_ACCUMULATOR_CALLS = (
+    CallDefinition(
+        f="append",
+        about="a record is appended (semantics.md 4.1)",
+        asked=AppendAsked,
+        answered=AppendAnswer,
+    ),
+    CallDefinition(
+        f="callback",
+        about="the callback of a record runs (semantics.md 4.11)",
+        asked=CallbackAsked,
+        happens=True,
+    ),
+    CallDefinition(f="flush", about="all that is incomplete is waited for (semantics.md 4.8)"),
+    CallDefinition(f="abort", about="forced close (semantics.md 4.10)"),
+    CallDefinition(f="close", about="the component is closed"),
+)
+
+BUFFER_POOL = ComponentDefinition(
+    name="buffer_pool", config=PoolSettings, calls=_POOL_CALLS, actions=(), steps=()
+)
+
+ACCUMULATOR = ComponentDefinition(
+    name="accumulator", config=AccumulatorSettings, calls=_ACCUMULATOR_CALLS, actions=(), steps=()
+)

@@ -1,0 +1,27 @@
+"""The benchmark of the oracle runs and prints every figure; how large they are is nobody's test."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BENCH = Path(__file__).resolve().parents[2] / "bench" / "conformance.py"
+
+
+@pytest.mark.slow
+def test_the_benchmark_prints_its_figures(tmp_path: Path) -> None:
+    report = tmp_path / "figures.json"
+    done = subprocess.run(
+        [sys.executable, str(BENCH), "--quick", "--seed", "5", "--json", str(report)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    for figure in ("last / first", "once parsed", "with strict parsing", "damaged lines", "MiB"):
+        assert figure in done.stdout
+    document = json.loads(report.read_text(encoding="utf-8"))
+    assert [cost["subject"] for cost in document["costs"]] == ["timer", "timer", "pool", "pool"]

@@ -1,0 +1,50 @@
+"""The schema and the page come from the definitions and say the same as the parser."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from wheelproof_spec.cli import main
+from wheelproof_spec.resources import checkout_directory
+from wheelproof_spec.traces import components, page
+from wheelproof_spec.traces.components import COMPONENTS
+from wheelproof_spec.traces.json_schema import json_schema
+from wheelproof_spec.verdicts import ExitCode
+
+
+def _objects(schema: object) -> list[Mapping[str, object]]:
+    found: list[Mapping[str, object]] = []
+    if isinstance(schema, dict):
+        items = cast(dict[str, object], schema)
+        if items.get("type") == "object":
+            found.append(items)
+        found += [one for value in items.values() for one in _objects(value)]
+    elif isinstance(schema, list):
+        found += [one for value in cast(list[object], schema) for one in _objects(value)]
+    return found
+
+
+def test_every_object_is_closed_and_says_what_it_requires() -> None:
+    objects = _objects(json_schema())
+    assert len(objects) > 100
+    assert all(one["additionalProperties"] is False for one in objects)
+    assert all("required" in one for one in objects)
+
+
+def test_the_page_is_up_to_date() -> None:
+    checkout = checkout_directory()
+    assert checkout is not None
+    assert (checkout / "docs" / "formats.md").read_text(encoding="utf-8") == page.render()
+
+
+def test_a_name_means_the_same_in_every_component() -> None:
+    for one in COMPONENTS.values():
+        for call in one.calls:
+            other = components.calls()[call.f]
+            assert (call.asked, call.answered) == (other.asked, other.answered)
+        for action in one.actions:
+            assert components.actions()[action.action] == action
+
+
+def test_the_verb_prints_it() -> None:
+    assert main(["schema", "print"]) == ExitCode.PASS
+    assert main(["schema", "validate"]) == ExitCode.USAGE
