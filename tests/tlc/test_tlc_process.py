@@ -1,13 +1,15 @@
 """Programs run in groups of their own, within their time, and never stay behind."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.tlc import process
+from wheelproof_spec.tlc import process, watchdog
 from wheelproof_spec.tlc.process import Ending, ProcessPool
+from wheelproof_spec.tlc.watchdog import processor_seconds
 
 ENDLESS = "import itertools\nfor n in itertools.count(): print(n, flush=True)"
 LONG = 3600.0
@@ -42,6 +44,23 @@ def test_out_of_time(tmp_path: Path) -> None:
     result = ProcessPool().run(_python(ENDLESS), tmp_path, 0.2, drain)
     assert result.ending is Ending.OUT_OF_TIME
     assert result.exit_code < 0
+
+
+@pytest.mark.skipif(processor_seconds(os.getpid()) is None, reason="no /proc to look at")
+@pytest.mark.parametrize(
+    ("script", "ending"),
+    [
+        ("import threading; threading.Event().wait()", Ending.STALLED),
+        ("while True: pass", Ending.OUT_OF_TIME),
+    ],
+)
+def test_a_program_that_waits_for_ever_is_told_from_one_that_works(
+    script: str, ending: Ending, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchdog, "LOOK_EVERY_S", 0.5)
+    monkeypatch.setattr(watchdog, "STALLED_AFTER_S", 3.0)
+    result = ProcessPool().run(_python(script), tmp_path, 8.0, list[str]().extend)
+    assert result.ending is ending
 
 
 def test_an_interrupt_ends_what_runs_and_what_would_start(tmp_path: Path) -> None:

@@ -83,6 +83,8 @@ def _unusable(run: TlcRun) -> Judgement | None:
         return _inconclusive(f"interrupted; {_so_far(report)}")
     if run.ending is Ending.OUT_OF_TIME:
         return _inconclusive(f"not finished within the limit of time; {_so_far(report)}")
+    if run.ending is Ending.STALLED:
+        return _inconclusive(f"TLC stood still each time; {_so_far(report)}")
     if _ran_out_of_memory(report):
         return _inconclusive(f"Java ran out of memory; {_so_far(report)}")
     if report.errors:

@@ -19,10 +19,13 @@ from wheelproof_spec.tlc.frames import FrameReader
 from wheelproof_spec.tlc.jar import TlcJar, find_jar
 from wheelproof_spec.tlc.java import Java, find_java
 from wheelproof_spec.tlc.memory import MEBIBYTE
-from wheelproof_spec.tlc.model import Model, Tier
+from wheelproof_spec.tlc.model import Expectation, Model, Tier
 from wheelproof_spec.tlc.process import Ending, ProcessPool, ProcessResult
 from wheelproof_spec.tlc.report import ProgressCallback, TlcReport
 from wheelproof_spec.tlc.report_builder import ReportBuilder
+
+_ATTEMPTS = 3
+"""How often a run is begun that stands still."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,8 +91,23 @@ def run_tlc(
 ) -> TlcRun:
     """Run TLC on `model`; everything that it writes, except the dump, is gone afterwards.
 
-    A disk that is full, or a Java that no longer starts, is an error of this run alone.
+    A disk that is full, or a Java that no longer starts, is an error of this run alone. A run that
+    stands still is begun again, since TLC itself can lose a wake-up.
     """
+    for _ in range(_ATTEMPTS - 1):
+        run = _run_once(toolchain, pool, model, options, on_progress)
+        if run.ending is not Ending.STALLED:
+            return run
+    return _run_once(toolchain, pool, model, options, on_progress)
+
+
+def _run_once(
+    toolchain: Toolchain,
+    pool: ProcessPool,
+    model: Model,
+    options: RunOptions,
+    on_progress: ProgressCallback | None,
+) -> TlcRun:
     reader = FrameReader()
     builder = ReportBuilder(on_progress)
     try:
@@ -154,7 +172,9 @@ def command_line(
 
 
 def _is_short(model: Model, options: RunOptions) -> bool:
-    return model.tier is Tier.SMOKE or options.witness is not None
+    """Tell whether the run is over before an optimizing compiler would have paid."""
+    ends_early = options.witness is not None or model.expect is not Expectation.PASS
+    return ends_early or model.tier is Tier.SMOKE
 
 
 def _prepare(folder: Path, model: Model, options: RunOptions) -> None:

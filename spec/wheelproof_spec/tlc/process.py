@@ -12,6 +12,8 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
+from wheelproof_spec.tlc.watchdog import Watchdog
+
 LINE_LIMIT = 16 * 1024 * 1024
 """The most bytes that are taken as one line; a longer line arrives in pieces."""
 
@@ -21,6 +23,7 @@ class Ending(Enum):
 
     EXITED = "exited"
     OUT_OF_TIME = "out of time"
+    STALLED = "stalled"
     INTERRUPTED = "interrupted"
     NOT_STARTED = "not started"
 
@@ -76,20 +79,18 @@ class ProcessPool:
                 start_new_session=True,
             )
             self._running.add(process)
-        out_of_time = threading.Event()
-        timer = threading.Timer(seconds, _end_for_time, (process, out_of_time))
-        timer.daemon = True
+        watchdog = Watchdog(process.pid, seconds, lambda: _kill_group(process))
         try:
-            timer.start()
+            watchdog.start()
             if process.stdout is None:
                 raise OSError("the program's output is no pipe")
             with process.stdout as stream:
                 consume(_lines(stream))
             exit_code = process.wait()
         finally:
-            timer.cancel()
+            watchdog.stop()
             self._end(process)
-        return ProcessResult(ending=self._ending(out_of_time), exit_code=exit_code)
+        return ProcessResult(ending=self._ending(watchdog), exit_code=exit_code)
 
     def _end(self, process: "subprocess.Popen[bytes]") -> None:
         with self._lock:
@@ -97,20 +98,17 @@ class ProcessPool:
             _kill_group(process)
         process.wait()
 
-    def _ending(self, out_of_time: threading.Event) -> Ending:
+    def _ending(self, watchdog: Watchdog) -> Ending:
         if self._interrupted:
             return Ending.INTERRUPTED
-        return Ending.OUT_OF_TIME if out_of_time.is_set() else Ending.EXITED
+        if watchdog.stalled:
+            return Ending.STALLED
+        return Ending.OUT_OF_TIME if watchdog.out_of_time else Ending.EXITED
 
 
 def _lines(stream: IO[bytes]) -> Iterator[str]:
     while line := stream.readline(LINE_LIMIT):
         yield line.decode("utf-8", "replace")
-
-
-def _end_for_time(process: "subprocess.Popen[bytes]", out_of_time: threading.Event) -> None:
-    out_of_time.set()
-    _kill_group(process)
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:

@@ -16,6 +16,7 @@ from wheelproof_spec.explore.programs.purgatory import PURGATORY
 from wheelproof_spec.explore.programs.purgatory_users import PURGATORY_USERS
 from wheelproof_spec.explore.programs.record_accumulator import RECORD_ACCUMULATOR
 from wheelproof_spec.explore.programs.replication import REPLICATION
+from wheelproof_spec.explore.programs.state_queue import MENDED_STATE_QUEUE
 from wheelproof_spec.explore.programs.system_timer import SYSTEM_TIMER
 from wheelproof_spec.explore.programs.timer_world import TIMER_WORLD
 from wheelproof_spec.explore.programs.waiting import WAITING
@@ -26,6 +27,7 @@ def passing_programs() -> tuple[Program, ...]:
     return (
         *CLASSICS,
         *WAITING,
+        MENDED_STATE_QUEUE,
         *ENTRY_MIGRATION,
         *SYSTEM_TIMER,
         *TIMER_WORLD,

@@ -13,6 +13,7 @@ from wheelproof_spec.explore.programs.purgatory_bugs import (
     purgatory_bug_programs,
 )
 from wheelproof_spec.explore.programs.replication_bugs import replication_bug_programs
+from wheelproof_spec.explore.programs.state_queue import STATE_QUEUE_OF_TLC
 from wheelproof_spec.explore.programs.system_timer import TIMER_BUILDERS, timer_program
 from wheelproof_spec.explore.programs.waiting import event
 from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
@@ -50,6 +51,7 @@ def failing_programs() -> tuple[Program, ...]:
         program("lost-update", lost_update),
         program("philosophers-left-first", partial(philosophers, 4, ordered=False)),
         program("event-tested-early", partial(event, mended=False)),
+        STATE_QUEUE_OF_TLC,
         *NOT_LINEARIZABLE,
         *bug_programs().values(),
         *producer_bug_programs().values(),
