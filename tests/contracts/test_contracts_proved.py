@@ -22,6 +22,7 @@ def test_contract_is_confirmed_over_all_paths(contract: Contract) -> None:
     assert result.verdict is Verdict.PASS, f"{result.summary}\n{result.details}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("planted", "name"), REFUTATIONS)
 def test_planted_mistake_is_refuted_with_a_counterexample(planted: Planted, name: str) -> None:
     result = prove(CONTRACTS[name], mutants={planted.replaces: planted.function})

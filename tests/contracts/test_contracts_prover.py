@@ -51,6 +51,7 @@ def test_contract_that_is_no_expression_is_refused() -> None:
         find_contracts([promises_gibberish.__module__])
 
 
+@pytest.mark.slow
 def test_prove_all_proves_each_contract_once_and_reports_it_as_it_ends() -> None:
     reported: list[CheckResult] = []
     results = prove_all(on_result=reported.append)

@@ -29,6 +29,7 @@ def _estimate(program: Program, probes: int) -> Estimate:
     return estimator.estimate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "classes"),
     [

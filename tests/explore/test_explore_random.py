@@ -33,6 +33,7 @@ def _differences(seed: int, max_runs: int) -> list[str]:
     return problems
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", range(0, _FAST, _IN_A_TEST))
 def test_the_classes_are_those_of_brute_force(first: int) -> None:
     seeds = range(first, first + _IN_A_TEST)
@@ -46,6 +47,7 @@ def test_the_classes_are_those_of_brute_force_in_many_programs(first: int) -> No
     assert [one for seed in seeds for one in _differences(seed, _RUNS)] == []
 
 
+@pytest.mark.slow
 def test_nearly_all_random_programs_are_small_enough() -> None:
     left_out = [
         seed

@@ -21,6 +21,7 @@ def _replay(schedule: str) -> Options:
     return Options(engine=Engine.REPLAY, schedule=schedule)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", failing_programs(), ids=lambda program: program.name)
 def test_every_failure_can_be_repeated_from_its_schedule(program: Program) -> None:
     found = explore(program)

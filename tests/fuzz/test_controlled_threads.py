@@ -73,6 +73,7 @@ def _losing(seen: list[str]) -> Callable[[], None]:
     return property_
 
 
+@pytest.mark.slow
 def test_calls_and_schedule_shrink_together_and_come_back_from_the_database() -> None:
     seen: list[str] = []
     database = InMemoryExampleDatabase()

@@ -46,6 +46,7 @@ def test_out_of_time(tmp_path: Path) -> None:
     assert result.exit_code < 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(processor_seconds(os.getpid()) is None, reason="no /proc to look at")
 @pytest.mark.parametrize(
     ("script", "ending"),
