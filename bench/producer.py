@@ -1,8 +1,8 @@
 """Benchmark of the producer's memory: ``python bench/producer.py [--quick] [--json FILE]``.
 
 Prints, measured in one run: allocate plus deallocate of the poolable size against a bare
-`bytearray`; ten threads that share a pool; and what ready and drain cost for each of 10 to 10,000
-partitions.
+`bytearray`; ten threads that share a pool; and what append, ready and drain cost for each of 10 to
+10,000 partitions, with the garbage collector on and off.
 """
 
 import argparse
@@ -14,24 +14,14 @@ from functools import partial
 from pathlib import Path
 
 from machine import this_machine
+from producer_partitions import PartitionCost, measure_partitions
 from stopwatch import microseconds_each
 from wheelproof import sync
-from wheelproof.clock import ManualClock
-from wheelproof.producer import (
-    AccumulatorConfig,
-    BufferPool,
-    Cluster,
-    NodeId,
-    Record,
-    RecordAccumulator,
-    TopicPartition,
-)
-from wheelproof.units import Millis
+from wheelproof.producer import BufferPool
 from wheelproof_spec.reports import write_json
 
 _POOLABLE = 16_384
 _THREADS = 10
-_NODE = NodeId(0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,16 +38,6 @@ FULL = Scale(
     pairs=20_000, rounds=5, operations_a_thread=50_000, partitions=(10, 100, 1_000, 10_000)
 )
 QUICK = Scale(pairs=500, rounds=2, operations_a_thread=200, partitions=(10, 100))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartitionCost:
-    """What each of so many partitions costs, in microseconds of processor time."""
-
-    partitions: int
-    append: float
-    ready: float
-    drain: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,7 +63,7 @@ def main(arguments: Sequence[str]) -> int:
     figures = measure(scale)
     _print(figures, scale)
     if options.json is not None:
-        document = {"schema": "wheelproof.bench-producer/1", **asdict(figures)}
+        document = {"schema": "wheelproof.bench/1", "machine": asdict(machine), **asdict(figures)}
         write_json(options.json, document)
     return 0 if figures.all_memory_is_back else 1
 
@@ -97,7 +77,7 @@ def measure(scale: Scale) -> Figures:
         bare_bytearray=bare,
         threads_pair=threads_pair,
         all_memory_is_back=back,
-        partitions=[_partitions(count, scale.rounds) for count in scale.partitions],
+        partitions=_partitions(scale),
     )
 
 
@@ -146,43 +126,14 @@ def _use_patiently(pool: BufferPool, count: int) -> None:
         pool.deallocate(pool.allocate(size, 3_600_000))
 
 
-def _partitions(count: int, rounds: int) -> PartitionCost:
-    costs = [_one_round(count) for _ in range(rounds)]
-    appends, readies, drains = zip(*costs, strict=True)
-    return PartitionCost(
-        partitions=count,
-        append=statistics.median(appends),
-        ready=statistics.median(readies),
-        drain=statistics.median(drains),
-    )
-
-
-def _one_round(count: int) -> tuple[float, float, float]:
-    clock = ManualClock()
-    batch_size = 128
-    pool = BufferPool(2 * count * batch_size, batch_size, clock=clock)
-    config = AccumulatorConfig(batch_size=batch_size)
-    accumulator = RecordAccumulator(pool, config, clock=clock)
-    partitions = [TopicPartition("topic", number) for number in range(count)]
-    cluster = Cluster(leaders=dict.fromkeys(partitions, _NODE))
-    record = Record(timestamp_ms=0, value=b"value")
-
-    def append() -> None:
-        for partition in partitions:
-            accumulator.append(partition, record)
-
-    append()
-    appending = microseconds_each(append, count)
-    # A node each, since a node that is ready is not looked at again.
-    spread = Cluster(leaders={one: NodeId(one.partition) for one in partitions})
-
-    def ready() -> None:
-        accumulator.ready(spread, Millis(0))
-
-    def drain() -> None:
-        accumulator.drain(cluster, [_NODE], 2**40, Millis(0))
-
-    return appending, microseconds_each(ready, count), microseconds_each(drain, count)
+def _partitions(scale: Scale) -> list[PartitionCost]:
+    return [
+        measure_partitions(
+            count, partitions=max(scale.partitions), rounds=scale.rounds, collector=collector
+        )
+        for collector in (True, False)
+        for count in scale.partitions
+    ]
 
 
 def _print(figures: Figures, scale: Scale) -> None:
@@ -195,15 +146,19 @@ def _print(figures: Figures, scale: Scale) -> None:
         f"{_THREADS} threads, {scale.operations_a_thread:,} operations each: "
         f"{figures.threads_pair:.2f} us a pair, all memory back: {figures.all_memory_is_back}"
     )
-    print(f"{'partitions':>10}  {'append us':>9}  {'ready us':>8}  {'drain us':>8}")
-    for one in figures.partitions:
-        print(f"{one.partitions:>10,}  {one.append:>9.2f}  {one.ready:>8.2f}  {one.drain:>8.2f}")
-    first, last = figures.partitions[0], figures.partitions[-1]
-    print(
-        f"a partition among the most against one among the fewest: append "
-        f"{last.append / first.append:.2f}, ready {last.ready / first.ready:.2f}, "
-        f"drain {last.drain / first.drain:.2f}"
-    )
+    for collector, state in ((True, "on"), (False, "off")):
+        costs = [cost for cost in figures.partitions if cost.collector is collector]
+        print(f"\neach of so many partitions, garbage collector {state}, in us")
+        print(f"{'partitions':>10}  {'append':>9}  {'ready':>8}  {'drain':>8}")
+        for one in costs:
+            print(
+                f"{one.partitions:>10,}  {one.append:>9.2f}  {one.ready:>8.2f}  {one.drain:>8.2f}"
+            )
+        first, last = costs[0], costs[-1]
+        print(
+            f"{'last/first':>10}  {last.append / first.append:>9.2f}  "
+            f"{last.ready / first.ready:>8.2f}  {last.drain / first.drain:>8.2f}"
+        )
 
 
 if __name__ == "__main__":

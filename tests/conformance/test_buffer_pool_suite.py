@@ -97,5 +97,5 @@ def test_pool_answer_survives_the_wire() -> None:
 
 
 def test_pool_answer_with_an_unknown_outcome_is_malformed() -> None:
-    with pytest.raises(MalformedError, match="unknown outcome"):
+    with pytest.raises(MalformedError, match="unknown value"):
         parse_pool_answer({"ended": {"a": "gone"}}, Deallocate(call="a"))

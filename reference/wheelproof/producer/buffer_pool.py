@@ -4,21 +4,14 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Annotated, Protocol
 
-from wheelproof import sync
 from wheelproof.clock import Clock, SystemClock
 from wheelproof.domain import require_integer
 from wheelproof.producer import pool_arithmetic
 from wheelproof.producer.byte_buffer import Allocator, ByteBuffer, allocate_byte_buffer
-from wheelproof.producer.errors import (
-    BufferExhaustedError,
-    ForeignBufferError,
-    ProducerClosedError,
-)
+from wheelproof.producer.errors import BufferExhaustedError, ProducerClosedError
+from wheelproof.producer.pooled_memory import Loan, PooledMemory
 from wheelproof.sync import Condition, GuardedBy
 from wheelproof.units import MAX_MILLIS, Millis
-
-MAX_MEMORY = 2**62 - 1
-"""The largest pool, in bytes; half of what a signed 64-bit integer holds, as with times."""
 
 
 class WaitTimeSensor(Protocol):
@@ -44,17 +37,6 @@ class BufferPoolUsage:
     waiting: int
 
 
-class Loan:
-    """A reservation of `size` bytes, until the buffer is given back."""
-
-    __slots__ = ("buffer", "size")
-
-    def __init__(self, size: int, buffer: ByteBuffer | None = None) -> None:
-        self.size = size
-        self.buffer = buffer
-        """The pooled buffer that serves the loan; None if memory has to be allocated for it."""
-
-
 class Waiter:
     """A thread that waits for `size` bytes; the pool's lock guards `accumulated`."""
 
@@ -66,7 +48,7 @@ class Waiter:
         self.accumulated = 0
 
 
-class BufferPool:
+class BufferPool(PooledMemory):
     """Memory of a fixed total, lent out in buffers; those of one size are kept for reuse.
 
     Memory goes to the thread that has waited longest, until it has enough (semantics.md 3.10).
@@ -77,20 +59,7 @@ class BufferPool:
     TLA+: BufferPool; FifoAllocator for what it promises.
     """
 
-    __slots__ = (
-        "_allocator",
-        "_clock",
-        "_closed",
-        "_free",
-        "_loans",
-        "_lock",
-        "_non_pooled_available_memory",
-        "_runtime",
-        "_wait_time",
-        "_waiters",
-        "poolable_size",
-        "total_memory",
-    )
+    __slots__ = ("_allocator", "_clock", "_closed", "_wait_time", "_waiters")
 
     def __init__(
         self,
@@ -107,19 +76,12 @@ class BufferPool:
         `wait_time` is told of each wait.
         Raises IllegalArgumentError for a negative total or a poolable size below 1.
         """
-        self.total_memory = require_integer("total_memory", total_memory, 0, MAX_MEMORY)
-        self.poolable_size = require_integer("poolable_size", poolable_size, 1, MAX_MEMORY)
+        super().__init__(total_memory, poolable_size)
         self._clock = SystemClock() if clock is None else clock
         self._allocator = allocator
         self._wait_time = wait_time
-        # The conditions of those who wait are made later, and have to match the lock.
-        self._runtime = sync.current_runtime()
-        self._lock = self._runtime.lock("BufferPool.lock")
         self._closed: Annotated[bool, GuardedBy("_lock")] = False
-        self._non_pooled_available_memory: Annotated[int, GuardedBy("_lock")] = total_memory
-        self._free: Annotated[deque[ByteBuffer], GuardedBy("_lock")] = deque()
         self._waiters: Annotated[deque[Waiter], GuardedBy("_lock")] = deque()
-        self._loans: Annotated[set[Loan], GuardedBy("_lock")] = set()
 
     def allocate(self, size: int, max_time_to_block_ms: int) -> ByteBuffer:
         """Return a buffer of `size` bytes, waiting at most `max_time_to_block_ms` milliseconds.
@@ -156,10 +118,7 @@ class BufferPool:
             return
         with self._lock:
             size = self._end_loan(buffer)
-            if pool_arithmetic.goes_to_free_list(size, buffer.capacity, self.poolable_size):
-                self._free.append(buffer)
-            else:
-                self._non_pooled_available_memory += size
+            self._take_back(buffer, size)
             self._signal_first()
 
     def close(self) -> None:
@@ -171,16 +130,6 @@ class BufferPool:
             self._closed = True
             for waiter in self._waiters:
                 waiter.more_memory.notify()
-
-    def available_memory(self) -> int:
-        """Return how many bytes are neither lent nor held by waiting threads."""
-        with self._lock:
-            return self._non_pooled_available_memory + self._free_list_size()
-
-    def unallocated_memory(self) -> int:
-        """Return how many bytes are available and not bound in buffers for reuse."""
-        with self._lock:
-            return self._non_pooled_available_memory
 
     def queued(self) -> int:
         """Return how many threads wait for memory."""
@@ -200,19 +149,6 @@ class BufferPool:
 
     def _may_take_at_once(self, size: int) -> bool:
         return size == 0 or (not self._waiters and self._has_enough(size))
-
-    def _has_enough(self, size: int) -> bool:
-        return self._non_pooled_available_memory + self._free_list_size() >= size
-
-    def _free_list_size(self) -> int:
-        return pool_arithmetic.free_list_size(len(self._free), self.poolable_size)
-
-    def _take_at_once(self, size: int) -> Loan:
-        if size == self.poolable_size and self._free:
-            return self._lend(size, self._free.popleft())
-        self._free_up(size)
-        self._non_pooled_available_memory -= size
-        return self._lend(size, None)
 
     def _wait_for_memory(self, size: int, deadline_ms: Millis) -> Loan:
         waiter = Waiter(size, self._runtime.condition(self._lock, "BufferPool.more_memory"))
@@ -275,22 +211,6 @@ class BufferPool:
         self._non_pooled_available_memory += waiter.accumulated
         waiter.accumulated = 0
 
-    def _free_up(self, wanted: int) -> None:
-        count = pool_arithmetic.buffers_to_drop(
-            wanted, self._non_pooled_available_memory, len(self._free), self.poolable_size
-        )
-        for _ in range(count):
-            self._free.pop()
-        self._non_pooled_available_memory += count * self.poolable_size
-
-    def _lend(self, size: int, buffer: ByteBuffer | None) -> Loan:
-        # A buffer of its own for each loan: whoever kept one from a loan before cannot return it.
-        loan = Loan(size, None if buffer is None else buffer.duplicate())
-        self._loans.add(loan)
-        if loan.buffer is not None:
-            loan.buffer.receipt = loan
-        return loan
-
     def _make_buffer(self, loan: Loan) -> ByteBuffer:
         """Allocate the memory of a loan, outside the lock."""
         try:
@@ -310,16 +230,6 @@ class BufferPool:
             self._loans.remove(loan)
             self._non_pooled_available_memory += loan.size
             self._signal_first()
-
-    def _end_loan(self, buffer: ByteBuffer) -> int:
-        loan = buffer.receipt
-        if not isinstance(loan, Loan) or loan not in self._loans:
-            raise ForeignBufferError(
-                f"a buffer of {buffer.capacity} bytes was given back that is not on loan: "
-                "it was given back before, or is another pool's"
-            )
-        self._loans.remove(loan)
-        return loan.size
 
     def _signal_next(self) -> None:
         """Hand a signal on that may have reached a thread on its way out (semantics.md 3.4)."""

@@ -1,4 +1,4 @@
-"""The calls of the record accumulator in a driven case, and what they show.
+"""The calls of the record accumulator in a driven case, what they show, and how both are written.
 
 Appends and flushes that block are left to wait on threads of their own; the sender's calls are made
 one after the other. The answer to a call tells what has ended since the last one, once every thread
@@ -36,12 +36,17 @@ class CallbackFault(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulatorConfig:
-    """How an accumulator under test is made; partitions and nodes have numbers from 0."""
+    """How an accumulator under test is made; partitions and nodes have numbers from 0.
+
+    Sizes in bytes, times in milliseconds. A batch is tried again after `retry_backoff_ms`, which
+    doubles with each attempt up to `retry_backoff_max_ms`.
+    """
 
     total_memory: int
     batch_size: int
     linger_ms: int
     retry_backoff_ms: int
+    retry_backoff_max_ms: int
     delivery_timeout_ms: int
     start_ms: int = 0
 
@@ -69,9 +74,9 @@ class Append(ComponentCall):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready(ComponentCall):
-    """Ask which nodes are ready; `leaders` has a node for each partition, None for no leader."""
+    """Ask which nodes are ready; `leaders` has the node of each partition that has a leader."""
 
-    leaders: Mapping[int, int | None]
+    leaders: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,9 +112,13 @@ class Retry(ComponentCall):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split(ComponentCall):
-    """The response to a batch: too large. Its partition is unmuted."""
+    """The response to a batch: too large; batches of at most `size` bytes are to be made of it.
+
+    A record that is larger gets one of its own. The partition is unmuted.
+    """
 
     batch: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,21 +182,25 @@ class AccumulatorObservation:
 
     `told`, `appended` and `flushed` are what has happened since the last call, each in its order;
     `flushed` tells of each flush whether it was interrupted. `drained` are batches with their
-    records. The rest is what the accumulator says of itself.
+    records, `children` the batches that a split has made. The rest is what the accumulator says of
+    itself, None where it does not tell: the pool's available bytes, whether a batch is queued,
+    whether one has not ended, whether a thread flushes, whether a batch that has ended counts as
+    in flight, and the batches whose memory was reused before the response to them.
     """
 
     told: tuple[Told, ...] = ()
     appended: tuple[Appended, ...] = ()
     flushed: Mapping[str, bool] = field(default_factory=dict[str, bool])
-    drained: Mapping[str, list[str]] = field(default_factory=dict[str, list[str]])
+    drained: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     ready_nodes: frozenset[int] = frozenset()
     unknown_leaders: bool = False
     children: int = 0
-    available: int = 0
-    undrained: bool = False
-    incomplete: bool = False
-    flushing: bool = False
-    in_flight_ended: bool = False
+    available: int | None = None
+    undrained: bool | None = None
+    incomplete: bool | None = None
+    flushing: bool | None = None
+    in_flight_ended: bool | None = None
+    overwritten: tuple[str, ...] | None = None
 
 
 AccumulatorPort = Port[AccumulatorCall, AccumulatorObservation]

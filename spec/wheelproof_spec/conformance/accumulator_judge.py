@@ -28,12 +28,24 @@ from wheelproof_spec.conformance.accumulator_calls import (
 )
 from wheelproof_spec.conformance.port import RefusedError, unexpected_refusal
 from wheelproof_spec.oracle.record_accumulator import (
+    WHEELPROOF_ACCUMULATOR,
     AccumulatorClause,
+    AccumulatorContract,
     AccumulatorRules,
     BatchLedger,
     RecordOutcome,
 )
 from wheelproof_spec.oracle.timer import Violation
+
+CLOSE_TO_NOTHING = AccumulatorConfig(
+    total_memory=0,
+    batch_size=1,
+    linger_ms=0,
+    retry_backoff_ms=0,
+    retry_backoff_max_ms=0,
+    delivery_timeout_ms=0,
+)
+"""How the accumulator is made that a judge or a port has before the first reset."""
 
 AGAIN = "'"
 """What a record is called that a callback sends: the first one's name and this."""
@@ -58,17 +70,11 @@ class ValueSizes:
 class AccumulatorJudge:
     """Follows one case after another; see `Judge`."""
 
-    def __init__(self) -> None:
+    def __init__(self, contract: AccumulatorContract = WHEELPROOF_ACCUMULATOR) -> None:
+        """Judge by `contract`."""
+        self._contract = contract
         self._sizes = ValueSizes()
-        self._reset(
-            AccumulatorConfig(
-                total_memory=0,
-                batch_size=1,
-                linger_ms=0,
-                retry_backoff_ms=0,
-                delivery_timeout_ms=0,
-            )
-        )
+        self._reset(CLOSE_TO_NOTHING)
 
     def _reset(self, config: AccumulatorConfig) -> None:
         rules = AccumulatorRules(
@@ -76,9 +82,10 @@ class AccumulatorJudge:
             batch_size=config.batch_size,
             linger_ms=config.linger_ms,
             retry_backoff_ms=config.retry_backoff_ms,
+            retry_backoff_max_ms=config.retry_backoff_max_ms,
             delivery_timeout_ms=config.delivery_timeout_ms,
         )
-        self.ledger = BatchLedger(rules, self._sizes, config.start_ms)
+        self.ledger = BatchLedger(rules, self._sizes, config.start_ms, self._contract)
         self._again: dict[str, Append] = {}
 
     def waiting(self) -> tuple[str, ...]:
@@ -113,7 +120,7 @@ class AccumulatorJudge:
         if isinstance(call, Append) and self._too_large(call):
             self.ledger.refuse(call.record, call.partition, call.size)
             return None
-        if isinstance(call, Split) and len(self.ledger.in_flight[call.batch].records) < 2:
+        if isinstance(call, Split) and not self._can_be_split(call.batch):
             return None
         if isinstance(call, Retry | Split) and self.ledger.in_flight[call.batch].ended:
             return None
@@ -133,19 +140,15 @@ class AccumulatorJudge:
                     may_fail=call.fault is not None or self._too_large(call),
                 )
             case Ready(leaders=leaders):
-                nodes, unknown = ledger.ready(dict(leaders))
+                nodes, unknown = ledger.ready(leaders)
                 if (nodes, unknown) != (set(seen.ready_nodes), seen.unknown_leaders):
                     return self._differs(
                         AccumulatorClause.READY_TELLS_THE_TRUTH,
                         f"ready nodes {sorted(nodes)}, unknown leaders: {unknown}",
                         f"{sorted(seen.ready_nodes)}, {seen.unknown_leaders}",
                     )
-            case Drain(partitions=partitions, most=most):
-                wrong = ledger.drain(partitions, most, dict(seen.drained))
-                ledger.muted.update(ledger.in_flight[name].partition for name in seen.drained)
-                if wrong is not None:
-                    expected = "the heads of the queues that are neither muted nor backing off"
-                    return self._differs(AccumulatorClause.DRAINS_THE_HEADS, expected, wrong)
+            case Drain():
+                return self._drained(call, seen)
             case Store(batch=batch, offset=offset):
                 self._unmute(batch)
                 ledger.finish(batch, RecordOutcome.STORED, offset)
@@ -155,11 +158,17 @@ class AccumulatorJudge:
             case Retry(batch=batch):
                 self._unmute(batch)
                 ledger.retry(batch)
-            case Split(batch=batch):
+            case Split(batch=batch, size=size):
+                if not self._can_be_split(batch):
+                    return self._differs(
+                        AccumulatorClause.KEEPS_TO_ITS_DOMAIN,
+                        "a batch of one record is not split",
+                        f"{seen.children} batches",
+                    )
                 self._unmute(batch)
-                count = ledger.split(batch)
+                count = ledger.split(batch, size)
                 if count != seen.children:
-                    clause = AccumulatorClause.DRAINS_THE_HEADS
+                    clause = AccumulatorClause.SPLITS_BY_SIZE
                     return self._differs(clause, f"{count} batches", f"{seen.children} batches")
             case Expire():
                 ledger.expire()
@@ -177,6 +186,22 @@ class AccumulatorJudge:
                 pass
         return None
 
+    def _drained(self, call: Drain, seen: AccumulatorObservation) -> Violation | None:
+        ledger = self.ledger
+        wrong = ledger.drain(call.partitions, call.most, seen.drained)
+        if wrong is not None:
+            expected = "the heads of the queues that are neither muted nor backing off"
+            return self._differs(AccumulatorClause.DRAINS_THE_HEADS, expected, wrong)
+        taken = {ledger.in_flight[name].partition for name in seen.drained}
+        forgotten = ledger.passed_over(call.node, call.partitions, taken)
+        ledger.muted |= taken
+        if forgotten is None:
+            return None
+        expected = f"partition {forgotten} has its turn among {list(call.partitions)}"
+        return self._differs(
+            AccumulatorClause.DRAIN_IS_FAIR, expected, f"batches of {sorted(taken)} once more"
+        )
+
     def _observe(self, seen: AccumulatorObservation) -> Violation | None:
         for told in seen.told:
             violation = self.ledger.observe_told(told)
@@ -185,7 +210,8 @@ class AccumulatorJudge:
             again = self._again.pop(told.record, None)
             if again is not None and again.callback is CallbackFault.SENDS_AGAIN:
                 name = told.record + AGAIN
-                self.ledger.append(name, again.partition, again.size, 0, may_fail=False)
+                too_large = self._too_large(again)
+                self.ledger.append(name, again.partition, again.size, 0, may_fail=too_large)
         for appended in seen.appended:
             violation = self.ledger.observe_append(appended)
             if violation is not None:
@@ -200,6 +226,12 @@ class AccumulatorJudge:
         if seen.in_flight_ended:
             clause = AccumulatorClause.NOTHING_IS_LEFT
             return self._differs(clause, "what is in flight has not ended", "it has")
+        if seen.overwritten:
+            return self._differs(
+                AccumulatorClause.NOT_OVERWRITTEN,
+                "the memory of a request is left alone until its response",
+                f"that of {', '.join(seen.overwritten)} was reused",
+            )
         return self.ledger.gauges(
             available=seen.available,
             undrained=seen.undrained,
@@ -210,6 +242,9 @@ class AccumulatorJudge:
     def _too_large(self, call: Append) -> bool:
         needed = max(self.ledger.rules.batch_size, self._sizes.upper_bound(call.size))
         return needed > self.ledger.rules.total_memory
+
+    def _can_be_split(self, batch: str) -> bool:
+        return len(self.ledger.in_flight[batch].records) > 1
 
     def _unmute(self, batch: str) -> None:
         self.ledger.muted.discard(self.ledger.in_flight[batch].partition)

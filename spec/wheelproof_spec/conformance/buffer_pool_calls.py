@@ -19,8 +19,8 @@ from wheelproof_spec.conformance.calls import (
 from wheelproof_spec.conformance.port import Port
 from wheelproof_spec.conformance.strict_json import (
     JsonObject,
-    MalformedError,
     as_object,
+    choice,
     integer,
     require_fields,
     text,
@@ -133,7 +133,7 @@ def parse_pool_call(operation: str, message: JsonObject) -> PoolCall:
                 call=text(arguments, "call"),
                 size=integer(arguments, "size"),
                 timeout_ms=integer(arguments, "timeout_ms"),
-                fault=_fault(arguments) if "fault" in arguments else None,
+                fault=choice(arguments, "fault", PoolFault) if "fault" in arguments else None,
             )
         case "deallocate":
             return Deallocate(call=text(arguments_of(message, "call"), "call"))
@@ -167,22 +167,8 @@ def parse_pool_answer(fields: JsonObject, call: PoolCall) -> PoolObservation:
     require_fields(fields, ("ended",), _GAUGES)
     ended = as_object(fields["ended"], "has 'ended' that is")
     return PoolObservation(
-        ended={name: _outcome(ended, name) for name in ended},
+        ended={name: choice(ended, name, PoolOutcome) for name in ended},
         available=integer(fields, "available") if "available" in fields else None,
         unallocated=integer(fields, "unallocated") if "unallocated" in fields else None,
         queued=integer(fields, "queued") if "queued" in fields else None,
     )
-
-
-def _fault(arguments: JsonObject) -> PoolFault:
-    name = text(arguments, "fault")
-    if name not in tuple(PoolFault):
-        raise MalformedError(f"has the unknown fault {name!r}")
-    return PoolFault(name)
-
-
-def _outcome(ended: JsonObject, name: str) -> PoolOutcome:
-    outcome = text(ended, name)
-    if outcome not in tuple(PoolOutcome):
-        raise MalformedError(f"has the unknown outcome {outcome!r}")
-    return PoolOutcome(outcome)

@@ -1,6 +1,7 @@
 """The reference's RecordAccumulator behind the door of `port`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 
 from wheelproof.clock import ManualClock
@@ -33,15 +34,13 @@ from wheelproof_spec.conformance.accumulator_calls import (
     AppendFault,
     CallbackFault,
 )
-from wheelproof_spec.conformance.accumulator_judge import AGAIN
+from wheelproof_spec.conformance.accumulator_judge import AGAIN, CLOSE_TO_NOTHING
 from wheelproof_spec.conformance.cooperative_runtime import CooperativeRuntime, CooperativeThread
-from wheelproof_spec.conformance.port import BrokenDownError
 from wheelproof_spec.conformance.reference_timer import refused
 from wheelproof_spec.oracle.record_accumulator import Appended, AppendOutcome, RecordOutcome, Told
 
 _TOPIC = "topic"
 _SENDER = "sender"
-_BACKOFF_DOUBLES_UP_TO = 10**9
 _ENDS: dict[type[BaseException], AppendOutcome] = {
     BufferExhaustedError: AppendOutcome.EXHAUSTED,
     ProducerClosedError: AppendOutcome.CLOSED,
@@ -65,15 +64,7 @@ class ReferenceAccumulatorPort:
     def __init__(self, accumulator_class: type[RecordAccumulator] = RecordAccumulator) -> None:
         self._accumulator_class = accumulator_class
         self._runtime = CooperativeRuntime()
-        self._reset(
-            calls.AccumulatorConfig(
-                total_memory=0,
-                batch_size=1,
-                linger_ms=0,
-                retry_backoff_ms=0,
-                delivery_timeout_ms=0,
-            )
-        )
+        self._reset(CLOSE_TO_NOTHING)
 
     def perform(self, call: AccumulatorCall) -> AccumulatorObservation:
         """Make `call`; see `Port.perform`."""
@@ -115,7 +106,7 @@ class ReferenceAccumulatorPort:
                     batch_size=config.batch_size,
                     linger_ms=config.linger_ms,
                     retry_backoff_ms=config.retry_backoff_ms,
-                    retry_backoff_max_ms=_BACKOFF_DOUBLES_UP_TO,
+                    retry_backoff_max_ms=config.retry_backoff_max_ms,
                     delivery_timeout_ms=config.delivery_timeout_ms,
                 ),
                 clock=self._clock,
@@ -188,7 +179,7 @@ class ReferenceAccumulatorPort:
         if call.callback is CallbackFault.RAISES:
             raise CallbackError
         if call.callback is CallbackFault.SENDS_AGAIN:
-            self._append(
+            self._send_again(
                 Append(
                     record=call.record + AGAIN,
                     partition=call.partition,
@@ -196,6 +187,13 @@ class ReferenceAccumulatorPort:
                     timeout_ms=0,
                 )
             )
+
+    def _send_again(self, call: Append) -> None:
+        try:
+            self._append(call)
+        except WheelproofError:
+            # Too large for the pool: the callback is told so, and not who has sent its batch.
+            self._appended.append(Appended(call.record, AppendOutcome.FAILED))
 
     def _flush(self, name: str) -> None:
         self._accumulator.begin_flush()
@@ -211,25 +209,15 @@ class ReferenceAccumulatorPort:
         accumulator = self._accumulator
         match call:
             case calls.Ready(leaders=leaders):
-                cluster = _cluster(
-                    {TopicPartition(_TOPIC, number): node for number, node in leaders.items()}
-                )
-                result = accumulator.ready(cluster, self._now_ms())
+                result = accumulator.ready(_cluster(leaders), self._now_ms())
                 self._answer = AccumulatorObservation(
                     ready_nodes=frozenset(result.ready_nodes),
                     unknown_leaders=bool(result.unknown_leader_topics),
                 )
             case calls.Drain():
                 self._drain(call)
-            case calls.Store(batch=name, offset=offset):
-                accumulator.complete_batch(self._respond(name), offset)
-            case calls.Fail(batch=name):
-                accumulator.fail_batch(self._respond(name), RefusedByBrokerError())
-            case calls.Retry(batch=name):
-                accumulator.reenqueue(self._respond(name), self._now_ms())
-            case calls.Split(batch=name):
-                children = accumulator.split_and_reenqueue(self._respond(name))
-                self._answer = AccumulatorObservation(children=children)
+            case calls.Store() | calls.Fail() | calls.Retry() | calls.Split():
+                self._respond(call, self._batches[call.batch])
             case calls.Expire():
                 for batch in accumulator.expired_batches(self._now_ms()):
                     accumulator.expire(batch)
@@ -240,9 +228,9 @@ class ReferenceAccumulatorPort:
 
     def _drain(self, call: calls.Drain) -> None:
         node = NodeId(call.node)
-        cluster = _cluster({TopicPartition(_TOPIC, number): node for number in call.partitions})
+        cluster = _cluster(dict.fromkeys(call.partitions, call.node))
         nodes = [node] if call.partitions else []
-        drained: dict[str, list[str]] = {}
+        drained: dict[str, tuple[str, ...]] = {}
         batches = self._accumulator.drain(cluster, nodes, call.most, self._now_ms())
         for batch in batches.get(node, []):
             self._batches_named += 1
@@ -251,14 +239,35 @@ class ReferenceAccumulatorPort:
             request = batch.records()
             self._requests[name] = (request, bytes(request))
             self._accumulator.mute_partition(batch.partition)
-            drained[name] = [self._records[id(thunk.record)][0] for thunk in batch.thunks]
+            drained[name] = tuple(self._records[id(thunk.record)][0] for thunk in batch.thunks)
         self._answer = AccumulatorObservation(drained=drained)
 
-    def _respond(self, name: str) -> ProducerBatch:
-        batch = self._batches[name]
-        del self._requests[name]
-        self._accumulator.unmute_partition(batch.partition)
-        return batch
+    def _respond(
+        self, call: calls.Store | calls.Fail | calls.Retry | calls.Split, batch: ProducerBatch
+    ) -> None:
+        accumulator = self._accumulator
+        match call:
+            case calls.Store(offset=offset):
+                accumulator.complete_batch(batch, offset)
+            case calls.Fail():
+                accumulator.fail_batch(batch, RefusedByBrokerError())
+            case calls.Retry():
+                accumulator.reenqueue(batch, self._now_ms())
+            case calls.Split(size=size):
+                self._answer = AccumulatorObservation(children=self._split(batch, size))
+        # Not before: a response that was refused has changed nothing.
+        del self._requests[call.batch]
+        accumulator.unmute_partition(batch.partition)
+
+    def _split(self, batch: ProducerBatch, size: int) -> int:
+        accumulator = self._accumulator
+        usual = accumulator.config
+        # Only what shrinks below the usual size comes apart: nothing is compressed here.
+        accumulator.config = replace(usual, batch_size=size)
+        try:
+            return accumulator.split_and_reenqueue(batch)
+        finally:
+            accumulator.config = usual
 
     def _allocate(self, size: int) -> ByteBuffer:
         current = self._runtime.current
@@ -272,12 +281,8 @@ class ReferenceAccumulatorPort:
         return self._clock.hi_res_clock_ms()
 
     def _observe(self) -> AccumulatorObservation:
-        for name, (request, sent) in self._requests.items():
-            if bytes(request) != sent:
-                raise BrokenDownError(
-                    "Accumulator.ARequestIsNotOverwritten",
-                    f"the memory of {name} was reused before its response had come",
-                )
+        requests = self._requests.items()
+        overwritten = tuple(name for name, (memory, sent) in requests if bytes(memory) != sent)
         told, self._told = self._told, []
         appended, self._appended = self._appended, []
         flushed, self._flushed = self._flushed, {}
@@ -295,14 +300,13 @@ class ReferenceAccumulatorPort:
             incomplete=accumulator.has_incomplete(),
             flushing=accumulator.flush_in_progress(),
             in_flight_ended=any(batch.is_done() for batch in accumulator.in_flight()),
+            overwritten=overwritten,
         )
 
 
-def _cluster(leaders: dict[TopicPartition, NodeId] | dict[TopicPartition, int | None]) -> Cluster:
+def _cluster(leaders: Mapping[int, int]) -> Cluster:
     return Cluster(
-        leaders={
-            partition: None if node is None else NodeId(node) for partition, node in leaders.items()
-        }
+        leaders={TopicPartition(_TOPIC, number): NodeId(node) for number, node in leaders.items()}
     )
 
 

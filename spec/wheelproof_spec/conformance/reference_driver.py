@@ -3,6 +3,11 @@
 import sys
 from importlib.metadata import version
 
+from wheelproof_spec.conformance.accumulator_calls import ACCUMULATOR
+from wheelproof_spec.conformance.accumulator_messages import (
+    accumulator_answer,
+    parse_accumulator_call,
+)
 from wheelproof_spec.conformance.buffer_pool_calls import (
     BUFFER_POOL,
     parse_pool_call,
@@ -13,6 +18,7 @@ from wheelproof_spec.conformance.purgatory_calls import (
     parse_purgatory_call,
     purgatory_answer,
 )
+from wheelproof_spec.conformance.reference_accumulator import ReferenceAccumulatorPort
 from wheelproof_spec.conformance.reference_buffer_pool import ReferencePoolPort
 from wheelproof_spec.conformance.reference_purgatory import ReferencePurgatoryPort
 from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
@@ -29,6 +35,12 @@ def main() -> int:
                 served(TIMER, ReferenceTimerPort(), parse_timer_call, timer_answer),
                 served(PURGATORY, ReferencePurgatoryPort(), parse_purgatory_call, purgatory_answer),
                 served(BUFFER_POOL, ReferencePoolPort(), parse_pool_call, pool_answer),
+                served(
+                    ACCUMULATOR,
+                    ReferenceAccumulatorPort(),
+                    parse_accumulator_call,
+                    accumulator_answer,
+                ),
             ],
             implementation="wheelproof",
             version=version("wheelproof"),

@@ -2,10 +2,14 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import NoReturn, TypeGuard
+from enum import StrEnum
+from typing import NoReturn, TypeGuard, TypeVar
 
 JsonObject = Mapping[str, object]
 """A JSON object whose values are not yet known to be of the right type."""
+
+
+ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
 class MalformedError(ValueError):
@@ -73,10 +77,25 @@ def text(value: JsonObject, name: str) -> str:
 
 def texts(value: JsonObject, name: str) -> tuple[str, ...]:
     """Return the field `name`, which has to be a list of strings."""
-    field = value[name]
-    if not _is_list(field):
-        raise MalformedError(f"has {name!r} that is no list")
-    return tuple(_as_text(item, name) for item in field)
+    return tuple(_as_text(item, name) for item in _as_list(value, name))
+
+
+def integers(value: JsonObject, name: str) -> tuple[int, ...]:
+    """Return the field `name`, which has to be a list of integers."""
+    return tuple(integer({name: item}, name) for item in _as_list(value, name))
+
+
+def objects(value: JsonObject, name: str) -> tuple[JsonObject, ...]:
+    """Return the field `name`, which has to be a list of objects."""
+    return tuple(as_object(item, f"has {name!r} with") for item in _as_list(value, name))
+
+
+def choice(value: JsonObject, name: str, choices: type[ChoiceT]) -> ChoiceT:
+    """Return the field `name`, which has to be the value of one of `choices`."""
+    chosen = text(value, name)
+    if chosen not in tuple(choices):
+        raise MalformedError(f"has {name!r} with the unknown value {chosen!r}")
+    return choices(chosen)
 
 
 def format_object(value: JsonObject) -> bytes:
@@ -91,6 +110,13 @@ def _is_object(value: object) -> TypeGuard[JsonObject]:
 
 def _is_list(value: object) -> TypeGuard[list[object]]:
     return isinstance(value, list)
+
+
+def _as_list(value: JsonObject, name: str) -> list[object]:
+    field = value[name]
+    if not _is_list(field):
+        raise MalformedError(f"has {name!r} that is no list")
+    return field
 
 
 def _as_text(value: object, name: str) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
+from wheelproof_spec.conformance.accumulator_suite import AccumulatorSuite
 from wheelproof_spec.conformance.buffer_pool_suite import BufferPoolSuite
 from wheelproof_spec.conformance.calls import Request
 from wheelproof_spec.conformance.conformance import ConformancePlan, conform
@@ -41,5 +42,6 @@ COMPONENTS: dict[str, Component] = {
         _component(TimerSuite()),
         _component(PurgatorySuite()),
         _component(BufferPoolSuite()),
+        _component(AccumulatorSuite()),
     )
 }

@@ -33,12 +33,15 @@ from wheelproof_spec.conformance.accumulator_calls import (
 from wheelproof_spec.conformance.accumulator_judge import AccumulatorJudge
 from wheelproof_spec.conformance.driver_messages import request_line
 from wheelproof_spec.conformance.port import judge_call
+from wheelproof_spec.fuzz.accumulator_domain import AccumulatorDomain, accumulator_configs
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.fuzz.report import FuzzReport
+from wheelproof_spec.oracle.record_accumulator import WHEELPROOF_ACCUMULATOR, AccumulatorContract
 
 PARTITIONS = (0, 1, 2)
 """The partitions of a case; the last one has no leader now and then."""
 
+_DEFAULT_DOMAIN = AccumulatorDomain()
 _NODES = (0, 1)
 _LARGE = 2**20
 _LONG_MS = 10_000
@@ -52,14 +55,16 @@ def run_accumulator_fuzz(
     *,
     cases: int,
     seed: int,
+    contract: AccumulatorContract = WHEELPROOF_ACCUMULATOR,
+    domain: AccumulatorDomain = _DEFAULT_DOMAIN,
     seconds: float | None = None,
     repeat: str = "wheelproof fuzz accumulator --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Drive `port` through `cases` random cases and judge it; see `run_machine`."""
+    """Drive `port` through `cases` random cases and judge it by `contract`; see `run_machine`."""
     return run_machine(
         "accumulator, sequential",
-        lambda recorder: accumulator_machine(port, recorder),
+        lambda recorder: accumulator_machine(port, contract, domain, recorder),
         first_seed=seed,
         cases=cases,
         seconds=seconds,
@@ -68,39 +73,12 @@ def run_accumulator_fuzz(
     )
 
 
-def configs() -> st.SearchStrategy[AccumulatorConfig]:
-    """Draw a configuration: memory for a few batches of a few records."""
-    return st.builds(
-        _config,
-        batch_size=st.integers(90, 130),
-        batches=st.sampled_from((1, 2, 4)),
-        linger_ms=st.sampled_from((0, 5)),
-        retry_backoff_ms=st.sampled_from((0, 3)),
-        delivery_timeout_ms=st.sampled_from((20, 1_000)),
-        start_ms=st.sampled_from((0, 7)),
-    )
-
-
-def _config(
-    *,
-    batch_size: int,
-    batches: int,
-    linger_ms: int,
-    retry_backoff_ms: int,
-    delivery_timeout_ms: int,
-    start_ms: int,
-) -> AccumulatorConfig:
-    return AccumulatorConfig(
-        total_memory=batches * batch_size,
-        batch_size=batch_size,
-        linger_ms=linger_ms,
-        retry_backoff_ms=retry_backoff_ms,
-        delivery_timeout_ms=delivery_timeout_ms,
-        start_ms=start_ms,
-    )
-
-
-def accumulator_machine(port: AccumulatorPort, recorder: Recorder) -> type[RuleBasedStateMachine]:
+def accumulator_machine(
+    port: AccumulatorPort,
+    contract: AccumulatorContract,
+    domain: AccumulatorDomain,
+    recorder: Recorder,
+) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
     class AccumulatorMachine(RuleBasedStateMachine):
@@ -108,12 +86,12 @@ def accumulator_machine(port: AccumulatorPort, recorder: Recorder) -> type[RuleB
 
         def __init__(self) -> None:
             super().__init__()
-            self._judge = AccumulatorJudge()
+            self._judge = AccumulatorJudge(contract)
             self._running = False
             self._calls = 0
             self._offset = 0
 
-        @initialize(config=configs())
+        @initialize(config=accumulator_configs(domain))
         def reset(self, config: AccumulatorConfig) -> None:
             recorder.begin_case()
             self._running = True
@@ -123,7 +101,7 @@ def accumulator_machine(port: AccumulatorPort, recorder: Recorder) -> type[RuleB
             partition=st.sampled_from(PARTITIONS),
             size=st.sampled_from((0, 1, 3, 3, 20, 63, 64, 200)),
             timeout_ms=st.sampled_from((0, 5, _LONG_MS)),
-            fault=st.sampled_from(_FAULTS),
+            fault=st.sampled_from(_FAULTS if domain.faults else (None,)),
             callback=st.sampled_from(_CALLBACKS),
         )
         def append(
@@ -147,7 +125,8 @@ def accumulator_machine(port: AccumulatorPort, recorder: Recorder) -> type[RuleB
 
         @rule(last=st.sampled_from((0, 1, None)))
         def ready(self, last: int | None) -> None:
-            self._call(Ready(leaders={0: 0, 1: 1, 2: last}))
+            led = {} if last is None else {PARTITIONS[-1]: last}
+            self._call(Ready(leaders={0: 0, 1: 1, **led}))
 
         @rule(
             node=st.sampled_from(_NODES),
@@ -171,10 +150,11 @@ def accumulator_machine(port: AccumulatorPort, recorder: Recorder) -> type[RuleB
             else:
                 self._store(batch)
 
-        @precondition(lambda self: bool(self._judge.splittable()))
-        @rule(data=st.data())
-        def split(self, data: st.DataObject) -> None:
-            self._call(Split(batch=data.draw(st.sampled_from(self._judge.splittable()))))
+        @precondition(lambda self: domain.splits and bool(self._judge.splittable()))
+        @rule(data=st.data(), size=st.sampled_from((1, 75, 90)))
+        def split(self, data: st.DataObject, size: int) -> None:
+            batch = data.draw(st.sampled_from(self._judge.splittable()))
+            self._call(Split(batch=batch, size=size))
 
         @rule()
         def expire(self) -> None:

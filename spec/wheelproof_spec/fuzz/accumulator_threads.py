@@ -2,6 +2,8 @@
 
 After each burst every record that was accepted has had one outcome, in the order in which its
 thread appended, every flush has waited for what was accepted before it, and all memory is back.
+Threads interrupt each other and close the accumulator, by force or not: the next burst has a new
+one.
 """
 
 import itertools
@@ -14,11 +16,13 @@ from functools import partial
 
 from hypothesis import strategies as st
 
+from wheelproof.errors import ThreadInterruptedError
 from wheelproof.producer import (
     AccumulatorConfig,
     BufferPool,
     Cluster,
     NodeId,
+    ProducerClosedError,
     Record,
     RecordAccumulator,
     RecordMetadata,
@@ -29,6 +33,7 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.units import Millis
 from wheelproof_spec.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.fuzz.instrumented_runtime import InstrumentedRuntime
+from wheelproof_spec.fuzz.interruptions import Interruptions
 from wheelproof_spec.fuzz.producer_bursts import run_burst_fuzz
 from wheelproof_spec.fuzz.report import FuzzReport
 from wheelproof_spec.fuzz.threaded_case import Burst, Setup, ThreadedCase
@@ -71,10 +76,11 @@ class AccumulatorUnderTest:
     def __init__(self, accumulator_class: type[RecordAccumulator], case: ThreadedCase) -> None:
         setup = dict(case.setup)
         self._split_one_in = setup["split_one_in"]
-        with use_runtime(InstrumentedRuntime(ThreadsRuntime(), case.preemption())):
-            self._pool = BufferPool(setup["total_memory"], setup["batch_size"])
-            config = AccumulatorConfig(batch_size=setup["batch_size"])
-            self._accumulator = accumulator_class(self._pool, config)
+        self._total, self._batch_size = setup["total_memory"], setup["batch_size"]
+        self._accumulator_class = accumulator_class
+        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
+        self._interruptions = Interruptions()
+        self._open()
         self._lock = threading.Lock()
         self._names = itertools.count()
         self._accepted: dict[str, list[int]] = {}
@@ -87,6 +93,9 @@ class AccumulatorUnderTest:
     def run(self, burst: Burst) -> Violation | None:
         """Run one burst, with a sender beside it, and judge what was seen."""
         self._at_work = len(burst)
+        self._interruptions = Interruptions()
+        if self._closing:
+            self._open()
         programs: list[list[Callable[[], None]]] = [
             [*(partial(self._call, words, f"{number}") for words in program), self._leave]
             for number, program in enumerate(burst)
@@ -97,20 +106,55 @@ class AccumulatorUnderTest:
             return replace(error.violation, rule=AccumulatorClause.NO_APPEND_WAITS_IN_VAIN)
         return self._violation or self._judge()
 
+    def _open(self) -> None:
+        self._closing = self._closed = self._aborting = False
+        with use_runtime(self._runtime):
+            self._pool = BufferPool(self._total, self._batch_size)
+            config = AccumulatorConfig(batch_size=self._batch_size)
+            self._accumulator = self._accumulator_class(self._pool, config)
+
     def _call(self, words: str, thread: str) -> None:
-        if words == "flush":
-            self._flush()
-            return
-        _, partition, size = words.split(" ")
-        source = f"thread {thread} to {partition}"
+        self._interruptions.join_in()
+        try:
+            match words.split(" "):
+                case ["append", partition, size]:
+                    self._append(int(partition), int(size), f"thread {thread} to {partition}")
+                case ["interrupt", number]:
+                    self._interruptions.interrupt(int(number))
+                case ["flush"]:
+                    self._flush()
+                case ["close"]:
+                    self._close()
+                case ["abort"]:
+                    # The sender's to do.
+                    self._aborting = True
+                case _:
+                    raise AssertionError(words)
+        except ProducerClosedError:
+            if not self._closing:
+                self._note(AccumulatorClause.APPEND_ENDS_FOR_A_REASON, f"{words}: nobody closes")
+        except ThreadInterruptedError:
+            if not self._interruptions.allow():
+                observed = f"{words}: nobody interrupted it"
+                self._note(AccumulatorClause.APPEND_ENDS_FOR_A_REASON, observed)
+
+    def _append(self, partition: int, size: int, source: str) -> None:
         number = next(self._names)
+        closed_before = self._closed
         self._accumulator.append(
-            _PARTITIONS[int(partition)],
-            Record(timestamp_ms=0, value=bytes(int(size))),
+            _PARTITIONS[partition],
+            Record(timestamp_ms=0, value=bytes(size)),
             partial(self._on_completion, source, number),
         )
         with self._lock:
             self._accepted.setdefault(source, []).append(number)
+            if closed_before:
+                self._note(AccumulatorClause.APPEND_FINDS_ROOM, "a closed accumulator took it")
+
+    def _close(self) -> None:
+        self._closing = True
+        self._accumulator.close()
+        self._closed = True
 
     def _flush(self) -> None:
         with self._lock:
@@ -135,7 +179,11 @@ class AccumulatorUnderTest:
 
     def _serve(self) -> None:
         """Be the sender until everybody else has ended and nothing is left to send."""
-        while self._at_work or self._accumulator.has_undrained():
+        while self._at_work or self._aborting or self._accumulator.has_undrained():
+            if self._aborting:
+                self._aborting = False
+                self._close()
+                self._accumulator.abort_incomplete_batches()
             batches = self._accumulator.drain(_CLUSTER, [_NODE], _REQUEST, Millis(0))[_NODE]
             for batch in batches:
                 self._responses += 1
@@ -179,4 +227,6 @@ def _setup(batches: int, split_one_in: int) -> Setup:
 
 def _calls() -> st.SearchStrategy[str]:
     appends = st.builds("append {} {}".format, st.integers(0, 1), st.sampled_from((0, 3, 10)))
-    return st.one_of(appends, appends, st.just("flush"))
+    interruptions = st.builds("interrupt {}".format, st.integers(0, 3))
+    rare = st.sampled_from(("close", "abort", *("flush",) * 6))
+    return st.one_of(*[appends] * 5, st.just("flush"), interruptions, rare)

@@ -7,8 +7,10 @@ import threading
 import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TypeVar
 
+from wheelproof.sync.threads_condition import InterruptibleThread, Interruption
 from wheelproof_spec.oracle import Violation
 
 STUCK_AFTER_S = 20.0
@@ -48,7 +50,7 @@ def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer
 
     # The names decide where a seeded preemption strikes.
     threads = [
-        threading.Thread(target=work, args=(program,), name=f"burst-{number}", daemon=True)
+        _interruptible(partial(work, program), f"burst-{number}")
         for number, program in enumerate(programs)
     ]
     with _eager_switching():
@@ -63,6 +65,13 @@ def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer
     if errors:
         raise BurstError("Timer.NoCallFails", "no call raises", "\n".join(errors))
     return answers
+
+
+def _interruptible(work: Callable[[], None], name: str) -> InterruptibleThread:
+    """Return a thread that a call of another one can interrupt, as all of `wheelproof.sync` can."""
+    thread = InterruptibleThread(target=work, name=name, daemon=True)
+    thread.interruption = Interruption()
+    return thread
 
 
 @contextmanager

@@ -3,7 +3,8 @@
 import sys
 
 from wheelproof.producer import BufferPool, ByteBuffer
-from wheelproof.producer.buffer_pool import Loan, Waiter
+from wheelproof.producer.buffer_pool import Waiter
+from wheelproof.producer.pooled_memory import Loan
 
 
 class DeadWaiterPool(BufferPool):

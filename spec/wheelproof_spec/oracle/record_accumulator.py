@@ -7,7 +7,7 @@ RecordAccumulator.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
@@ -25,13 +25,35 @@ class AccumulatorClause(StrEnum):
     APPEND_ENDS_FOR_A_REASON = "Accumulator.AppendEndsForAReason"
     NO_APPEND_WAITS_IN_VAIN = "Accumulator.NoAppendWaitsForWhatIsThere"
     DRAINS_THE_HEADS = "Accumulator.DrainTakesTheHeadsOfTheQueues"
+    DRAIN_IS_FAIR = "Accumulator.DrainPassesNobodyOverForLong"
+    SPLITS_BY_SIZE = "Accumulator.SplitMakesBatchesOfTheSize"
     READY_TELLS_THE_TRUTH = "Accumulator.ReadyTellsTheTruth"
     EXPIRES_IN_TIME = "Accumulator.ExpiresWhatIsLate"
     FLUSH_WAITS = "Accumulator.FlushWaitsForWhatWasAccepted"
     FLUSH_ENDS = "Accumulator.FlushEndsAndCountsNoMore"
     NOTHING_IS_LEFT = "Accumulator.NothingThatEndedIsLeft"
     MEMORY_IS_CONSERVED = "Accumulator.MemoryIsConserved"
+    NOT_OVERWRITTEN = "Accumulator.ARequestIsNotOverwritten"
     KEEPS_TO_ITS_DOMAIN = "Accumulator.KeepsToItsDomain"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccumulatorContract:
+    """What an accumulator promises beyond what all do.
+
+    With `ends_in_order` the callbacks of a partition run in the order of its appends also when
+    batches expire or are aborted, queued and in flight at once.
+    """
+
+    name: str
+    ends_in_order: bool
+
+
+WHEELPROOF_ACCUMULATOR = AccumulatorContract(name="wheelproof", ends_in_order=True)
+"""What the reference promises."""
+
+KAFKA_ACCUMULATOR = AccumulatorContract(name="kafka", ends_in_order=False)
+"""What Kafka does (docs/findings.md)."""
 
 
 class AppendOutcome(StrEnum):
@@ -77,6 +99,7 @@ class AccumulatorRules:
     batch_size: int
     linger_ms: int
     retry_backoff_ms: int
+    retry_backoff_max_ms: int
     delivery_timeout_ms: int
 
 
@@ -126,9 +149,16 @@ class _Pending:
 class BatchLedger:
     """An accumulator whose operations are instantaneous."""
 
-    def __init__(self, rules: AccumulatorRules, sizes: RecordSizes, start_ms: int) -> None:
+    def __init__(
+        self,
+        rules: AccumulatorRules,
+        sizes: RecordSizes,
+        start_ms: int,
+        contract: AccumulatorContract = WHEELPROOF_ACCUMULATOR,
+    ) -> None:
         """Make an empty accumulator whose clock shows `start_ms` milliseconds."""
         self.rules = rules
+        self._contract = contract
         self.now_ms = start_ms
         self.closed = False
         self.muted: set[int] = set()
@@ -136,10 +166,13 @@ class BatchLedger:
         self.queues: dict[int, deque[Batch]] = {}
         self.pending: dict[str, _Pending] = {}
         self.flushes: dict[str, set[str]] = {}
+        # Who came later into batches that a flush waits for; after a split they may end later, too.
+        self._companions: dict[str, set[str]] = {}
         self.unsettled: dict[int, list[str]] = {}
         self.interrupted: set[str] = set()
         self._sizes = sizes
         self._payloads: dict[str, int] = {}
+        self._passes: dict[int, tuple[tuple[int, ...], dict[int, int]]] = {}
         self._expected: dict[str, tuple[RecordOutcome, int | None]] = {}
 
     def append(
@@ -173,8 +206,11 @@ class BatchLedger:
         if seen.new_batch:
             if queue:
                 queue[-1].closed = True
-            queue.append(self._new_batch(pending))
+            queue.append(self._batch(pending.partition, pending.payload, self.rules.batch_size))
         batch = queue[-1]
+        for name, awaited in self.flushes.items():
+            if not awaited.isdisjoint(batch.records):
+                self._companions[name].add(seen.record)
         batch.written += self._sizes.in_batch(len(batch.records), pending.payload)
         batch.records.append(seen.record)
         self.unsettled.setdefault(pending.partition, []).append(seen.record)
@@ -183,7 +219,9 @@ class BatchLedger:
             return self._wrong(AccumulatorClause.APPEND_FINDS_ROOM, f"full: {full}", repr(seen))
         return None
 
-    def drain(self, partitions: Sequence[int], most: int, seen: dict[str, list[str]]) -> str | None:
+    def drain(
+        self, partitions: Sequence[int], most: int, seen: Mapping[str, tuple[str, ...]]
+    ) -> str | None:
         """Take what was drained for a node that leads `partitions`, of `most` bytes.
 
         Returns what is wrong with it in words, or None.
@@ -193,7 +231,8 @@ class BatchLedger:
         for name, records in seen.items():
             batch = self._head_with(partitions, records)
             if batch is None:
-                return f"{name} has {records}, which are no head of a queue of {list(partitions)}"
+                wrong = f"{name} has {list(records)}"
+                return f"{wrong}, which are no head of a queue of {list(partitions)}"
             if drained and size + batch.written > most:
                 return f"{name} makes the request larger than {most} bytes"
             self.queues[batch.partition].popleft()
@@ -208,7 +247,23 @@ class BatchLedger:
                 return f"partition {partition} has {head.records} to send, and nothing was taken"
         return None
 
-    def ready(self, leaders: dict[int, int | None]) -> tuple[set[int], bool]:
+    def passed_over(self, node: int, partitions: Sequence[int], taken: Set[int]) -> int | None:
+        """Return a partition that `node` has passed over too often, after it took from `taken`.
+
+        As long as a node leads the same partitions, it passes over one that could be drained at
+        most once for each of the others (semantics.md 4.3).
+        """
+        led, counts = self._passes.get(node, ((), {}))
+        before = counts if led == tuple(partitions) else {}
+        counts = {
+            partition: before.get(partition, 0) + 1
+            for partition in partitions
+            if partition not in taken and self._drainable(partition) is not None
+        }
+        self._passes[node] = tuple(partitions), counts
+        return next((one for one, count in counts.items() if count >= len(partitions)), None)
+
+    def ready(self, leaders: Mapping[int, int]) -> tuple[set[int], bool]:
         """Return the nodes that are ready, and whether a leader is missing."""
         nodes: set[int] = set()
         unknown = False
@@ -235,14 +290,14 @@ class BatchLedger:
         batch.last_attempt_ms = self.now_ms
         self.queues[batch.partition].appendleft(batch)
 
-    def split(self, name: str) -> int:
-        """The response to a batch in flight asks for smaller ones; returns how many there are."""
+    def split(self, name: str, size: int) -> int:
+        """The response to a batch in flight asks for batches of `size` bytes: returns how many."""
         batch = self.in_flight.pop(name)
         children: list[Batch] = []
         for record in batch.records:
             payload = self._payloads[record]
             if not children or not self._has_room(children[-1], payload):
-                child = self._batch(batch.partition, payload)
+                child = self._batch(batch.partition, payload, size)
                 child.created_ms = child.last_attempt_ms = batch.created_ms
                 child.pooled = False
                 children.append(child)
@@ -274,28 +329,30 @@ class BatchLedger:
     def flush(self, name: str) -> None:
         """A thread waits for what has been accepted."""
         self.flushes[name] = {record for queue in self.unsettled.values() for record in queue}
+        self._companions[name] = set()
 
     def observe_told(self, seen: Told) -> Violation | None:
         """A callback was called; in the order in which they were."""
         expected = self._expected.pop(seen.record, None)
         if expected is None:
-            clause = AccumulatorClause.COMPLETES_ONCE
+            clause = _clause_of(seen.outcome)
             return self._wrong(clause, "no callback for it now", repr(seen))
         if expected != (seen.outcome, seen.offset):
             return self._wrong(AccumulatorClause.RIGHT_OUTCOME, repr(expected), repr(seen))
         for records in self.unsettled.values():
             if seen.record in records:
-                if records[0] != seen.record:
+                if records[0] != seen.record and self._in_order(seen.outcome):
                     expected_first = f"{records[0]!r}, appended before, is told first"
                     return self._wrong(AccumulatorClause.IN_ORDER, expected_first, repr(seen))
-                del records[0]
-        for awaited in self.flushes.values():
+                records.remove(seen.record)
+        for awaited in (*self.flushes.values(), *self._companions.values()):
             awaited.discard(seen.record)
         return None
 
     def observe_flushed(self, name: str, *, interrupted: bool) -> Violation | None:
         """A flush has ended."""
         awaited = self.flushes.pop(name)
+        del self._companions[name]
         if awaited and not (interrupted and name in self.interrupted):
             clause = AccumulatorClause.FLUSH_WAITS
             return self._wrong(clause, f"{name!r} waits for {sorted(awaited)}", "it has ended")
@@ -304,10 +361,11 @@ class BatchLedger:
     def settled(self) -> Violation | None:
         """Return what should have happened by now, nobody being able to go on."""
         if self._expected:
-            clause = AccumulatorClause.COMPLETES_ONCE
+            outcome, _ = next(iter(self._expected.values()))
+            clause = _clause_of(outcome)
             return self._wrong(clause, f"told: {list(self._expected)}", "no callback")
         for name, awaited in self.flushes.items():
-            if not awaited or name in self.interrupted:
+            if not (awaited or self._companions[name]) or name in self.interrupted:
                 return self._wrong(AccumulatorClause.FLUSH_ENDS, f"{name!r} has ended", "it waits")
         for number, (record, pending) in enumerate(self.pending.items()):
             needed = max(self.rules.batch_size, self._sizes.upper_bound(pending.payload))
@@ -321,22 +379,27 @@ class BatchLedger:
         return None
 
     def gauges(
-        self, *, available: int, undrained: bool, incomplete: bool, flushing: bool
+        self,
+        *,
+        available: int | None,
+        undrained: bool | None,
+        incomplete: bool | None,
+        flushing: bool | None,
     ) -> Violation | None:
-        """Compare what the accumulator says of itself with the ledger."""
+        """Compare what the accumulator says of itself, if it does, with the ledger."""
         queued = any(self.queues.values())
         live = queued or any(not batch.ended for batch in self.in_flight.values())
-        if (undrained, incomplete) != (queued, live):
+        if undrained not in (None, queued) or incomplete not in (None, live):
             return self._wrong(
                 AccumulatorClause.NOTHING_IS_LEFT,
                 f"queued: {queued}, incomplete: {live}",
                 f"queued: {undrained}, incomplete: {incomplete}",
             )
-        if flushing != bool(self.flushes):
+        if flushing not in (None, bool(self.flushes)):
             expected = f"flushing: {bool(self.flushes)}"
             return self._wrong(AccumulatorClause.FLUSH_ENDS, expected, f"flushing: {flushing}")
         most = self.free_memory()
-        if available == most or (self.pending and 0 <= available <= most):
+        if available is None or available == most or (self.pending and 0 <= available <= most):
             return None
         clause = AccumulatorClause.MEMORY_IS_CONSERVED
         return self._wrong(clause, f"{most} bytes available", f"{available} bytes available")
@@ -359,13 +422,10 @@ class BatchLedger:
         clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
         return self._wrong(clause, f"no reason for {seen.outcome}", repr(seen))
 
-    def _new_batch(self, pending: _Pending) -> Batch:
-        return self._batch(pending.partition, pending.payload)
-
-    def _batch(self, partition: int, payload: int) -> Batch:
+    def _batch(self, partition: int, payload: int, size: int) -> Batch:
         return Batch(
             partition=partition,
-            limit=max(self.rules.batch_size, self._sizes.upper_bound(payload)),
+            limit=max(size, self._sizes.upper_bound(payload)),
             written=self._sizes.empty_batch(),
             created_ms=self.now_ms,
             last_attempt_ms=self.now_ms,
@@ -381,7 +441,10 @@ class BatchLedger:
         return batch.closed or batch.written >= batch.limit
 
     def _backoff_ms(self, batch: Batch) -> int:
-        return self.rules.retry_backoff_ms * 2 ** (batch.attempts - 1) if batch.attempts else 0
+        if not batch.attempts:
+            return 0
+        doubled = self.rules.retry_backoff_ms << (batch.attempts - 1)
+        return min(doubled, self.rules.retry_backoff_max_ms)
 
     def _is_backing_off(self, batch: Batch) -> bool:
         return self.now_ms - batch.last_attempt_ms < self._backoff_ms(batch)
@@ -400,10 +463,10 @@ class BatchLedger:
             return None
         return queue[0]
 
-    def _head_with(self, partitions: Sequence[int], records: list[str]) -> Batch | None:
+    def _head_with(self, partitions: Sequence[int], records: tuple[str, ...]) -> Batch | None:
         for partition in partitions:
             head = self._drainable(partition)
-            if head is not None and head.records == records:
+            if head is not None and tuple(head.records) == records:
                 return head
         return None
 
@@ -415,6 +478,17 @@ class BatchLedger:
         for number, record in enumerate(batch.records):
             self._expected[record] = (outcome, None if offset is None else offset + number)
 
+    def _in_order(self, outcome: RecordOutcome) -> bool:
+        ended_early = outcome in (RecordOutcome.EXPIRED, RecordOutcome.ABORTED)
+        return self._contract.ends_in_order or not ended_early
+
     def _wrong(self, clause: AccumulatorClause, expected: str, observed: str) -> Violation:
         reason = f"it is {self.now_ms} ms; waiting: {list(self.pending)}"
         return Violation(rule=clause, expected=expected, observed=observed, reason=reason)
+
+
+def _clause_of(outcome: RecordOutcome) -> AccumulatorClause:
+    """Return the clause that a callback breaks which comes too early, or not at all."""
+    if outcome is RecordOutcome.EXPIRED:
+        return AccumulatorClause.EXPIRES_IN_TIME
+    return AccumulatorClause.COMPLETES_ONCE

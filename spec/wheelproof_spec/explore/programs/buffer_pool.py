@@ -17,6 +17,7 @@ from wheelproof.producer import (
     WaitTimeSensor,
 )
 from wheelproof.producer.byte_buffer import allocate_stand_in
+from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_spec.explore.plain_fields import PlainField
 from wheelproof_spec.explore.program import Action, Program, Scenario, choose
@@ -328,7 +329,7 @@ POOL_BUILDERS: Mapping[str, PoolScenario] = {
 _SETTINGS: Mapping[str, Settings] = {"pool-spurious": Settings(spurious_wakeups=1)}
 
 GUARDED = (
-    PlainField(owner=BufferPool, name="_non_pooled_available_memory"),
+    PlainField(owner=PooledMemory, name="_non_pooled_available_memory"),
     PlainField(owner=BufferPool, name="_closed"),
 )
 """What the pool's lock guards and can be replaced."""

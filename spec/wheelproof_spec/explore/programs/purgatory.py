@@ -343,6 +343,28 @@ def purge_counts(purgatory_class: type[AnyPurgatory]) -> Scenario:
     return Scenario(threads={"reaper": world.advance, "come and go": come_and_go}, check=check)
 
 
+def cancel_and_purge(purgatory_class: type[AnyPurgatory]) -> Scenario:
+    """A key is cancelled while lists are purged: what is left under the other key is not forgotten.
+
+    A purge must not take from the estimate what a canceller has in hand and has not cancelled yet.
+    """
+    world = World(purgatory_class)
+    world.watched(_KEY, _OTHER_KEY)
+
+    def check() -> None:
+        world.advance()
+        garbage = world.purgatory.watched()
+        assert garbage == 0, f"{garbage} operations that are done are left, and none may"
+
+    return Scenario(
+        threads={
+            "cancel": partial(world.cancel, _KEY),
+            "purge": discarding(world.purgatory.purge_completed),
+        },
+        check=check,
+    )
+
+
 def shutdown_and_watch(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """The purgatory is shut down while an operation is handed in: refused, or left waiting."""
     world = World(purgatory_class)
@@ -418,6 +440,7 @@ PURGATORY_BUILDERS: Mapping[str, PurgatoryScenario] = {
     "purgatory-cancel-expiry": cancel_and_expiry,
     "purgatory-cancel-trigger": cancel_and_trigger,
     "purgatory-purge-counts": purge_counts,
+    "purgatory-cancel-purge": cancel_and_purge,
     "purgatory-shutdown-watch": shutdown_and_watch,
     "purgatory-error-trigger": error_and_trigger,
     "purgatory-error-walk": error_in_a_walk,

@@ -16,6 +16,7 @@ from wheelproof.producer import (
     ProducerClosedError,
 )
 from wheelproof.producer.buffer_pool import Waiter
+from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof_spec.explore.program import Action, Scenario, choose
 from wheelproof_spec.explore.settings import Settings
 from wheelproof_spec.graphs.models.buffer_pool_clock import PoolClock
@@ -27,7 +28,13 @@ NONE = ModelValue(name="None")
 FOREVER = 1_000
 """A limit that no comparison comes to, in milliseconds."""
 
-_GUARDED = ("_closed", "_non_pooled_available_memory", "_free", "_waiters", "_loans")
+_GUARDED: tuple[tuple[type, str], ...] = (
+    (BufferPool, "_closed"),
+    (PooledMemory, "_non_pooled_available_memory"),
+    (PooledMemory, "_free"),
+    (BufferPool, "_waiters"),
+    (PooledMemory, "_loans"),
+)
 _REFUSALS = (BufferExhaustedError, ProducerClosedError, ThreadInterruptedError, MemoryError)
 
 
@@ -158,7 +165,7 @@ def buffer_pool(borrowers: Borrowers, pool_class: type[BufferPool] = BufferPool)
         name="BufferPool",
         build=build,
         watched_fields=(
-            *((BufferPool, name) for name in _GUARDED),
+            *_GUARDED,
             (Waiter, "accumulated"),
         ),
         settings=Settings(may_wait=frozenset({CLOCK})),

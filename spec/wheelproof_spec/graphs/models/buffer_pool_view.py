@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 from wheelproof import sync
 from wheelproof.producer import BufferPool, ByteBuffer
-from wheelproof.producer.buffer_pool import Loan, Waiter
+from wheelproof.producer.buffer_pool import Waiter
+from wheelproof.producer.pooled_memory import Loan
 from wheelproof_spec.explore.conditions import ModelCondition
 from wheelproof_spec.explore.model import MADE_BITS, ModelThread
 from wheelproof_spec.explore.thread_steps import Life, ThreadHandle

@@ -1,0 +1,112 @@
+"""What a buffer pool has and what it has lent; who waits is not its affair (semantics.md 3)."""
+
+from collections import deque
+from typing import Annotated
+
+from wheelproof import sync
+from wheelproof.domain import require_integer
+from wheelproof.producer import pool_arithmetic
+from wheelproof.producer.byte_buffer import ByteBuffer
+from wheelproof.producer.errors import ForeignBufferError
+from wheelproof.sync import GuardedBy
+
+MAX_MEMORY = 2**62 - 1
+"""The largest pool, in bytes; half of what a signed 64-bit integer holds, as with times."""
+
+
+class Loan:
+    """A reservation of `size` bytes, until the buffer is given back."""
+
+    __slots__ = ("buffer", "size")
+
+    def __init__(self, size: int, buffer: ByteBuffer | None = None) -> None:
+        self.size = size
+        self.buffer = buffer
+        """The pooled buffer that serves the loan; None if memory has to be allocated for it."""
+
+
+class PooledMemory:
+    """The part of a buffer pool that knows which memory is free and which is on loan.
+
+    All but the two sizes is under the pool's lock; who waits for memory is not known here.
+    """
+
+    __slots__ = (
+        "_free",
+        "_loans",
+        "_lock",
+        "_non_pooled_available_memory",
+        "_runtime",
+        "poolable_size",
+        "total_memory",
+    )
+
+    def __init__(self, total_memory: int, poolable_size: int) -> None:
+        """Make `total_memory` bytes, all free, of which buffers of one size are kept for reuse.
+
+        Raises IllegalArgumentError for a negative total or a poolable size below 1.
+        """
+        self.total_memory = require_integer("total_memory", total_memory, 0, MAX_MEMORY)
+        self.poolable_size = require_integer("poolable_size", poolable_size, 1, MAX_MEMORY)
+        # The conditions of those who wait are made later, and have to match the lock.
+        self._runtime = sync.current_runtime()
+        self._lock = self._runtime.lock("BufferPool.lock")
+        self._non_pooled_available_memory: Annotated[int, GuardedBy("_lock")] = total_memory
+        self._free: Annotated[deque[ByteBuffer], GuardedBy("_lock")] = deque()
+        self._loans: Annotated[set[Loan], GuardedBy("_lock")] = set()
+
+    def available_memory(self) -> int:
+        """Return how many bytes are neither lent nor held by waiting threads."""
+        with self._lock:
+            return self._non_pooled_available_memory + self._free_list_size()
+
+    def unallocated_memory(self) -> int:
+        """Return how many bytes are available and not bound in buffers for reuse."""
+        with self._lock:
+            return self._non_pooled_available_memory
+
+    def _has_enough(self, size: int) -> bool:
+        return self._non_pooled_available_memory + self._free_list_size() >= size
+
+    def _free_list_size(self) -> int:
+        return pool_arithmetic.free_list_size(len(self._free), self.poolable_size)
+
+    def _take_at_once(self, size: int) -> Loan:
+        if size == self.poolable_size and self._free:
+            return self._lend(size, self._free.popleft())
+        self._free_up(size)
+        self._non_pooled_available_memory -= size
+        return self._lend(size, None)
+
+    def _free_up(self, wanted: int) -> None:
+        count = pool_arithmetic.buffers_to_drop(
+            wanted, self._non_pooled_available_memory, len(self._free), self.poolable_size
+        )
+        for _ in range(count):
+            self._free.pop()
+        self._non_pooled_available_memory += count * self.poolable_size
+
+    def _lend(self, size: int, buffer: ByteBuffer | None) -> Loan:
+        # A buffer of its own for each loan: whoever kept one from a loan before cannot return it.
+        loan = Loan(size, None if buffer is None else buffer.duplicate())
+        self._loans.add(loan)
+        if loan.buffer is not None:
+            loan.buffer.receipt = loan
+        return loan
+
+    def _end_loan(self, buffer: ByteBuffer) -> int:
+        loan = buffer.receipt
+        if not isinstance(loan, Loan) or loan not in self._loans:
+            raise ForeignBufferError(
+                f"a buffer of {buffer.capacity} bytes was given back that is not on loan: "
+                "it was given back before, or is another pool's"
+            )
+        self._loans.remove(loan)
+        return loan.size
+
+    def _take_back(self, buffer: ByteBuffer, size: int) -> None:
+        """Keep a buffer for reuse if it has the poolable size, and else its memory alone."""
+        if pool_arithmetic.goes_to_free_list(size, buffer.capacity, self.poolable_size):
+            self._free.append(buffer)
+        else:
+            self._non_pooled_available_memory += size
