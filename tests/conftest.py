@@ -2,9 +2,14 @@
 
 import signal
 import subprocess
+from collections.abc import Generator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 # A job in the background is started with Ctrl-C switched off, and hands that on to the programs
 # that are tested here.
@@ -24,6 +29,15 @@ def kafka() -> str:
 def netty() -> str:
     """Return the program that starts the adapter of Netty, built if that was not done."""
     return _java_adapter("netty")
+
+
+@pytest.fixture(scope="session")
+def spark() -> "Generator[SparkSession]":
+    """Yield the one Spark session of all tests, with two cores."""
+    from wheelproof_spark.session import spark_session
+
+    with spark_session("local[2]", settings={"spark.sql.shuffle.partitions": "2"}) as session:
+        yield session
 
 
 def _java_adapter(name: str) -> str:

@@ -4,10 +4,9 @@ import shlex
 import sys
 from pathlib import Path
 
-from wheelproof_spec.conformance import conformance
 from wheelproof_spec.conformance.conformance import ConformancePlan
 from wheelproof_spec.conformance.conformance_result import ConformanceResult
-from wheelproof_spec.conformance.timer_suite import TimerSuite
+from wheelproof_spec.conformance.suites import COMPONENTS
 
 ADAPTERS = Path(__file__).resolve().parent.parent.parent / "adapters"
 HEAPQ = ADAPTERS / "python-heapq" / "driver.py"
@@ -21,8 +20,12 @@ def python(script: Path) -> str:
 
 
 def conform(
-    driver: str, cases: int, skip: Path | None = None, profile: str | None = None
+    driver: str,
+    cases: int,
+    skip: Path | None = None,
+    profile: str | None = None,
+    component: str = "timer",
 ) -> ConformanceResult:
-    """Drive the timer of `driver`, under Kafka's profile if no other is named."""
+    """Drive a component of `driver`, under its usual profile if no other is named."""
     plan = ConformancePlan(driver=driver, profile=profile, cases=cases, seed=1, skip=skip)
-    return conformance.conform(TimerSuite(), plan)
+    return COMPONENTS[component].conform(plan, None)

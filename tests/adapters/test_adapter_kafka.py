@@ -39,7 +39,7 @@ def test_kafka_passes(kafka: str) -> None:
     result = conform(kafka, 150, KAFKA / "known-limits.txt")
     assert result.verdict is Verdict.PASS
     assert result.implementation is not None
-    assert result.implementation.implementation == "kafka-server-common"
+    assert result.implementation.implementation == "kafka-server-common and kafka-clients"
     # Kafka's cancel returns nothing that could be judged.
     silent = {TimerClause.CANCEL_TELLS_THE_TRUTH, *TimerLimit}
     assert all(count.checked > 0 for count in result.clauses if count.clause not in silent)

@@ -13,10 +13,11 @@ class RecordAccumulator(RecordAppending, BatchDraining, BatchEnding):
 
     Any number of threads may append, flush and close. One thread, the sender, does everything else.
 
-    Unlike Kafka's, a flush also waits for the records of batches that are split meanwhile
-    (KAFKA-9312), the memory of a batch goes back to the pool only when no request can be reading it
-    any more (KAFKA-19012), and the callbacks of a partition run in the order of its appends also
-    when batches expire or are aborted; docs/findings.md has the counterexamples.
+    A flush also waits for the records of batches that are split meanwhile (KAFKA-9312), and the
+    memory of a batch goes back to the pool only when no request can be reading it any more
+    (KAFKA-19012), as in Kafka since these were mended. Unlike Kafka's, the callbacks of a partition
+    run in the order of its appends also when batches expire or are aborted;
+    docs/findings-producer.md has the counterexamples.
     TLA+: RecordAccumulator.
     """
 

@@ -259,6 +259,23 @@ def _flushing() -> Iterable[Scenario[AccumulatorCall]]:
         ),
     )
 
+    yield Scenario(
+        name="a flush may wait for whoever came later into a batch that is split",
+        limit=AccumulatorLimit.SPLIT,
+        calls=(
+            _reset(),
+            *_appends("a"),
+            Flush(flush="f1"),
+            *_appends("b", "c"),
+            _DRAIN,
+            Split(batch="b1", size=1),
+            _DRAIN,
+            Store(batch="b2", offset=0),
+            _DRAIN,
+            Store(batch="b3", offset=2),
+        ),
+    )
+
 
 def _ending() -> Iterable[Scenario[AccumulatorCall]]:
     yield Scenario(
@@ -390,6 +407,18 @@ def _bad_input() -> Iterable[Scenario[AccumulatorCall]]:
             _reset(batches=1),
             *_appends("a", size=200),
             *_appends("b"),
+            _DRAIN,
+            Store(batch="b1", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="a callback that sends again what has no room in all memory is told so",
+        calls=(
+            _reset(batches=1),
+            *_appends("a", size=0),
+            Append(
+                record="b", partition=0, size=16, timeout_ms=0, callback=CallbackFault.SENDS_AGAIN
+            ),
             _DRAIN,
             Store(batch="b1", offset=0),
         ),

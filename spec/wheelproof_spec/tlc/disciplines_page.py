@@ -115,7 +115,8 @@ PROMISES = (
         program="Users",
     ),
     Promise(
-        text="No deadlock when callbacks trigger each other's operations",
+        text="No deadlock when callbacks trigger each other's operations, even if nobody tested "
+        "before the lock whether an operation is done (they do, and that forbids it everywhere)",
         module="LockOrder",
         program="Callbacks",
     ),

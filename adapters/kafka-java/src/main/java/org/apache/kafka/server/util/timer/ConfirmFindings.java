@@ -16,6 +16,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.kafka.common.utils.Time;
+import wheelproof.kafka.KafkaVersion;
 
 /**
  * Repeats the counterexamples of docs/findings.md on Kafka's own SystemTimer, one JSON line each.
@@ -55,7 +56,7 @@ final class ConfirmFindings {
             String observed = confirm(scenario.getValue());
             System.out.println(JSON.writeValueAsString(Map.of(
                     "finding", scenario.getKey(),
-                    "version", TimingWheelDriver.kafkaVersion(),
+                    "version", KafkaVersion.read(),
                     "confirmed", observed != null,
                     "observed", observed == null ? "the timer kept its promise" : observed)));
         }

@@ -1,0 +1,123 @@
+package org.apache.kafka.clients.producer.internals;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.apache.kafka.clients.producer.BufferExhaustedException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.metrics.Metrics;
+import wheelproof.kafka.Component;
+import wheelproof.kafka.Json;
+import wheelproof.kafka.VirtualLock;
+import wheelproof.kafka.VirtualTime;
+import wheelproof.kafka.Workers;
+
+/** Kafka's BufferPool on a virtual clock; each allocation has a thread of its own. */
+public final class BufferPoolComponent implements Component {
+    private record Config(long total_memory, int poolable_size, long start_ms) {}
+
+    private record Allocate(String call, int size, long timeout_ms) {}
+
+    private record OfCall(String call) {}
+
+    private record Advance(long to_ms) {}
+
+    private final Workers workers = new Workers();
+    private final Map<String, Thread> threads = new HashMap<>();
+    private final Map<String, ByteBuffer> buffers = new HashMap<>();
+    private Map<String, String> ended = new LinkedHashMap<>();
+    private RuntimeException refusal;
+    private VirtualTime time;
+    private VirtualLock lock;
+    private FaultyPool pool;
+
+    @Override
+    public void reset(JsonNode config) throws Exception {
+        if (pool != null) {
+            // Ends the threads that wait.
+            pool.close();
+            workers.awaitQuiet();
+        }
+        threads.clear();
+        buffers.clear();
+        ended = new LinkedHashMap<>();
+        Config read = Json.as(Config.class, config);
+        time = new VirtualTime(read.start_ms);
+        pool = new FaultyPool(
+                read.total_memory, read.poolable_size, new Metrics(time), time, true);
+        lock = VirtualLock.install(pool, time, workers);
+    }
+
+    @Override
+    public Map<String, Object> perform(String operation, JsonNode args) throws Exception {
+        call(operation, args);
+        workers.awaitQuiet();
+        if (refusal != null) {
+            RuntimeException thrown = refusal;
+            refusal = null;
+            throw thrown;
+        }
+        Map<String, String> told = ended;
+        ended = new LinkedHashMap<>();
+        return Map.of(
+                "ended", told,
+                "available", pool.availableMemory(),
+                "unallocated", pool.unallocatedMemory(),
+                "queued", pool.queued());
+    }
+
+    private void call(String operation, JsonNode args) throws JsonProcessingException {
+        switch (operation) {
+            case "allocate" -> {
+                String injected = Json.takeOptional("fault", args);
+                Allocate allocate = Json.as(Allocate.class, args);
+                threads.put(allocate.call, workers.start(() -> allocate(allocate, injected)));
+            }
+            case "deallocate" -> {
+                String name = Json.as(OfCall.class, args).call;
+                if (!buffers.containsKey(name)) {
+                    throw new IllegalArgumentException(name + " never got a buffer");
+                }
+                pool.deallocate(buffers.get(name));
+            }
+            case "interrupt" -> lock.interrupt(threads.get(Json.as(OfCall.class, args).call));
+            case "advance" -> {
+                time.setTime(Json.as(Advance.class, args).to_ms);
+                lock.expire();
+            }
+            case "close" -> pool.close();
+            default -> throw Component.unknown(operation);
+        }
+    }
+
+    /** Allocates, on the thread of the call. */
+    private void allocate(Allocate allocate, String injected) {
+        pool.failOnThisThread(injected);
+        if (injected.equals("interrupted_before")) {
+            Thread.currentThread().interrupt();
+        }
+        try {
+            end(allocate.call, "buffer", pool.allocate(allocate.size, allocate.timeout_ms));
+        } catch (BufferExhaustedException error) {
+            end(allocate.call, "exhausted", null);
+        } catch (FaultyPool.MetricFailedException error) {
+            end(allocate.call, "metric_failed", null);
+        } catch (KafkaException error) {
+            end(allocate.call, "closed", null);
+        } catch (InterruptedException error) {
+            end(allocate.call, "interrupted", null);
+        } catch (OutOfMemoryError error) {
+            end(allocate.call, "out_of_memory", null);
+        } catch (RuntimeException error) {
+            refusal = error;
+        }
+    }
+
+    private synchronized void end(String call, String outcome, ByteBuffer buffer) {
+        ended.put(call, outcome);
+        buffers.put(call, buffer);
+    }
+}

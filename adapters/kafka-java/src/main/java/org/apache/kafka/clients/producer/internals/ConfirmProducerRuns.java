@@ -1,0 +1,22 @@
+package org.apache.kafka.clients.producer.internals;
+
+import org.apache.kafka.common.utils.internals.AppInfoParser;
+import wheelproof.kafka.Confirmation;
+
+/** Repeats the counterexamples about the producer's memory, accumulator and sender. */
+final class ConfirmProducerRuns {
+    private ConfirmProducerRuns() {}
+
+    public static void main(String[] arguments) {
+        new Confirmation()
+                .with("barging", ConfirmBufferPool::barging)
+                .with("barging-starves", ConfirmBufferPool::bargingStarves)
+                .with("narrow-free-list", ConfirmBufferPool::narrowFreeList)
+                .with("given-back-twice", ConfirmBufferPool::givenBackTwice)
+                .with("negative-size", ConfirmNegativeSize::lendsMoreThanTheTotal)
+                .with("queued-first", ConfirmCallbackOrder::queuedFirst)
+                .with("unordered-abort", ConfirmCallbackOrder::unorderedAbort)
+                .with("unordered-forced-close", ConfirmCallbackOrder::unorderedForcedClose)
+                .run(AppInfoParser.getVersion());
+    }
+}
