@@ -1,9 +1,10 @@
 """Benchmark of the oracle: ``python bench/conformance.py [--quick] [--json FILE]``.
 
 Prints what judging costs: histories of timers and of pools with up to a million operations from 16
-threads, and how the cost of one operation grows; the replay of white-box traces, once parsed and
-from bytes; how many damaged lines are told apart. Processor time of one core; the peak of memory is
-the process's own, so each history is made and judged piece by piece.
+threads, and how the cost of one operation grows; the replay of white-box traces, once parsed, from
+bytes, and beside TLC on the same trace; how many damaged lines are told apart. Processor time of
+one core; the peak of memory is the process's own, so each history is made and judged piece by
+piece.
 """
 
 import argparse
@@ -18,6 +19,7 @@ from time import process_time
 
 from machine import this_machine
 from recorded_runs import damaged_lines, pool_lines, timer_lines, trace_lines
+from replay_against_tlc import Race, race
 from wheelproof_spec.check.checkers import CheckOptions, open_run
 from wheelproof_spec.check.routing import Router
 from wheelproof_spec.conformance.trace_run import TraceChecker
@@ -30,6 +32,7 @@ SECONDS_TARGET = 20.0
 GROWTH_TARGET = 1.3
 MEMORY_TARGET_MIB = 1024
 REPLAY_TARGET = 300_000
+TLC_TARGET = 100
 STRICT_TARGET = 150_000
 _PIECE = 10_000
 
@@ -159,6 +162,8 @@ def main(arguments: Sequence[str]) -> int:
     print("\nreplay of a white-box trace, events a second")
     print(f"{'once parsed':<24}{replayed.parsed:>12,.0f}   target: {REPLAY_TARGET:,}")
     print(f"{'with strict parsing':<24}{replayed.strict:>12,.0f}   target: {STRICT_TARGET:,}")
+    beside_tlc = race(150 if options.quick else 2_000, options.seed)
+    _print_race(beside_tlc)
     hurt = damage(2_000 if options.quick else 1_000_000, options.seed)
     print(f"\n{hurt.lines:,} damaged lines: {hurt.rejected:,} rejected, {hurt.seconds:.1f} s")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
@@ -167,12 +172,21 @@ def main(arguments: Sequence[str]) -> int:
         figures = {
             "costs": [asdict(cost) for cost in costs],
             "replay": asdict(replayed),
+            "beside_tlc": asdict(beside_tlc),
             "damage": asdict(hurt),
             "peak_mib": peak,
         }
         document = {"schema": "wheelproof.bench/1", "machine": asdict(machine), **figures}
         write_json(options.json, document)
     return 0
+
+
+def _print_race(found: Race) -> None:
+    print(
+        f"beside TLC, {found.events:,} events: replay {found.replay:.4f} s, TLC {found.tlc:.2f} s "
+        f"of which {found.tlc_start:.2f} s to start; {found.ratio:,.0f} times faster, "
+        f"{found.ratio_with_start:,.0f} with the start   target: {TLC_TARGET}"
+    )
 
 
 def _print_costs(costs: Sequence[Cost]) -> None:

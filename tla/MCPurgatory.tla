@@ -12,7 +12,9 @@ MCOperationOf == [w \in Watchers |-> IF w = "w1" THEN "op1" ELSE "op2"]
 \* The second trigger is for the second operation if there is one.
 MCMakes == [c \in Triggers |-> IF c = "c2" /\ "op2" \in Operations THEN "op2" ELSE "op1"]
 
-
+\* The lists as a map has them that keeps the order in which they came: op1 comes under k1 first.
+MCAsTheyCame(some) ==
+    SelectSeq(<<<<"k1", 1>>, <<"k1", 2>>, <<"k2", 1>>, <<"k2", 2>>>>, LAMBDA l : l \in some)
 
 \* If op1 has another key, the second trigger looks there.
 MCKeyOf ==

@@ -75,7 +75,7 @@ VARIABLES
     lists,          \* purger -> the lists that it has not purged yet
     doomed,         \* purger -> what it found done in the list that it works on
     reading,        \* purger -> the estimate, as it has read it
-    live,           \* purger -> how many pending operations it has come across
+    live,           \* purger -> the pending operations that it has come across
     ender           \* history: operation -> the thread that completed or cancelled it
 
 shared == <<watchersOf, made, content, lock, state, timer, started, estimated, closed>>
@@ -128,24 +128,21 @@ Init ==
     /\ lists = [p \in Purgers |-> <<>>]
     /\ doomed = [p \in Purgers |-> <<>>]
     /\ reading = [p \in Purgers |-> 0]
-    /\ live = [p \in Purgers |-> 0]
+    /\ live = [p \in Purgers |-> {}]
     /\ ender = [op \in Operations |-> None]
 
 -----------------------------------------------------------------------------
 (* Walks over a list: of a trigger, a canceller, a purger *)
 
-\* A purger walks over each list twice.
-Counts(p) == pc[p] \in {"CountSnapshot", "CountLive"}
-
 FirstStep(t) ==
     CASE t \in Triggers -> "WalkIsDone"
       [] t \in Cancellers -> "CancelOperation"
-      [] t \in Purgers -> IF Counts(t) THEN "CountLive" ELSE "PurgeIsDone"
+      [] t \in Purgers -> "PurgeIsDone"
 
 LastStep(t) ==
     CASE t \in Triggers -> "TestEmpty"
       [] t \in Cancellers -> "Done"
-      [] t \in Purgers -> IF Counts(t) THEN "Snapshot" ELSE "PurgeRemove"
+      [] t \in Purgers -> "PurgeRemove"
 
 WalkOver(t, operations) ==
     /\ todo' = [todo EXCEPT ![t] = operations]
@@ -155,15 +152,10 @@ WalkOver(t, operations) ==
 
 WalkOn(t) == WalkOver(t, Tail(todo[t]))
 
-\* Whom a purger counts in a list: each operation under the first of its keys.
-CountedIn(l) == SelectSeq(content[l], LAMBDA op : KeysOf[op][1] = KeyOfList(l))
-
 \* The list's lock is held to copy it.
 Snapshot(t) ==
-    /\ \/ /\ pc[t] = "Snapshot"
-          /\ WalkOver(t, content[list[t]])
-       \/ /\ pc[t] = "CountSnapshot"
-          /\ WalkOver(t, CountedIn(list[t]))
+    /\ pc[t] = "Snapshot"
+    /\ WalkOver(t, content[list[t]])
     /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
 
 RemoveFrom(l, op) == content' = [content EXCEPT ![l] = SelectSeq(@, LAMBDA o : o # op)]
@@ -344,7 +336,7 @@ NextList(t) ==
     IF t \in Purgers /\ lists[t] # <<>>
     THEN /\ list' = [list EXCEPT ![t] = Head(lists[t])]
          /\ lists' = [lists EXCEPT ![t] = Tail(@)]
-         /\ Go(t, "CountSnapshot")
+         /\ Go(t, "Snapshot")
     ELSE /\ list' = [list EXCEPT ![t] = None]
          /\ UNCHANGED lists
          /\ Go(t, IF t \in Purgers THEN "PurgeReset" ELSE "Done")
@@ -444,9 +436,9 @@ PurgeBegin(p) ==
 \* Of the estimate there stay those that were pending, and those that came meanwhile.
 PurgeReset(p) ==
     /\ pc[p] = "PurgeReset"
-    /\ estimated' = estimated + live[p] - reading[p]
+    /\ estimated' = estimated + Cardinality(live[p]) - reading[p]
     /\ reading' = [reading EXCEPT ![p] = 0]
-    /\ live' = [live EXCEPT ![p] = 0]
+    /\ live' = [live EXCEPT ![p] = {}]
     /\ Go(p, "PurgeReadEstimate")
     /\ UNCHANGED <<watchersOf, made, content, lock, state, timer, started, closed, world, at,
                    list, todo, next, mine, lists, doomed, ender>>
@@ -464,21 +456,16 @@ PurgeFetch(p) ==
             /\ UNCHANGED <<list, lists>>
        ELSE /\ list' = [list EXCEPT ![p] = Head(found)]
             /\ lists' = [lists EXCEPT ![p] = Tail(found)]
-            /\ Go(p, "CountSnapshot")
+            /\ Go(p, "Snapshot")
     /\ UNCHANGED <<shared, world, at, todo, next, mine, doomed, reading, live, ender>>
 
-CountLive(p) ==
-    LET op == at[p] IN
-    /\ pc[p] = "CountLive"
-    /\ live' = [live EXCEPT ![p] = IF Done(op) THEN @ ELSE @ + 1]
-    /\ WalkOn(p)
-    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, ender>>
-
 PurgeIsDone(p) ==
+    LET op == at[p] IN
     /\ pc[p] = "PurgeIsDone"
-    /\ doomed' = [doomed EXCEPT ![p] = IF Done(at[p]) THEN Append(@, at[p]) ELSE @]
+    /\ doomed' = [doomed EXCEPT ![p] = IF Done(op) THEN Append(@, op) ELSE @]
+    /\ live' = [live EXCEPT ![p] = IF Done(op) THEN @ ELSE @ \cup {op}]
     /\ WalkOn(p)
-    /\ UNCHANGED <<shared, world, list, next, lists, reading, live, ender>>
+    /\ UNCHANGED <<shared, world, list, next, lists, reading, ender>>
 
 PurgeRemove(p) ==
     /\ pc[p] = "PurgeRemove"
@@ -527,7 +514,7 @@ CancelStep(x) == Snapshot(x) \/ CancelOperation(x) \/ EndTimeout(x) \/ CancelTas
 
 PurgeStep(p) ==
     \/ PurgeReadDelayed(p) \/ PurgeReadEstimate(p) \/ PurgeBegin(p) \/ PurgeFetch(p)
-    \/ Snapshot(p) \/ CountLive(p) \/ PurgeIsDone(p) \/ PurgeRemove(p) \/ PurgeTestEmpty(p)
+    \/ Snapshot(p) \/ PurgeIsDone(p) \/ PurgeRemove(p) \/ PurgeTestEmpty(p)
     \/ RemoveKeyIfEmpty(p) \/ PurgeReset(p)
 
 \* Nobody is in a call, but perhaps a purger.
@@ -565,7 +552,7 @@ Labels ==
      "ForceIsDone", "ForceLock", "ForceComplete", "EndTimeout", "CancelTask", "OnComplete",
      "Unlock", "WalkRemove", "TestEmpty", "RemoveKeyIfEmpty", "Claim", "OnExpiration", "RemoveKey",
      "CancelOperation", "PurgeReadDelayed", "PurgeReadEstimate", "PurgeBegin", "PurgeReset",
-     "PurgeFetch", "CountSnapshot", "CountLive", "PurgeIsDone", "PurgeRemove", "Shutdown",
+     "PurgeFetch", "PurgeIsDone", "PurgeRemove", "Shutdown",
      "Refused", "Done"}
 
 TypeOK ==

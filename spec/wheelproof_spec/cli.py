@@ -19,6 +19,7 @@ from wheelproof_spec.fuzz import command as fuzz_command
 from wheelproof_spec.graphs import command as graph_command
 from wheelproof_spec.tlc import command as tlc_command
 from wheelproof_spec.traces import command as schema_command
+from wheelproof_spec.vectors import command as vectors_command
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import ExitCode
 
@@ -50,6 +51,7 @@ def build_parser() -> argparse.ArgumentParser:
         conformance_command,
         check_command,
         schema_command,
+        vectors_command,
     ):
         command.register(verbs)
     return parser

@@ -21,7 +21,8 @@ def test_the_benchmark_prints_its_figures(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    for figure in ("last / first", "once parsed", "with strict parsing", "damaged lines", "MiB"):
+    figures = ("last / first", "once parsed", "strict parsing", "beside TLC", "damaged", "MiB")
+    for figure in figures:
         assert figure in done.stdout
     document = json.loads(report.read_text(encoding="utf-8"))
     assert [cost["subject"] for cost in document["costs"]] == ["timer", "timer", "pool", "pool"]

@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 
 from wheelproof_spec.conformance.trace_run import initial_state
 from wheelproof_spec.conformance.trace_search import take
-from wheelproof_spec.conformance.trace_timer import SeveralError, TimerActions, UnexplainedError
+from wheelproof_spec.conformance.trace_step import SeveralError, UnexplainedError
+from wheelproof_spec.conformance.trace_timer import TimerActions
 from wheelproof_spec.conformance.trace_timer_state import Bucket, ThreadState
 from wheelproof_spec.traces.lines import TraceEnd, TraceEvent, TraceHeader
 from wheelproof_spec.traces.timer_events import (

@@ -64,7 +64,7 @@ def test_main_job_runs_and_judges_kafka(tmp_path: Path, kafka: str) -> None:
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
     assert report["verdict"] == "pass"
     subjects = {section["title"]: section["subject"] for section in report["sections"]}
-    assert "kafka-server-common" in subjects["Conformance: Apache Kafka's timing wheel"]
+    assert "kafka-server-common" in subjects["Conformance: Apache Kafka's timer"]
     assert all(section["results"] for section in report["sections"])
     assert "kafka-server-common" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"report: {tmp_path / 'report.html'}" in completed.stdout

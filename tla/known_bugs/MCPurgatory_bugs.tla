@@ -90,9 +90,20 @@ ResetFirst(p) ==
 
 ResetNothing(p) ==
     /\ pc[p] = "PurgeReset"
-    /\ live' = [live EXCEPT ![p] = 0]
+    /\ live' = [live EXCEPT ![p] = {}]
     /\ Go(p, "PurgeReadEstimate")
     /\ UNCHANGED <<shared, world, at, list, todo, next, mine, lists, doomed, reading, ender>>
+
+\* An operation counts as pending under the first of its keys alone.
+CountUnderTheFirstKey(p) ==
+    LET op == at[p]
+        counts == ~Done(op) /\ KeysOf[op][1] = KeyOfList(list[p])
+    IN
+    /\ pc[p] = "PurgeIsDone"
+    /\ doomed' = [doomed EXCEPT ![p] = IF Done(op) THEN Append(@, op) ELSE @]
+    /\ live' = [live EXCEPT ![p] = IF counts THEN @ \cup {op} ELSE @]
+    /\ WalkOn(p)
+    /\ UNCHANGED <<shared, world, list, next, lists, reading, ender>>
 
 \* KAFKA-2160: keys stay.
 KeepTheKey(t) ==

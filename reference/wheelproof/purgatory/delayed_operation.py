@@ -1,7 +1,7 @@
 """An operation that waits: for a condition that other threads make true, or for its time-out."""
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from enum import Enum
 
 from wheelproof import sync
@@ -33,10 +33,7 @@ class DelayedOperation(TimerTask):
     Lock order: operation, shard, task, list, entry (semantics.md 2.12). TLA+: DelayedOperation.
     """
 
-    __slots__ = ("_discipline", "_state", "_timeout_started", "counted_under")
-
-    counted_under: Hashable
-    """The first key that it is watched under: a purge counts it there. Set before it is watched."""
+    __slots__ = ("_discipline", "_state", "_timeout_started")
 
     def __init__(self, delay_ms: int, *, discipline: CompletionDiscipline | None = None) -> None:
         """Make a pending operation that expires `delay_ms` milliseconds after it is watched.

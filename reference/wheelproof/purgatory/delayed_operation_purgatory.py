@@ -150,15 +150,15 @@ class DelayedOperationPurgatory(Generic[Operation]):
 
         TLA+: PurgeBegin, PurgeFetch, PurgeTestEmpty and PurgeReset of Purgatory.
         """
-        purged = live = 0
+        purged = 0
+        pending: set[int] = set()
         with self._purge_lock:
             estimated = self._estimated_total_operations.get()
             for shard in self._shards:
                 for key, watchers in shard.all_watchers():
-                    live += watchers.count_live(key)
-                    purged += watchers.purge_completed()
+                    purged += watchers.purge_completed(pending)
                     self._drop_if_empty(key, watchers)
-            self._recount(estimated, live)
+            self._recount(estimated, len(pending))
         return purged
 
     def shutdown(self) -> None:
@@ -187,8 +187,6 @@ class DelayedOperationPurgatory(Generic[Operation]):
         for key in keys:
             if operation.is_done():
                 return
-            if not watched:
-                operation.counted_under = key
             watched.append(key)
             self._shard_of(key).watch(key, operation)
 

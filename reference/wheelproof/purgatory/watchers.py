@@ -20,10 +20,12 @@ class Watchers(Generic[Operation]):
 
     __slots__ = ("_lock", "_operations")
 
+    _operations: Annotated[dict[int, Operation], GuardedBy("_lock")]
+
     def __init__(self) -> None:
         self._lock = sync.lock("Watchers.lock")
         # By identity: an operation may define what it equals.
-        self._operations: Annotated[dict[int, Operation], GuardedBy("_lock")] = {}
+        self._operations = {}
 
     def watch(self, operation: Operation) -> None:
         """Put `operation` at the end; nothing changes if it is there."""
@@ -44,16 +46,6 @@ class Watchers(Generic[Operation]):
         """Return how many are in the list, those that are done included (semantics.md 2.10)."""
         with self._lock:
             return len(self._operations)
-
-    def count_live(self, key: Hashable) -> int:
-        """Return how many are not done and are counted under `key`, which these wait for.
-
-        TLA+: CountLive of Purgatory.
-        """
-        return sum(
-            operation.counted_under == key and not operation.is_done()
-            for operation in self.operations()
-        )
 
     def is_empty(self) -> bool:
         """Tell whether nobody waits."""
@@ -86,15 +78,24 @@ class Watchers(Generic[Operation]):
             raise DelayedOperationError(tuple(failures), completed) from failures[0]
         return completed
 
-    def purge_completed(self) -> int:
+    def purge_completed(self, pending: set[int]) -> int:
         """Drop who is done and return how many that were (semantics.md 2.10).
 
+        Who is not done is noted in `pending`, by identity: it may wait for other keys, too.
         TLA+: PurgeIsDone and PurgeRemove of Purgatory.
         """
-        done = [operation for operation in self.operations() if operation.is_done()]
+        done: list[Operation] = []
+        for operation in self.operations():
+            if operation.is_done():
+                done.append(operation)
+            else:
+                pending.add(id(operation))
         for operation in done:
-            self.remove(operation)
+            self._purge(operation)
         return len(done)
+
+    def _purge(self, operation: Operation) -> None:
+        self.remove(operation)
 
 
 class WatcherShard(Generic[Operation]):
@@ -106,11 +107,11 @@ class WatcherShard(Generic[Operation]):
 
     __slots__ = ("_lock", "_watchers_by_key")
 
+    _watchers_by_key: Annotated[dict[Hashable, Watchers[Operation]], GuardedBy("_lock")]
+
     def __init__(self) -> None:
         self._lock = sync.lock("WatcherShard.lock")
-        self._watchers_by_key: Annotated[
-            dict[Hashable, Watchers[Operation]], GuardedBy("_lock")
-        ] = {}
+        self._watchers_by_key = {}
 
     def watch(self, key: Hashable, operation: Operation) -> None:
         """Put `operation` into the watchers of `key`, made here if there are none.

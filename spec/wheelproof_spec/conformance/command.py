@@ -23,6 +23,7 @@ from wheelproof_spec.conformance.driver_process import USUAL_LIMITS, DriverLimit
 from wheelproof_spec.conformance.suites import COMPONENTS
 from wheelproof_spec.errors import UsageError
 from wheelproof_spec.reports import write_json, write_junit
+from wheelproof_spec.traces.vector_files import find_vector_files
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import exit_code
 
@@ -72,6 +73,13 @@ def register(verbs: Verbs) -> None:
         help="known limits that are not judged: one a line, the clause and then the reason",
     )
     parser.add_argument(
+        "--vectors",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="files of vectors, which are run first",
+    )
+    parser.add_argument(
         "--timeout",
         type=_positive_seconds,
         default=USUAL_LIMITS.timeout_s,
@@ -101,6 +109,7 @@ def _run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         limits=DriverLimits(timeout_s=arguments.timeout, memory_mb=arguments.memory_mb),
         skip=skip,
+        vectors=tuple(find_vector_files(arguments.vectors)),
     )
     progress = _Progress() if sys.stderr.isatty() and not arguments.quiet else None
     with _termination_as_interrupt():

@@ -1,6 +1,6 @@
-"""The driven conformance of a component: named cases, then fuzzed ones that shrink.
+"""The driven conformance of a component: vectors, named cases, then fuzzed ones that shrink.
 
-Both are judged by the oracle, as the reference is.
+Cases are judged by the oracle, as the reference is; vectors carry their answers.
 """
 
 import importlib
@@ -31,11 +31,16 @@ from wheelproof_spec.conformance.known_limits import KnownLimit, read_known_limi
 from wheelproof_spec.conformance.port import judge_call
 from wheelproof_spec.conformance.suite import FuzzPlan, Scenario, Suite
 from wheelproof_spec.conformance.tally import Tally
+from wheelproof_spec.conformance.vector_run import VectorRunner, VectorTally, run_vectors
 from wheelproof_spec.oracle import Violation
+from wheelproof_spec.traces.lines import Vector
+from wheelproof_spec.traces.vector_files import read_vectors
 from wheelproof_spec.verdicts import Verdict
 
 FUZZED_CASES = "fuzzed cases"
 """The name under which the fuzzed cases are reported."""
+VECTORS = "published vectors"
+"""The name under which the vectors are reported."""
 
 DEFAULT_CASES = 1_000
 DEFAULT_SEED = 1
@@ -49,7 +54,7 @@ class ConformancePlan:
     """What to run: the driver's command, the profile, how many cases from which seed.
 
     `profile` None means the component's usual one. `skip` names a file of known limits, see
-    `read_known_limits`.
+    `read_known_limits`; `vectors` are the files of vectors that are run first.
     """
 
     driver: str
@@ -58,6 +63,7 @@ class ConformancePlan:
     seed: int = DEFAULT_SEED
     limits: DriverLimits = USUAL_LIMITS
     skip: Path | None = None
+    vectors: tuple[Path, ...] = ()
 
 
 def conform(
@@ -72,14 +78,16 @@ def conform(
     what was not finished is not judged.
 
     Raises UsageError if the driver cannot be started and InputRejectedError if `plan.skip` is no
-    file of known limits.
+    file of known limits or `plan.vectors` are no vectors.
     """
     # An extra: if it is missing, this has to be said before anything is started.
     importlib.import_module("hypothesis")
     known_limits = () if plan.skip is None else read_known_limits(plan.skip, suite.skippable)
+    published = tuple(one.vector for one in read_vectors(plan.vectors))
+    vectors = tuple(one for one in published if one.component == suite.component)
     started = time.monotonic()
     with DriverSession(plan.driver, plan.limits) as session:
-        run = _Run(suite, plan, known_limits, session, progress)
+        run = _Run(suite, plan, known_limits, vectors, session, progress)
         try:
             run.judge()
         except KeyboardInterrupt:
@@ -93,6 +101,7 @@ class _Run(Generic[CallT, SeenT]):
         suite: Suite[CallT, SeenT],
         plan: ConformancePlan,
         known_limits: Sequence[KnownLimit],
+        vectors: Sequence[Vector[object, object]],
         session: DriverSession,
         progress: Callable[[int, int], None] | None,
     ) -> None:
@@ -100,7 +109,9 @@ class _Run(Generic[CallT, SeenT]):
         self._plan = plan
         self._profile = suite.profiles[0] if plan.profile is None else plan.profile
         self._known_limits = known_limits
+        self._vectors = vectors
         self._session = session
+        self._runner = VectorRunner(session, known_limits)
         self._tally = Tally(DriverPort(session, suite.parse_answer), suite, known_limits, progress)
         self._introduction: Introduction | None = None
         self._results: list[CaseResult] = []
@@ -114,6 +125,7 @@ class _Run(Generic[CallT, SeenT]):
             self._introduction = self._session.introduce()
             self.open_question = _why_unsupported(self._suite, self._introduction)
             if self.open_question is None:
+                self._run_vectors(self._introduction)
                 self._run_cases()
             self._tally.calls.clear()
             self._session.say_goodbye()
@@ -121,7 +133,7 @@ class _Run(Generic[CallT, SeenT]):
             self._trouble = DriverTrouble(
                 problem=str(failure),
                 last_lines=failure.last_lines,
-                lines=_lines(self._tally.calls),
+                lines=_lines(self._tally.calls or self._runner.asked),
             )
 
     def result(self, seconds: float) -> ConformanceResult:
@@ -133,13 +145,38 @@ class _Run(Generic[CallT, SeenT]):
             implementation=self._introduction,
             seed=self._plan.seed,
             cases=self._tally.cases,
-            steps=self._tally.steps,
+            steps=self._tally.steps + self._runner.steps,
             seconds=seconds,
             clauses=tuple(self._clause_counts()),
             results=tuple(self._results),
             failures=tuple(self._failures),
             trouble=self._trouble,
             open_question=self.open_question,
+        )
+
+    def _run_vectors(self, introduction: Introduction) -> None:
+        if not self._plan.vectors:
+            return
+        started = time.monotonic()
+        tally = VectorTally()
+        run_vectors(self._runner, self._vectors, self._profile, introduction, tally)
+        self._runner.asked = []
+        for failure in tally.failures[:1]:
+            self._failures.append(
+                ConformanceFailure(
+                    case=VECTORS,
+                    violation=failure.violation,
+                    lines=(f"vector {failure.vector}", *failure.lines),
+                    repeat=self._repeat(),
+                )
+            )
+        self._results.append(
+            CaseResult(
+                name=VECTORS,
+                verdict=tally.verdict,
+                seconds=time.monotonic() - started,
+                summary=tally.summary,
+            )
         )
 
     def _run_cases(self) -> None:
@@ -231,6 +268,8 @@ class _Run(Generic[CallT, SeenT]):
         words += ["--cases", str(plan.cases), "--seed", str(plan.seed)]
         if plan.skip is not None:
             words += ["--skip", str(plan.skip)]
+        for path in plan.vectors:
+            words += ["--vectors", str(path)]
         return shlex.join(words)
 
 

@@ -8,13 +8,8 @@ end, and a bounded search looks for an order.
 from wheelproof_spec.conformance.run_verdict import Place, RunVerdict
 from wheelproof_spec.conformance.strict_json import MalformedError
 from wheelproof_spec.conformance.trace_search import Outcome, Step, TraceSearch, take
-from wheelproof_spec.conformance.trace_timer import (
-    NO_LIMIT,
-    SeveralError,
-    TimerActions,
-    UnexplainedError,
-    UnobservedError,
-)
+from wheelproof_spec.conformance.trace_step import SeveralError, UnexplainedError, UnobservedError
+from wheelproof_spec.conformance.trace_timer import NO_LIMIT, TimerActions
 from wheelproof_spec.conformance.trace_timer_state import Level, TimerState
 from wheelproof_spec.oracle import Violation
 from wheelproof_spec.traces.components import COMPONENTS

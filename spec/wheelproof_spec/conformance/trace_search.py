@@ -7,11 +7,8 @@ steps that the implementation never records (`silent` in the header) are put in 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.conformance.trace_timer import (
-    SeveralError,
-    TimerActions,
-    UnexplainedError,
-)
+from wheelproof_spec.conformance.trace_step import SeveralError, UnexplainedError
+from wheelproof_spec.conformance.trace_timer import TimerActions
 from wheelproof_spec.conformance.trace_timer_state import Bucket, ThreadState, TimerState
 from wheelproof_spec.traces.lines import TraceEvent
 

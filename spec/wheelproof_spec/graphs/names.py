@@ -89,12 +89,17 @@ class Names:
 
     def _container_name(self, value: "Container", depth: int) -> Hashable:
         kind = type(value).__name__
+        if isinstance(value, dict):
+            return (kind, *(self._item_name(key, held, depth) for key, held in value.items()))
         inside = [self.name(one, depth + 1) for one in value]
         if isinstance(value, set | frozenset):
             return (kind, frozenset(inside))
-        if isinstance(value, dict):
-            return (kind, *zip(inside, [self.name(one) for one in value.values()], strict=True))
         return (kind, *inside)
+
+    def _item_name(self, key: object, held: object, depth: int) -> Hashable:
+        named = self.name(held, depth + 1)
+        # A key that is the identity of what it leads to says nothing more, and differs every run.
+        return named if key == id(held) else (self.name(key, depth + 1), named)
 
     def _object_name(self, value: object, depth: int) -> Hashable:
         if isinstance(value, Model | ModelReadWriteLock | ModelThread):

@@ -141,12 +141,9 @@ class CountedWatchers(Watchers[Operation]):
         super().remove(operation)
         self._counter.add_and_get(-1)
 
-    def purge_completed(self) -> int:
-        """Drop who is done; the counter stays."""
-        done = [operation for operation in self.operations() if operation.is_done()]
-        for operation in done:
-            super().remove(operation)
-        return len(done)
+    def _purge(self, operation: Operation) -> None:
+        """Drop `operation`; the counter stays."""
+        super().remove(operation)
 
 
 class _CountedShard(WatcherShard[Operation]):

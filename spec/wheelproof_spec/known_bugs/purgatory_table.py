@@ -171,7 +171,13 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         broken="try_complete and on_complete exclude each other",
         source="KAFKA-19312, KAFKA-17948",
         finders=(Finder.EXPLORE, Finder.TLC),
-        models=("MCMaybeTryComplete_blocking_overlap", "MCPurgatory_KAFKA_19312"),
+        models=(
+            "MCMaybeTryComplete_monitor_overlap",
+            "MCMaybeTryComplete_try_lock_once_overlap",
+            "MCMaybeTryComplete_try_lock_pending_overlap",
+            "MCMaybeTryComplete_blocking_overlap",
+            "MCPurgatory_KAFKA_19312",
+        ),
         discipline=BlockingDiscipline,
     ),
     PurgatoryBug(

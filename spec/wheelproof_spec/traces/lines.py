@@ -171,6 +171,7 @@ class Vector(Generic[ConfigT, StepT]):
     ]
     flags: Annotated[tuple[Name, ...], About("what the case is about")]
     needs: Annotated[tuple[Name, ...], About("capabilities of the driver that it needs")]
+    profiles: Annotated[tuple[Name, ...], About("the contracts that say these answers")]
     config: ConfigT
     steps: Annotated[tuple[StepT, ...], About("the calls, in order")]
     origin: Origin

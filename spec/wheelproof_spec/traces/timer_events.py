@@ -179,7 +179,13 @@ class EntryTaken:
 class Fired:
     """What has to have run."""
 
-    fired: Annotated[tuple[Name, ...], About("the tasks that ran during the step, in order")]
+    fired: Annotated[
+        tuple[Name, ...],
+        About("the tasks that ran since the last step that says which ran, in order"),
+    ]
+    any_order: Annotated[
+        bool | Absent, About("whether their order is open (semantics.md 1.9); false if absent")
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

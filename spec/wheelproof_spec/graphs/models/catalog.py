@@ -21,6 +21,7 @@ from wheelproof_spec.graphs.models.entry_migration import (
     label_of_entry_migration,
     project_entry_migration,
 )
+from wheelproof_spec.graphs.models.purgatory_catalog import PURGATORY_MODELS
 from wheelproof_spec.graphs.models.system_timer import Cast, system_timer
 from wheelproof_spec.graphs.models.system_timer_module import (
     label_of_system_timer,
@@ -292,4 +293,5 @@ MODELS: tuple[GraphModel, ...] = (
             victims={"i": "a"},
         ),
     ),
+    *PURGATORY_MODELS,
 )
