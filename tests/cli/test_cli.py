@@ -34,6 +34,7 @@ def test_cli_unknown_verb_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -
         (["tlc"], "rich", "tlc"),
         (["explore", "--all"], "greenlet", "explore"),
         (["graph", "--all"], "greenlet", "explore"),
+        (["pipeline", "check", "--input", "in", "--output", "out"], "pyspark", "spark"),
     ],
 )
 def test_cli_missing_extra_is_one_sentence(words: list[str], module: str, extra: str) -> None:

@@ -1,0 +1,3 @@
+from pyarrow import Table
+
+def read_table(source: str) -> Table: ...

@@ -1,0 +1,48 @@
+"""The folder of an output: one pipeline at a time, and nothing in it that was not committed."""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wheelproof_spark.manifest import Manifest
+from wheelproof_spec.errors import UsageError
+
+_LOCK = ".lock"
+_NUMBERED = ("bronze", "silver", "gold", ".work")
+
+
+@contextmanager
+def locked(output: Path) -> Generator[None]:
+    """Hold the output; raises UsageError if another process does, or if it is no folder."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(output / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}") from error
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise UsageError(f"{output} is in use by another pipeline; wait for it") from error
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def numbered(output: Path, layer: str, batch: int) -> Path:
+    """Return where a batch has its tables of a layer."""
+    return output / layer / f"{batch:06}"
+
+
+def sweep(output: Path, manifest: Manifest) -> None:
+    """Remove what was never committed, and the tables that were replaced two batches ago."""
+    committed = {one.number for one in manifest.batches}
+    newest = max(committed, default=0)
+    for layer in _NUMBERED:
+        for folder in (output / layer).glob("*"):
+            number = int(folder.name) if folder.name.isdigit() else -1
+            if number not in committed or (layer != "bronze" and number < newest - 1):
+                shutil.rmtree(folder)

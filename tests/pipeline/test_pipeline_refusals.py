@@ -1,0 +1,96 @@
+"""What the pipeline refuses: one sentence, the right exit code, and nothing is written."""
+
+import fcntl
+import json
+from pathlib import Path
+
+import pytest
+
+from wheelproof_spec.cli import main
+from wheelproof_spec.verdicts import ExitCode
+
+
+def _refused(
+    capsys: pytest.CaptureFixture[str], code: ExitCode, sentence: str, *words: object
+) -> None:
+    assert main(["pipeline", *map(str, words)]) == code
+    printed = capsys.readouterr().err
+    assert sentence in printed
+    assert len(printed.splitlines()) == 1
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(b"{}\n")
+    return folder
+
+
+def test_inputs_that_are_none(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    empty, file, output = tmp_path / "empty", tmp_path / "file", tmp_path / "out"
+    empty.mkdir()
+    file.write_bytes(b"")
+    (empty / ".hidden").write_bytes(b"{}\n")
+    for path, sentence in (
+        (tmp_path / "missing", "does not exist"),
+        (file, "is no folder"),
+        (empty, "has no file"),
+    ):
+        words = ("check", "--input", path, "--output", output)
+        _refused(capsys, ExitCode.INPUT_REJECTED, sentence, *words)
+    _refused(capsys, ExitCode.USAGE, "needs --input", "check", "--output", output)
+
+
+def test_outputs_that_are_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    words = ("check", "--input", source, "--output")
+    _refused(capsys, ExitCode.USAGE, "cannot be written", *words, file)
+    _refused(capsys, ExitCode.USAGE, "inside of the input", *words, source / "out")
+    report = ("report", "--output", tmp_path / "none")
+    _refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *report)
+
+
+def test_an_output_that_is_in_use(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
+) -> None:
+    output = tmp_path / "out"
+    output.mkdir()
+    with (output / ".lock").open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        words = ("check", "--input", source, "--output", output)
+        _refused(capsys, ExitCode.USAGE, "is in use", *words)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "code", "sentence"),
+    [
+        ({"schema": "wheelproof.pipeline/0"}, ExitCode.USAGE, "has the schema"),
+        ({"schema": "wheelproof.pipeline/1"}, ExitCode.INPUT_REJECTED, "cannot be read"),
+        ([], ExitCode.INPUT_REJECTED, "cannot be read"),
+        (None, ExitCode.INPUT_REJECTED, "cannot be read"),
+    ],
+)
+def test_a_manifest_of_another_version(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    source: Path,
+    manifest: object,
+    code: ExitCode,
+    sentence: str,
+) -> None:
+    output = tmp_path / "out"
+    output.mkdir()
+    text = "{" if manifest is None else json.dumps(manifest)
+    (output / "manifest.json").write_text(text, encoding="utf-8")
+    _refused(capsys, code, sentence, "check", "--input", source, "--output", output)
+
+
+def test_a_master_that_is_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
+) -> None:
+    words = ("check", "--input", source, "--output", tmp_path / "out", "--master", "nonsense")
+    _refused(capsys, ExitCode.USAGE, "is no master", *words)
