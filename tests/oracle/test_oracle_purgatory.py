@@ -159,3 +159,17 @@ def test_garbage_beyond_the_interval_is_purged_by_an_advance() -> None:
     assert oracle.gauges(Gauges(watched=1), NO_CALLBACKS) is None
     violation = oracle.gauges(Gauges(watched=2), NO_CALLBACKS)
     assert _rule(violation) == PurgatoryClause.WATCHED_COUNTS
+
+
+def test_who_may_have_been_purged_before_forces_no_purge() -> None:
+    oracle = _oracle(purge_interval=1)
+    for name in "ab":
+        oracle.watch(_spec(name, delay_ms=50), False, NO_CALLBACKS)
+    oracle.force("a", True, _completed("a"))
+    assert oracle.advance_to(1, NO_CALLBACKS) is None
+    oracle.force("b", True, _completed("b"))
+    assert oracle.advance_to(2, NO_CALLBACKS) is None
+    for watched in (0, 1):
+        assert oracle.gauges(Gauges(watched=watched), NO_CALLBACKS) is None
+    violation = oracle.gauges(Gauges(watched=2), NO_CALLBACKS)
+    assert _rule(violation) == PurgatoryClause.WATCHED_COUNTS

@@ -1,13 +1,14 @@
 """Source sets with sleep sets, without wake-up trees: the second oracle of the tests.
 
 The same POPL 2014 paper's first algorithm. It covers every class, but some of its runs die in a
-sleep set. Programs with free choices belong to the other engines.
+sleep set. Programs with free choices belong to the other engines, and are refused here.
 """
 
 from collections.abc import Sequence
 
+from wheelproof_spec.errors import UsageError
 from wheelproof_spec.explore.accesses import Accesses, Actor, Event, dependent, weak_initial
-from wheelproof_spec.explore.engines.strategy import pick_first
+from wheelproof_spec.explore.engines.strategy import alternatives, pick_first
 from wheelproof_spec.explore.execution import Execution
 from wheelproof_spec.explore.races import Analysis
 
@@ -54,6 +55,8 @@ class SourceStrategy:
             self.blocked_runs += bool(execution.enabled())
             return None
         actor, accesses = frame.event = event
+        if len(alternatives(execution, actor)) > 1:
+            raise UsageError("the engine source takes no free choices; use the engine optimal")
         frame.backtrack.add(actor)
         self._keep = [
             other
