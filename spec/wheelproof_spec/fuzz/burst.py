@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TypeVar
 
+from wheelproof.sync import Executor
 from wheelproof.sync.threads_condition import InterruptibleThread, Interruption
 from wheelproof_spec.oracle import Violation
 
@@ -72,6 +73,21 @@ def _interruptible(work: Callable[[], None], name: str) -> InterruptibleThread:
     thread = InterruptibleThread(target=work, name=name, daemon=True)
     thread.interruption = Interruption()
     return thread
+
+
+def await_submitted(executor: Executor, rule: str) -> None:
+    """Wait until `executor` has run everything that was submitted to it.
+
+    Raises BurstError, which names `rule`, if it does not come to the end.
+    """
+    done = threading.Event()
+    executor.submit(done.set)
+    if not done.wait(STUCK_AFTER_S):
+        raise BurstError(
+            rule,
+            "the executor runs what is submitted",
+            "it does not come to the task that was submitted last",
+        )
 
 
 @contextmanager

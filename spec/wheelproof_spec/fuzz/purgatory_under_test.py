@@ -1,7 +1,6 @@
 """A purgatory with real threads on a manual clock, judged after each burst of calls."""
 
 import itertools
-import threading
 from collections.abc import Callable
 from functools import partial
 
@@ -12,7 +11,7 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.conformance.reference_purgatory import AnyPurgatory
-from wheelproof_spec.fuzz.burst import STUCK_AFTER_S, BurstError, run_burst
+from wheelproof_spec.fuzz.burst import BurstError, await_submitted, run_burst
 from wheelproof_spec.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
 from wheelproof_spec.oracle.concurrent_purgatory import (
@@ -226,14 +225,7 @@ class PurgatoryUnderTest:
 
     def _settle(self) -> None:
         """Wait until everything submitted has run."""
-        done = threading.Event()
-        self._executor.submit(done.set)
-        if not done.wait(STUCK_AFTER_S):
-            raise BurstError(
-                "Purgatory.EveryCallReturns",
-                "the executor runs what is submitted",
-                "it does not come to the task that was submitted last",
-            )
+        await_submitted(self._executor, "Purgatory.EveryCallReturns")
 
 
 class _RecordingOperation(DelayedOperation):

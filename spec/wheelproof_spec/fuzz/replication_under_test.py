@@ -1,7 +1,6 @@
 """A replica manager with real threads on a manual clock, judged after each burst of calls."""
 
 import itertools
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -25,7 +24,7 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.fuzz.broker_under_test import BROKER, OperationT
-from wheelproof_spec.fuzz.burst import STUCK_AFTER_S, BurstError, run_burst
+from wheelproof_spec.fuzz.burst import BurstError, await_submitted, run_burst
 from wheelproof_spec.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.fuzz.replication_clauses import ReplicationClause
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
@@ -296,14 +295,7 @@ class ReplicationUnderTest:
 
     def _settle(self) -> None:
         """Wait until everything submitted has run."""
-        done = threading.Event()
-        self._executor.submit(done.set)
-        if not done.wait(STUCK_AFTER_S):
-            raise BurstError(
-                "Replication.EveryCallReturns",
-                "the executor runs what is submitted",
-                "it does not come to the task that was submitted last",
-            )
+        await_submitted(self._executor, "Replication.EveryCallReturns")
 
 
 def _key(topic: str) -> TopicPartition:

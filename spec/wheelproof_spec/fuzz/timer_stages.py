@@ -1,6 +1,5 @@
 """What the threads of a timer under test are: real ones, or those of the controlled runtime."""
 
-import threading
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Protocol
@@ -11,7 +10,7 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.conformance.timer_calls import TaskId
 from wheelproof_spec.explore.counterexample import Deviation
 from wheelproof_spec.explore.engines.drawn import Draw, keep_running
-from wheelproof_spec.fuzz.burst import STUCK_AFTER_S, BurstError, run_burst
+from wheelproof_spec.fuzz.burst import await_submitted, run_burst
 from wheelproof_spec.fuzz.controlled_threads import ControlledThreads
 from wheelproof_spec.fuzz.instrumented_runtime import InstrumentedRuntime, Preemption
 from wheelproof_spec.oracle.concurrent_timer import TimerCall
@@ -67,14 +66,7 @@ class RealThreads:
 
     def settle(self, timer: SystemTimer) -> int:
         """Wait until everything submitted has run."""
-        done = threading.Event()
-        self.executor.submit(done.set)
-        if not done.wait(STUCK_AFTER_S):
-            raise BurstError(
-                "Timer.EveryCallReturns",
-                "the executor runs what is submitted",
-                "it does not come to the task that was submitted last",
-            )
+        await_submitted(self.executor, "Timer.EveryCallReturns")
         return timer.size()
 
     def close(self) -> None:

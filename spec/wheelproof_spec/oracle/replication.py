@@ -273,8 +273,7 @@ class ReplicationLedger:
         for partition, fetched in request.partitions.items():
             error = self._refusal(partition, request)
             if error != NONE:
-                watermark = -1
-                data[partition] = FetchAnswer(error=error, high_watermark=watermark)
+                data[partition] = FetchAnswer(error=error)
                 continue
             log = self._partitions[partition].log
             diverging = log.diverging(fetched.offset, fetched.last_epoch)
