@@ -6,10 +6,14 @@ from pathlib import Path
 
 
 class Verbs:
-    """The verbs of the program; each one is added with `add`."""
+    """The verbs of the program, or of a group; each one is added with `add`."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
-        self._subparsers = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+        self._subparsers = parser.add_subparsers(required=True, metavar="VERB")
+
+    def group(self, name: str, summary: str) -> "Verbs":
+        """Add a verb that has verbs of its own."""
+        return Verbs(self._subparsers.add_parser(name, help=summary, description=summary))
 
     def add(
         self, name: str, summary: str, run: Callable[[argparse.Namespace], int]
