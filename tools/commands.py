@@ -25,7 +25,10 @@ _STATIC_CHECKS = {
     "ruff check": ("ruff", "check", "."),
     "ruff format": ("ruff", "format", "--check", "."),
 }
-_FAST_TESTS = {"unit tests": ("pytest", "-q", "-m", "not slow")}
+# The tests of a file share what is costly to make, so a file goes to one process; tests/conftest.py
+# puts the files in their order.
+_TESTS = ("pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
+_FAST_TESTS = {"unit tests": (*_TESTS, "-q", "-m", "not slow")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,7 +97,7 @@ def _run(checkout: Checkout) -> int:
 def _test(checkout: Checkout) -> int:
     environment = _set_up(checkout)
     clean = _report_checks(checkout, _STATIC_CHECKS, environment)
-    command = (str(checkout.python), "-m", "pytest")
+    command = (str(checkout.python), "-m", *_TESTS)
     code = run_shown(command, directory=checkout.root, environment=environment)
     return code or int(not clean)
 

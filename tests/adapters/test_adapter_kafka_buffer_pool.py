@@ -36,14 +36,14 @@ def port(kafka: str) -> Iterator[PoolDriver]:
 
 
 def test_kafka_passes_under_its_own_profile(kafka: str) -> None:
-    result = conform(kafka, 150, LIMITS, "kafka", "buffer_pool")
+    result = conform(kafka, 60, LIMITS, "kafka", "buffer_pool", must_fail=True)
     assert result.verdict is Verdict.PASS
     judged = [count for count in result.clauses if count.clause in tuple(PoolClause)]
     assert all(count.checked > 0 for count in judged)
 
 
 def test_kafka_serves_newcomers_before_those_who_wait(kafka: str) -> None:
-    result = conform(kafka, 50, LIMITS, "longest-waiting-first", "buffer_pool")
+    result = conform(kafka, 1, LIMITS, "longest-waiting-first", "buffer_pool")
     assert {failure.violation.rule for failure in result.failures} == {
         PoolClause.LONGEST_WAITING_FIRST
     }
