@@ -19,10 +19,22 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 ADAPTERS = Path(__file__).resolve().parents[1] / "adapters"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that have slow tests, so that no process is left with one at the end."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(scope="session")
 def kafka() -> str:
     """Return the program that starts the adapter of Apache Kafka, built if that was not done."""
     return _java_adapter("kafka")
+
+
+@pytest.fixture(scope="session")
+def kafka_broker() -> str:
+    """Return the program that repeats findings on Kafka's server, built if that was not done."""
+    return _java_adapter("kafka-broker")
 
 
 @pytest.fixture(scope="session")
@@ -36,12 +48,17 @@ def spark() -> "Generator[SparkSession]":
     """Yield the one Spark session of all tests, with two cores."""
     from wheelproof_spark.session import spark_session
 
-    with spark_session("local[2]", settings={"spark.sql.shuffle.partitions": "2"}) as session:
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        # Tests are short: they would be over before the best code of the compiler is ready.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    with spark_session("local[2]", settings=settings) as session:
         yield session
 
 
 def _java_adapter(name: str) -> str:
     folder = ADAPTERS / f"{name}-java"
-    if not (folder / "target" / f"{name}-driver.jar").is_file():
+    if not any((folder / "target").glob("*.jar")):
         subprocess.run(["mvn", "-q", "-B", "package"], cwd=folder, check=True)
     return str(folder / "run")

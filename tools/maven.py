@@ -125,5 +125,14 @@ def _stamp(adapter: Path) -> Path:
 
 def _sources(adapter: Path, java: Java) -> str:
     return fingerprint(
-        fingerprint_of_files(adapter, ("pom.xml", "src")), str(java.release), str(adapter)
+        fingerprint_of_files(adapter, ("pom.xml", "src")),
+        fingerprint_of_files(adapter.parent, _shared(adapter.parent)),
+        str(java.release),
+        str(adapter),
     )
+
+
+def _shared(adapters: Path) -> list[str]:
+    """Return the folders of sources that adapters share, which build nothing by themselves."""
+    folders = sorted(sources.parent for sources in adapters.glob("*/src"))
+    return [folder.name for folder in folders if not (folder / "pom.xml").exists()]

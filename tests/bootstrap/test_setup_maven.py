@@ -62,6 +62,20 @@ def test_an_adapter_is_built_once_until_its_sources_or_java_change(
     assert maven.unbuilt_adapters(checkout, _JAVA) == [adapter]
 
 
+def test_an_adapter_is_built_again_when_what_adapters_share_changes(
+    adapter: Path, program: _Maven
+) -> None:
+    shared = adapter.parent / "shared-java" / "src" / "B.java"
+    shared.parent.mkdir(parents=True)
+    shared.write_text("class B {}")
+    checkout = Checkout(root=adapter.parent.parent)
+    maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    assert maven.unbuilt_adapters(checkout, _JAVA) == []
+    shared.write_text("class B { }")
+    assert maven.unbuilt_adapters(checkout, _JAVA) == [adapter]
+    assert len(program.commands) == 1
+
+
 def test_a_failed_build_says_why_and_is_not_taken_for_good(adapter: Path, program: _Maven) -> None:
     checkout = Checkout(root=adapter.parent.parent)
     maven.build(checkout, adapter, Path("mvn"), _JAVA)
