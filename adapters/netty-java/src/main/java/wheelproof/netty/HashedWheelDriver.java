@@ -8,10 +8,8 @@ import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.netty.util.HashedWheelTimer;
 import io.netty.util.Timeout;
 import io.netty.util.concurrent.DefaultThreadFactory;
-import io.netty.util.internal.PlatformDependent;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
@@ -20,7 +18,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 
 /** Answers the driver protocol (wheelproof.driver/1) with Netty's own HashedWheelTimer. */
@@ -155,18 +152,8 @@ public final class HashedWheelDriver implements Runnable {
         }
         return Map.of(
                 "impl", "netty-common",
-                "version", nettyVersion(),
+                "version", NettyVersion.read(),
                 "components", List.of("timer"),
                 "capabilities", List.of("virtual_time"));
-    }
-
-    /** Reads the version out of the very jar that the wheel's neighbours were loaded from. */
-    private static String nettyVersion() throws IOException {
-        Properties properties = new Properties();
-        String file = "/META-INF/maven/io.netty/netty-common/pom.properties";
-        try (InputStream stream = PlatformDependent.class.getResourceAsStream(file)) {
-            properties.load(stream);
-        }
-        return properties.getProperty("version");
     }
 }

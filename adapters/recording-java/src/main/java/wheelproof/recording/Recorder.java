@@ -1,0 +1,129 @@
+package wheelproof.recording;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.Writer;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Function;
+
+/**
+ * Writes down what callers ask for and get (wheelproof.history/1).
+ *
+ * <p>Threads share one counter and nothing else: each has lines of its own, which are put in order
+ * when all is over. So the recorder keeps no two calls apart that would have met without it.
+ */
+public final class Recorder {
+    private static final ObjectMapper JSON = new ObjectMapper();
+
+    /** A call that is recorded; it returns the fields of its answer. */
+    public interface Call {
+        Map<String, ?> perform() throws Exception;
+    }
+
+    private record Line(
+            long index, String type, String f, Map<String, ?> value, long timeNs, String error) {}
+
+    private record Process(String name, Queue<Line> lines) {}
+
+    private final AtomicLong nextIndex = new AtomicLong();
+    private final Queue<Process> processes = new ConcurrentLinkedQueue<>();
+    private final ThreadLocal<Queue<Line>> mine = ThreadLocal.withInitial(this::register);
+    private final Function<Exception, String> refusals;
+
+    /** Makes a recorder; `refusals` names an exception that refuses a call, null for all others. */
+    public Recorder(Function<Exception, String> refusals) {
+        this.refusals = refusals;
+    }
+
+    /** Performs a call between its two lines; tells whether it was served, and not refused. */
+    public boolean call(String f, Map<String, ?> asked, Call call) throws Exception {
+        write("invoke", f, asked, null);
+        Map<String, ?> answer;
+        try {
+            answer = call.perform();
+        } catch (Exception error) {
+            String refusal = refusals.apply(error);
+            write(refusal == null ? "info" : "fail", f, Map.of(), refusal);
+            if (refusal == null) {
+                throw error;
+            }
+            return false;
+        }
+        write("ok", f, answer, null);
+        return true;
+    }
+
+    /** Writes down that a callback begins, which nobody called. */
+    public void happens(String f, Map<String, ?> what) {
+        write("invoke", f, what, null);
+    }
+
+    /** Writes down that a callback begins, and that it has ended. */
+    public void happens(String f, Map<String, ?> what, Runnable callback) {
+        happens(f, what);
+        callback.run();
+        write("ok", f, Map.of(), null);
+    }
+
+    /** Writes the lines behind a header, and the end; every thread has ended, or rests. */
+    public long writeTo(Writer out, String history, Map<String, ?> header) throws IOException {
+        out.write(JSON.writeValueAsString(header) + "\n");
+        record Placed(String process, Line line) {}
+        List<Placed> placed = new ArrayList<>();
+        for (Process process : processes) {
+            process.lines.forEach(line -> placed.add(new Placed(process.name, line)));
+        }
+        placed.sort(Comparator.comparingLong(one -> one.line.index));
+        for (Placed one : placed) {
+            out.write(format(history, one.process, one.line) + "\n");
+        }
+        out.write(JSON.writeValueAsString(fields(
+                "kind", "end", "history", history, "ops", placed.size(), "quiet", true)) + "\n");
+        return placed.size();
+    }
+
+    /** Returns these names and values, in this order. */
+    static Map<String, Object> fields(Object... namesAndValues) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        for (int i = 0; i < namesAndValues.length; i += 2) {
+            fields.put((String) namesAndValues[i], namesAndValues[i + 1]);
+        }
+        return fields;
+    }
+
+    private void write(String type, String f, Map<String, ?> value, String error) {
+        Queue<Line> lines = mine.get();
+        // The time first: by the moment of the index the clock has surely reached it.
+        long timeNs = System.nanoTime();
+        lines.add(new Line(nextIndex.getAndIncrement(), type, f, value, timeNs, error));
+    }
+
+    private Queue<Line> register() {
+        Thread thread = Thread.currentThread();
+        // Names of threads need not differ.
+        String name = thread.getName() + "-" + thread.getId();
+        Process process = new Process(name, new ArrayDeque<>());
+        processes.add(process);
+        return process.lines;
+    }
+
+    private static String format(String history, String process, Line line)
+            throws JsonProcessingException {
+        Map<String, Object> fields = fields(
+                "kind", "op", "history", history, "index", line.index, "process", process,
+                "type", line.type, "f", line.f, "value", line.value, "time_ns", line.timeNs);
+        if (line.error != null) {
+            fields.put("error", line.error);
+        }
+        return JSON.writeValueAsString(fields);
+    }
+}

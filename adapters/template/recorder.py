@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""A recorder to start from: put calls of your timer into MyTimer, and a load like yours into main.
+
+    python3 recorder.py > run.jsonl
+    wheelproof check run.jsonl
+
+It records what several threads ask of a timer on a real clock, and what they get (schema
+wheelproof.history/1). MyTimer as it stands is made of Python's threading.Timer.
+"""
+
+import itertools
+import json
+import random
+import sys
+import threading
+import time
+
+
+class Recorder:
+    """Keeps a line for each call, one for its answer, and one when a task begins to run.
+
+    The threads share nothing but a counter, so that they meet as they would without a recorder.
+    """
+
+    def __init__(self, **header: object) -> None:
+        first = {"schema": "wheelproof.history/1", "kind": "header", "history": "h"}
+        self._header = {**first, "component": "timer", "clock": "monotonic_ns", **header}
+        self._indexes = itertools.count()
+        self._lines: list[tuple[int, dict[str, object]]] = []
+
+    def op(self, kind: str, call: str, **value: object) -> None:
+        """Note that a call begins or ends: `kind` is invoke, ok, fail (no effect) or info."""
+        # First the clock, then the index: at the moment of the index the clock shows this or more.
+        time_ns = time.monotonic_ns()
+        index = next(self._indexes)
+        line = {"index": index, "process": threading.current_thread().name, "time_ns": time_ns}
+        self._lines.append((index, {**line, "type": kind, "f": call, "value": value}))
+
+    def write(self) -> None:
+        """Write everything, in order, once nothing is under way any more."""
+        print(json.dumps(self._header))
+        for _, line in sorted(self._lines, key=lambda one: one[0]):
+            print(json.dumps({"kind": "op", "history": "h", **line}))
+        last = {"kind": "end", "history": "h", "ops": len(self._lines), "quiet": True}
+        print(json.dumps(last))
+
+
+class MyTimer:
+    """Your timer; `run` is told of a task when it begins to run."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+        self._waiting: dict[str, threading.Timer] = {}
+
+    def add(self, task: str, delay_ms: int) -> None:
+        """Let the task run in `delay_ms`."""
+        timer = threading.Timer(delay_ms / 1_000, self.run, [task])
+        self._waiting[task] = timer
+        timer.start()
+
+    def cancel(self, task: str) -> bool:
+        """Cancel the task; tell whether this call has prevented its run."""
+        timer = self._waiting.pop(task, None)
+        if timer is not None:
+            timer.cancel()
+        return timer is not None
+
+    def run(self, task: str) -> None:
+        """Run the task."""
+        if self._waiting.pop(task, None) is not None:
+            self._recorder.op("invoke", "run", task=task)
+
+
+def load(timer: MyTimer, recorder: Recorder, name: str, chance: random.Random) -> None:
+    """Add tasks and cancel some of them, on a thread of its own."""
+    for number in range(50):
+        task, delay_ms = f"{name}-{number}", chance.randint(0, 20)
+        recorder.op("invoke", "add", task=task, delay_ms=delay_ms)
+        timer.add(task, delay_ms)
+        recorder.op("ok", "add")
+        if chance.random() < 0.3:
+            recorder.op("invoke", "cancel", task=task)
+            cancelled = timer.cancel(task)
+            recorder.op("ok", "cancel", cancelled=cancelled)
+
+
+def main() -> None:
+    """Record one run."""
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 1
+    recorder = Recorder(
+        impl={"name": "my-timer", "version": "0.1"}, config={"tick_ms": 1}, profile="never-early"
+    )
+    timer = MyTimer(recorder)
+    threads = [
+        threading.Thread(target=load, args=(timer, recorder, f"c{n}", random.Random(seed + n)))
+        for n in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    # A threading.Timer is a thread: with the last one all tasks have ended.
+    for thread in threading.enumerate():
+        if thread is not threading.current_thread():
+            thread.join()
+    recorder.write()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The page docs/verdicts.md: what the shipped adapters' implementations keep, and what not."""

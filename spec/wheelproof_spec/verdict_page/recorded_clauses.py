@@ -1,0 +1,56 @@
+"""By which clauses recorded histories are judged: all that their judges can name."""
+
+from collections.abc import Mapping
+
+RECORDED_CLAUSES: Mapping[str, tuple[str, ...]] = {
+    "timer": (
+        "Timer.RunsAtMostOncePerAdd",
+        "Timer.NeverBeforeItIsDue",
+        "Timer.RunsInOrderOfDueTime",
+        "Timer.NothingDueIsLeftBehind",
+        "Timer.RunsWithinItsLateness",
+        "Timer.CancelTellsTheTruth",
+        "Timer.SizeCountsWaitingTasks",
+        "Timer.RefusesAfterClose",
+        "Timer.RefusesOnlyAfterClose",
+    ),
+    "purgatory": (
+        "Purgatory.CompletesAtMostOnce",
+        "Purgatory.CompletesForAReason",
+        "Purgatory.OneCallerCompletes",
+        "Purgatory.TriggerCompletes",
+        "Purgatory.TriesInWatchOrder",
+        "Purgatory.AttemptsExclude",
+        "Purgatory.AnswersWhetherItCompleted",
+        "Purgatory.CountsWhatItCompleted",
+        "Purgatory.ExpiresInTime",
+        "Purgatory.ExpiresAtMostOnceAfterCompletion",
+        "Purgatory.CancelsWhoWaits",
+        "Purgatory.DelayedCountsTimeouts",
+        "Purgatory.WatchedCountsWatches",
+    ),
+    "buffer_pool": (
+        "BufferPool.NeverLendsMoreThanItHas",
+        "BufferPool.LendsABufferOnce",
+        "BufferPool.LendsWhatWasAskedFor",
+        "BufferPool.TakesBackWhatItLent",
+        "BufferPool.TakesBackOnlyWhatIsLent",
+        "BufferPool.MemoryIsConserved",
+        "BufferPool.ExhaustedOnlyWithoutMemory",
+        "BufferPool.LendsNothingAfterClose",
+        "BufferPool.RefusesOnlyAfterClose",
+        "BufferPool.AcceptsItsDomain",
+    ),
+    "accumulator": (
+        "Accumulator.RecordCompletesExactlyOnce",
+        "Accumulator.RecordGetsTheOutcomeOfItsBatch",
+        "Accumulator.AnswersWithAnOffsetOrAnError",
+        "Accumulator.CallbacksInTheOrderOfTheAppends",
+        "Accumulator.AppendEndsForAReason",
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        "Accumulator.ExpiresWhatIsLate",
+        "Accumulator.FlushWaitsForWhatWasAccepted",
+        "Accumulator.MemoryIsConserved",
+        "Accumulator.RefusesAfterClose",
+    ),
+}
