@@ -2,14 +2,16 @@
 
 Prints what judging costs: histories of timers and of pools with up to a million operations from 16
 threads, and how the cost of one operation grows; the replay of white-box traces, once parsed, from
-bytes, and beside TLC on the same trace; how many damaged lines are told apart. Processor time of
-one core; the peak of memory is the process's own, so each history is made and judged piece by
-piece.
+bytes, and beside TLC on the same trace; how many damaged lines are told apart; how many steps a
+second another program is driven through (wall time, for two programs take part). Else processor
+time of one core; the peak of memory is the process's own, so each history is made and judged piece
+by piece.
 """
 
 import argparse
 import random
 import resource
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
@@ -22,6 +24,8 @@ from recorded_runs import damaged_lines, pool_lines, timer_lines, trace_lines
 from replay_against_tlc import Race, race
 from wheelproof_spec.check.checkers import CheckOptions, open_run
 from wheelproof_spec.check.routing import Router
+from wheelproof_spec.conformance.conformance import ConformancePlan
+from wheelproof_spec.conformance.suites import COMPONENTS
 from wheelproof_spec.conformance.trace_run import TraceChecker
 from wheelproof_spec.reports import write_json
 from wheelproof_spec.traces.line_parser import Rejection, parse_line
@@ -34,6 +38,8 @@ MEMORY_TARGET_MIB = 1024
 REPLAY_TARGET = 300_000
 TLC_TARGET = 100
 STRICT_TARGET = 150_000
+DRIVEN_TARGET = 5_000
+_ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
 _PIECE = 10_000
 
 
@@ -68,6 +74,20 @@ class Damage:
     lines: int
     rejected: int
     seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driven:
+    """How many steps a second an implementation was driven through, its start included."""
+
+    subject: str
+    steps: int
+    seconds: float
+
+    @property
+    def rate(self) -> float:
+        """Steps a second."""
+        return self.steps / self.seconds
 
 
 class _Stopwatch:
@@ -141,6 +161,22 @@ def damage(lines: int, seed: int) -> Damage:
     return Damage(lines=lines, rejected=rejected, seconds=seconds)
 
 
+def drive(cases: int, seed: int) -> Iterator[Driven]:
+    """Drive the adapters' timers through `cases` random cases, Kafka's if it has been built."""
+    drivers: list[tuple[str, Path | None]] = [
+        (shlex.join([sys.executable, str(_ADAPTERS / "python-heapq" / "driver.py")]), None)
+    ]
+    kafka = _ADAPTERS / "kafka-java"
+    if (kafka / "target" / "kafka-driver.jar").is_file():
+        drivers.append((shlex.quote(str(kafka / "run")), kafka / "known-limits.txt"))
+    for driver, skip in drivers:
+        plan = ConformancePlan(driver=driver, cases=cases, seed=seed, skip=skip)
+        result = COMPONENTS["timer"].conform(plan, None)
+        if result.verdict is not Verdict.PASS:
+            raise SystemExit(f"{driver}: {result.verdict}")
+        yield Driven(subject=result.subject, steps=result.steps, seconds=result.seconds)
+
+
 def main(arguments: Sequence[str]) -> int:
     """Measure, print and, if asked to, write the figures as JSON."""
     options = _parser().parse_args(arguments)
@@ -166,6 +202,11 @@ def main(arguments: Sequence[str]) -> int:
     _print_race(beside_tlc)
     hurt = damage(2_000 if options.quick else 1_000_000, options.seed)
     print(f"\n{hurt.lines:,} damaged lines: {hurt.rejected:,} rejected, {hurt.seconds:.1f} s")
+    driven = list(drive(20 if options.quick else 1_250, options.seed))
+    print("\ndriven, the timer, steps a second of wall time")
+    for one in driven:
+        steps = f"{one.steps:,} steps in {one.seconds:.1f} s"
+        print(f"{one.subject}: {one.rate:,.0f} ({steps})   target: {DRIVEN_TARGET:,}")
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(f"peak of memory {peak:,.0f} MiB   target: below {MEMORY_TARGET_MIB:,}")
     if options.json is not None:
@@ -174,6 +215,7 @@ def main(arguments: Sequence[str]) -> int:
             "replay": asdict(replayed),
             "beside_tlc": asdict(beside_tlc),
             "damage": asdict(hurt),
+            "driven": [asdict(one) for one in driven],
             "peak_mib": peak,
         }
         document = {"schema": "wheelproof.bench/1", "machine": asdict(machine), **figures}

@@ -13,7 +13,14 @@ import pytest
 from wheelproof_spec.known_bugs.page import PAGE, render
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ("README.md", "docs/findings.md", "docs/model-checker.md", "docs/vectors.md")
+DOCUMENTS = (
+    "README.md",
+    "docs/findings.md",
+    "docs/judge-your-implementation.md",
+    "docs/linearizability.md",
+    "docs/model-checker.md",
+    "docs/vectors.md",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.main_job.page import render_page
+from wheelproof_spec.main_job.pipeline import TITLE, pipeline_section
 from wheelproof_spec.main_job.sections import JobReport, Section
 from wheelproof_spec.verdicts import CheckResult, ExitCode, Verdict
 
@@ -55,10 +56,39 @@ def test_main_job_page_shows_everything_and_needs_nothing() -> None:
     assert not re.search(r"(src|href)=|url\(|https?:", page)
 
 
+def _pipeline(folder: Path, program: str) -> tuple[Section, list[str]]:
+    said: list[str] = []
+    words = [sys.executable, "-c", program]
+    return pipeline_section(folder, 7, 100, said.append, words), said
+
+
+def test_main_job_goes_on_without_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "import sys; sys.stderr.write('wheelproof: Java 17 was not found; install it\\n'); "
+    program += "print('begun'); sys.exit(2)"
+    monkeypatch.delenv("CI", raising=False)
+    section, said = _pipeline(tmp_path, program)
+    assert (section.results, section.note) == ((), "wheelproof: Java 17 was not found; install it")
+    assert said[1:] == ["begun", f"the pipeline is not run: {section.note}"]
+    monkeypatch.setenv("CI", "true")
+    section, _ = _pipeline(tmp_path, program)
+    assert section.verdict is Verdict.ERROR
+
+
+def test_main_job_does_not_pass_over_a_demo_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    section, _ = _pipeline(tmp_path, "import sys; sys.exit(5)")
+    assert section.verdict is Verdict.ERROR
+    section, _ = _pipeline(tmp_path, "import sys; sys.exit(0)")
+    assert section.verdict is Verdict.ERROR
+
+
 @pytest.mark.slow
 def test_main_job_runs_and_judges_kafka(tmp_path: Path, kafka: str) -> None:
     assert Path(kafka).is_file()
     command = [sys.executable, "-m", "wheelproof_spec.main_job", "--out", str(tmp_path)]
+    command += ["--demo-runs", "200"]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert completed.returncode == ExitCode.PASS, completed.stdout + completed.stderr
     report = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
@@ -66,5 +96,7 @@ def test_main_job_runs_and_judges_kafka(tmp_path: Path, kafka: str) -> None:
     subjects = {section["title"]: section["subject"] for section in report["sections"]}
     assert "kafka-server-common" in subjects["Conformance: Apache Kafka's timer"]
     assert all(section["results"] for section in report["sections"])
+    assert subjects[TITLE].startswith("PySpark ")
+    assert (tmp_path / "pipeline" / "report.html").is_file()
     assert "kafka-server-common" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert f"report: {tmp_path / 'report.html'}" in completed.stdout

@@ -1,6 +1,7 @@
 """The built wheel installs into an empty environment, needs nothing, and works there."""
 
 import os
+import shlex
 import subprocess
 import sys
 import venv
@@ -58,6 +59,13 @@ def test_the_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
 
     usage = _run([empty / "bin" / "wheelproof", "--help"], tmp_path)
     assert usage.startswith("usage: wheelproof")
+    # Whoever has the package alone can judge a timer: docs/judge-your-implementation.md.
+    conform = (empty / "bin" / "wheelproof", "conform")
+    adapter = tmp_path / "adapter.py"
+    adapter.write_text(_run([*conform, "--template", "python"], tmp_path), encoding="utf-8")
+    driver = ("--driver", shlex.join([str(python), str(adapter)]), "--cases", "10")
+    assert "PASS: timer of my-timer" in _run([*conform, *driver], tmp_path)
+
     rule, installed, manifest = _run([python, "-I", "-c", _USE_THE_ORACLE], tmp_path).splitlines()
     assert rule == "Timer.RunsAtMostOncePerAdd"
     assert installed == "wheelproof"

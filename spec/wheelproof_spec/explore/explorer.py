@@ -73,8 +73,9 @@ class Options:
     """How to explore.
 
     `max_runs` ends the exploration early (None: never), `keep_going` does not end it at the first
-    failure, `schedule` is what the engine `replay` replays, `check_every` see CHECK_EVERY. With
-    `record` the result has the failing run, or an example of one that passes, with all its states.
+    failure, `shrink` makes that one simple, `schedule` is what the engine `replay` replays,
+    `check_every` see CHECK_EVERY. With `record` the result has the failing run, or an example of
+    one that passes, with all its states.
     """
 
     engine: Engine = Engine.OPTIMAL
@@ -82,6 +83,7 @@ class Options:
     seed: int = 0
     max_runs: int | None = None
     keep_going: bool = False
+    shrink: bool = True
     schedule: str = ""
     check_every: int = CHECK_EVERY
     record: bool = False
@@ -242,7 +244,7 @@ class _Session:
                 repeated.close()
 
     def _explain(self, failure: Failure, actors: tuple[int, ...]) -> None:
-        if self._options.engine is not Engine.REPLAY:
+        if self._options.shrink and self._options.engine is not Engine.REPLAY:
             self.world, actors = OperationShrinker(self.world, failure.kind).shrink(actors)
             actors = Shrinker(self.world, failure.kind).shrink(actors)
         self._counterexample = run_of(self.world, actors)

@@ -7,10 +7,9 @@ after that step stands beside the table.
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from wheelproof_spec.explore.recording import Hold, Moment, Recording
 from wheelproof_spec.explore.result import Exploration
+from wheelproof_spec.pages.environment import page_environment
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,13 +62,7 @@ def render_exploration(exploration: Exploration) -> str:
     recording = exploration.recording
     if recording is None:
         raise ValueError(f"{exploration.program}: explored without a recording")
-    environment = Environment(
-        loader=PackageLoader("wheelproof_spec.explore"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment("wheelproof_spec.explore")
     return environment.get_template("exploration.html.jinja").render(
         exploration=exploration,
         found=exploration.counterexample,

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from wheelproof_spec.errors import WheelproofSpecError
-from wheelproof_spec.main_job.job import run_job
+from wheelproof_spec.main_job.job import DEMO_RUNS, run_job
 from wheelproof_spec.main_job.page import render_page
 from wheelproof_spec.main_job.sections import JobReport
 from wheelproof_spec.reports import result_document, write_json, write_text
@@ -19,10 +19,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m wheelproof_spec.main_job")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the report")
     parser.add_argument("--seed", type=int, help="repeat the run of this seed")
+    parser.add_argument(
+        "--demo-runs",
+        type=int,
+        default=DEMO_RUNS,
+        metavar="N",
+        help="about how many runs the demo of the pipeline records (default: %(default)s)",
+    )
     arguments = parser.parse_args()
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
     try:
-        report = run_job(seed, lambda sentence: print(f"-- {sentence}", flush=True))
+        report = run_job(
+            seed,
+            arguments.out,
+            lambda sentence: print(f"-- {sentence}", flush=True),
+            arguments.demo_runs,
+        )
     except WheelproofSpecError as error:
         print(f"wheelproof: {error}", file=sys.stderr)
         return error.exit_code

@@ -4,6 +4,7 @@ import os
 import platform
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof_spec.conformance.suites import COMPONENTS
@@ -14,6 +15,7 @@ from wheelproof_spec.fuzz.list_threads import run_list_fuzz
 from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
 from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
 from wheelproof_spec.main_job import kafka
+from wheelproof_spec.main_job.pipeline import pipeline_section
 from wheelproof_spec.main_job.sections import JobReport, Section
 from wheelproof_spec.oracle import KAFKA
 from wheelproof_spec.resources import tla_directory
@@ -26,16 +28,22 @@ from wheelproof_spec.tlc.selection import select_models
 from wheelproof_spec.tlc.table import make_console
 
 FUZZ_SECONDS = 10.0
+DEMO_RUNS = 3_000
+"""How many runs the demo of the pipeline records, about."""
 _CASES_IN_A_BATCH = 50
 
 Reporter = Callable[[str], None]
 
 
-def run_job(seed: int, report: Reporter) -> JobReport:
-    """Run every part and return what it showed; `report` is told what goes on."""
+def run_job(seed: int, folder: Path, report: Reporter, demo_runs: int = DEMO_RUNS) -> JobReport:
+    """Run every part and return what it showed; `report` is told what goes on.
+
+    What parts leave behind goes into `folder`; the demo of the pipeline records `demo_runs` runs.
+    """
     started = time.monotonic()
     sections = [_tlc_section(report), _fuzz_section(seed, report), _contracts_section(report)]
     sections += _kafka_sections(seed, report)
+    sections.append(pipeline_section(folder / "pipeline", seed, demo_runs, report))
     return JobReport(
         sections=tuple(sections),
         machine=_machine(),

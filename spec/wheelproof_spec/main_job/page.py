@@ -2,19 +2,12 @@
 
 from importlib.metadata import version
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from wheelproof_spec.main_job.sections import JobReport
+from wheelproof_spec.pages.environment import page_environment
 
 
 def render_page(report: JobReport, finished: str) -> str:
     """Return the page as HTML; `finished` is the date to show."""
-    environment = Environment(
-        loader=PackageLoader("wheelproof_spec.main_job"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = page_environment("wheelproof_spec.main_job")
     template = environment.get_template("report.html.jinja")
     return template.render(report=report, finished=finished, version=version("wheelproof"))
