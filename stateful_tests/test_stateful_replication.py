@@ -7,7 +7,7 @@ from wheelproof_spec.fuzz.replication_sequential import run_replication_fuzz
 from wheelproof_spec.fuzz.replication_threads import run_threaded_replication_fuzz
 from wheelproof_spec.known_bugs import REPLICATION_BUGS, Finder, ReplicationBug
 
-SEED = 1
+SEED = 3
 MANY_BATCHES_S = 120.0
 """How long a race that is known to be there may hide, in seconds, before the test gives up."""
 

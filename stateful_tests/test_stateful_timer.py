@@ -6,11 +6,11 @@ from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof_spec.conformance.driver_messages import parse_request
 from wheelproof_spec.conformance.port import judge_call
 from wheelproof_spec.conformance.timer_calls import parse_timer_call
+from wheelproof_spec.conformance.timer_domain import TimerDomain
 from wheelproof_spec.conformance.timer_judge import TimerJudge
 from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.fuzz.list_threads import run_list_fuzz
 from wheelproof_spec.fuzz.report import FuzzFailure, FuzzReport
-from wheelproof_spec.fuzz.timer_domain import TimerDomain
 from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
 from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
 from wheelproof_spec.known_bugs import TIMER_BUGS, Finder, TimerBug

@@ -25,7 +25,11 @@ def conform(
     skip: Path | None = None,
     profile: str | None = None,
     component: str = "timer",
+    *,
+    must_fail: bool = False,
 ) -> ConformanceResult:
     """Drive a component of `driver`, under its usual profile if no other is named."""
-    plan = ConformancePlan(driver=driver, profile=profile, cases=cases, seed=1, skip=skip)
+    plan = ConformancePlan(
+        driver=driver, profile=profile, cases=cases, seed=1, skip=skip, must_fail=must_fail
+    )
     return COMPONENTS[component].conform(plan, None)

@@ -16,7 +16,7 @@ ABORTED = "an abort runs all callbacks and leaves nothing"
 
 
 def test_kafka_passes_under_its_own_profile(kafka: str) -> None:
-    result = conform(kafka, 150, LIMITS, "kafka", "accumulator")
+    result = conform(kafka, 80, LIMITS, "kafka", "accumulator", must_fail=True)
     assert result.verdict is Verdict.PASS
     judged = [count for count in result.clauses if count.clause in tuple(AccumulatorClause)]
     assert all(count.checked > 0 for count in judged)

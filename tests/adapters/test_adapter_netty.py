@@ -23,7 +23,7 @@ LIMITS = NETTY / "known-limits.txt"
 
 
 def test_netty_passes_under_its_own_profile(netty: str) -> None:
-    result = conform(netty, 100, LIMITS, "hashed-wheel")
+    result = conform(netty, 100, LIMITS, "hashed-wheel", must_fail=True)
     assert result.verdict is Verdict.PASS
     assert result.subject.startswith("netty-common 4.")
     silent = {TimerClause.SIZE_COUNTS_WAITING, *TimerLimit}

@@ -148,6 +148,7 @@ def _exit_code(*words: str) -> object:
         ("--driver", "x", "--timeout", "nan"),
         ("--driver", "x", "--profile", "sloppy"),
         ("--driver", "x", "--component", "carburettor"),
+        ("--driver", "x", "--must-fail"),
     ],
 )
 def test_wrong_words_are_a_usage_error(
@@ -182,6 +183,28 @@ def test_what_is_skipped_is_counted_and_shown(
     for name in ("RunsInOrderOfDueTime", "SizeCountsWaitingTasks", "CancelTellsTheTruth"):
         checked, skipped = counts[f"Timer.{name}"]
         assert (checked, skipped > 0) == (0, True)
+
+
+def test_a_known_limit_that_is_none_any_more_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    skip = tmp_path / "known.txt"
+    skip.write_text(
+        "# comment\nDomain.WheelOfOneBucket  fixed since\nTimer.SizeCountsWaitingTasks  lazy\n",
+        encoding="utf-8",
+    )
+    source = (ROOT / "adapters" / "python-heapq" / "driver.py").read_text(encoding="utf-8")
+    driver = tmp_path / "lazy.py"
+    driver.write_text(source.replace("len(self.add_of_task)}", "len(self.heap)}"), "utf-8")
+    command = shlex.join([sys.executable, str(driver)])
+    assert conform(command, "--skip", str(skip)) == ExitCode.PASS
+    capsys.readouterr()
+    assert conform(command, "--skip", str(skip), "--must-fail") == ExitCode.FAIL
+    screen = capsys.readouterr().out.splitlines()
+    stale = next(line for line in screen if line.startswith("FAIL  known limit"))
+    assert f"{skip}:2: Domain.WheelOfOneBucket holds in every named case and in 5 random" in stale
+    assert "remove the line" in stale
+    assert [line for line in screen if "still so: Timer.SizeCountsWaitingTasks" in line]
 
 
 @pytest.mark.parametrize(

@@ -165,57 +165,57 @@ def add_to_a_wheel_of_one_bucket(timer_class: type[SystemTimer]) -> object:
 
 
 @dataclass(frozen=True, slots=True)
-class _Case:
+class Case:
     bug_id: str
     scenario: Callable[[type[SystemTimer]], object]
     broken: object
     right: object
 
 
-_CASES = (
-    _Case(
+CASES = (
+    Case(
         "KAFKA-2226/stale-list",
         cancel_through_a_list_that_has_changed,
         broken=(_NOTHING, 1),
         right=(["joined"], 0),
     ),
-    _Case(
+    Case(
         "KAFKA-2226/no-cancelled-test",
         cancel_between_two_lists,
         broken=(True, ["cancelled"]),
         right=(True, _NOTHING),
     ),
-    _Case(
+    Case(
         "KAFKA-2112",
         add_while_the_overflow_wheel_is_made,
         broken="half-built",
         right=["made", "used"],
     ),
-    _Case("advance-after-flush", flush_without_end, broken="no end", right=["due"]),
-    _Case(
+    Case("advance-after-flush", flush_without_end, broken="no end", right=["due"]),
+    Case(
         "poll-outside-lock",
         advance_between_set_expiration_and_offer,
         broken=[],
         right=["first", "second"],
     ),
-    _Case(
+    Case(
         "poll-outside-lock",
         add_between_poll_and_lock,
         broken=[[], [], [], ["seven", "eleven", "nine"]],
         right=[["seven"], ["nine"], [], ["eleven"]],
     ),
-    _Case(
+    Case(
         "test-then-submit",
         cancel_between_test_and_submission,
         broken=(True, ["task"]),
         right=(False, ["task"]),
     ),
-    _Case("one-bucket", add_to_a_wheel_of_one_bucket, broken="no end", right=["ahead"]),
+    Case("one-bucket", add_to_a_wheel_of_one_bucket, broken="no end", right=["ahead"]),
 )
 
 
-@pytest.mark.parametrize("case", _CASES, ids=lambda case: case.scenario.__name__)
-def test_the_variant_breaks_and_the_reference_holds(case: _Case) -> None:
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.scenario.__name__)
+def test_the_variant_breaks_and_the_reference_holds(case: Case) -> None:
     assert case.scenario(find_bug(TIMER_BUGS, case.bug_id).timer_class) == case.broken
     assert case.scenario(SystemTimer) == case.right
 
@@ -243,5 +243,5 @@ def test_two_lists_race_for_one_entry() -> None:
 
 
 def test_every_known_bug_of_the_timer_is_shown_here() -> None:
-    shown = {case.bug_id for case in _CASES} | {"entry-monitor-dropped"}
+    shown = {case.bug_id for case in CASES} | {"entry-monitor-dropped"}
     assert shown == {bug.id for bug in TIMER_BUGS}

@@ -142,6 +142,11 @@ def _unusual() -> Iterable[Scenario[PoolCall]]:
         limit=PoolLimit.GIVEN_BACK_TWICE,
         calls=(_reset(16, 16), _allocate("a", 16), Deallocate(call="a"), Deallocate(call="a")),
     )
+    yield Scenario(
+        name="sizes that a pool can never lend are refused",
+        limit=PoolLimit.SIZE_OUTSIDE,
+        calls=(_reset(16, 4), _allocate("more", 17), _allocate("less", -1), _allocate("all", 16)),
+    )
 
 
 def _reset(total_memory: int, poolable_size: int) -> Reset:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import ClassVar, Protocol
 
 from wheelproof_spec.conformance.strict_json import (
@@ -34,11 +35,15 @@ class ComponentCall:
 
     def operation(self) -> str:
         """Return the name on the wire, the class's in snake_case."""
-        return _CAPITAL.sub("_", type(self).__name__).lower()
+        return _name_on_the_wire(type(self).__name__)
 
     def fields(self) -> Mapping[str, object]:
         """Return the arguments, if there are any; one that is None is left out."""
-        arguments = {name: value for name, value in asdict(self).items() if value is not None}
+        arguments = {
+            name: value
+            for name in self.__dataclass_fields__
+            if (value := getattr(self, name)) is not None
+        }
         return {"args": arguments} if arguments else {}
 
 
@@ -58,6 +63,11 @@ class ComponentReset:
     def fields(self) -> Mapping[str, object]:
         """Return the component and its configuration."""
         return {"component": self.component, **asdict(self)}
+
+
+@cache
+def _name_on_the_wire(class_name: str) -> str:
+    return _CAPITAL.sub("_", class_name).lower()
 
 
 def no_arguments(message: JsonObject) -> None:

@@ -4,7 +4,7 @@ import argparse
 import signal
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -21,8 +21,9 @@ from wheelproof_spec.conformance.conformance_result import (
 from wheelproof_spec.conformance.conformance_text import render, verdict_line
 from wheelproof_spec.conformance.driver_process import USUAL_LIMITS, DriverLimits
 from wheelproof_spec.conformance.suites import COMPONENTS
+from wheelproof_spec.conformance.templates import TEMPLATES, PrintTemplate
 from wheelproof_spec.errors import UsageError
-from wheelproof_spec.reports import write_json, write_junit
+from wheelproof_spec.reports import write_json, write_junit, write_text
 from wheelproof_spec.traces.vector_files import find_vector_files
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import exit_code
@@ -39,6 +40,12 @@ def register(verbs: Verbs) -> None:
         metavar="CMD",
         help="the command that starts the driver; its words are split as a shell does, but no "
         "shell is started",
+    )
+    parser.add_argument(
+        "--template",
+        action=PrintTemplate,
+        choices=list(TEMPLATES),
+        help="print an adapter to start from, or a recorder for `wheelproof check`, and do no more",
     )
     parser.add_argument(
         "--component",
@@ -73,6 +80,17 @@ def register(verbs: Verbs) -> None:
         help="known limits that are not judged: one a line, the clause and then the reason",
     )
     parser.add_argument(
+        "--must-fail",
+        action="store_true",
+        help="with --skip: a known limit that is none any more is an error",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page to FILE: clause by clause, and each failing case drawn, to step through",
+    )
+    parser.add_argument(
         "--vectors",
         action="append",
         default=[],
@@ -102,6 +120,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if profile is not None and profile not in component.profiles:
         known = ", ".join(component.profiles)
         raise UsageError(f"the {component.name} has no profile {profile!r}; use one of {known}")
+    if arguments.must_fail and skip is None:
+        raise UsageError("--must-fail tells of known limits; name their file with --skip FILE")
     plan = ConformancePlan(
         driver=arguments.driver,
         profile=profile,
@@ -109,16 +129,27 @@ def _run(arguments: argparse.Namespace) -> int:
         seed=arguments.seed,
         limits=DriverLimits(timeout_s=arguments.timeout, memory_mb=arguments.memory_mb),
         skip=skip,
+        must_fail=arguments.must_fail,
         vectors=tuple(find_vector_files(arguments.vectors)),
     )
+    write_page = None if arguments.html is None else _page_writer(arguments.html)
     progress = _Progress() if sys.stderr.isatty() and not arguments.quiet else None
     with _termination_as_interrupt():
         result = component.conform(plan, progress)
     if progress is not None:
         progress.clear()
     _write_reports(result, arguments.json, arguments.junit)
+    if write_page is not None:
+        write_page(result)
     print(verdict_line(result) if arguments.quiet else render(result))
     return exit_code(result.verdict)
+
+
+def _page_writer(path: Path) -> Callable[[ConformanceResult], None]:
+    # Jinja is an extra: if it is missing, this has to be said before anything is started.
+    from wheelproof_spec.conformance_page.page import render_conformance
+
+    return lambda result: write_text(path, render_conformance(result))
 
 
 def _write_reports(result: ConformanceResult, json: Path | None, junit: Path | None) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Generic, TypeVar
 
+from wheelproof_spec.conformance.answers import answers_to
 from wheelproof_spec.conformance.calls import Request
 from wheelproof_spec.conformance.conformance_result import (
     CaseResult,
@@ -28,7 +29,8 @@ from wheelproof_spec.conformance.driver_process import (
 )
 from wheelproof_spec.conformance.driver_session import DriverSession
 from wheelproof_spec.conformance.known_limits import KnownLimit, read_known_limits, skips
-from wheelproof_spec.conformance.port import judge_call
+from wheelproof_spec.conformance.must_fail import LiftedLimits
+from wheelproof_spec.conformance.port import first_violation
 from wheelproof_spec.conformance.suite import FuzzPlan, Scenario, Suite
 from wheelproof_spec.conformance.tally import Tally
 from wheelproof_spec.conformance.vector_run import VectorRunner, VectorTally, run_vectors
@@ -54,7 +56,8 @@ class ConformancePlan:
     """What to run: the driver's command, the profile, how many cases from which seed.
 
     `profile` None means the component's usual one. `skip` names a file of known limits, see
-    `read_known_limits`; `vectors` are the files of vectors that are run first.
+    `read_known_limits`; with `must_fail` each of them has to be needed still. `vectors` are the
+    files of vectors that are run first.
     """
 
     driver: str
@@ -63,6 +66,7 @@ class ConformancePlan:
     seed: int = DEFAULT_SEED
     limits: DriverLimits = USUAL_LIMITS
     skip: Path | None = None
+    must_fail: bool = False
     vectors: tuple[Path, ...] = ()
 
 
@@ -80,8 +84,9 @@ def conform(
     Raises UsageError if the driver cannot be started and InputRejectedError if `plan.skip` is no
     file of known limits or `plan.vectors` are no vectors.
     """
-    # An extra: if it is missing, this has to be said before anything is started.
-    importlib.import_module("hypothesis")
+    # Extras: if one is missing, this has to be said before anything is started.
+    for package in suite.needs:
+        importlib.import_module(package)
     known_limits = () if plan.skip is None else read_known_limits(plan.skip, suite.skippable)
     published = tuple(one.vector for one in read_vectors(plan.vectors))
     vectors = tuple(one for one in published if one.component == suite.component)
@@ -90,6 +95,7 @@ def conform(
         run = _Run(suite, plan, known_limits, vectors, session, progress)
         try:
             run.judge()
+            run.lift_known_limits()
         except KeyboardInterrupt:
             run.open_question = "interrupted; what was not finished is not judged"
     return run.result(time.monotonic() - started)
@@ -136,6 +142,18 @@ class _Run(Generic[CallT, SeenT]):
                 lines=_lines(self._tally.calls or self._runner.asked),
             )
 
+    def lift_known_limits(self) -> None:
+        """If the plan asks for it, check that each known limit is still one."""
+        plan = self._plan
+        if not plan.must_fail or plan.skip is None:
+            return
+        if self._trouble is not None or self.open_question is not None:
+            return
+        fuzz_plan = FuzzPlan(cases=plan.cases, seed=plan.seed, repeat="")
+        lifted = LiftedLimits(self._suite, plan.driver, self._profile, fuzz_plan, plan.limits)
+        for result in lifted.check(plan.skip, self._known_limits):
+            self._results.append(result)
+
     def result(self, seconds: float) -> ConformanceResult:
         """Return what the run has shown after `seconds`."""
         return ConformanceResult(
@@ -152,6 +170,7 @@ class _Run(Generic[CallT, SeenT]):
             failures=tuple(self._failures),
             trouble=self._trouble,
             open_question=self.open_question,
+            repeat=self._repeat(),
         )
 
     def _run_vectors(self, introduction: Introduction) -> None:
@@ -162,14 +181,8 @@ class _Run(Generic[CallT, SeenT]):
         run_vectors(self._runner, self._vectors, self._profile, introduction, tally)
         self._runner.asked = []
         for failure in tally.failures[:1]:
-            self._failures.append(
-                ConformanceFailure(
-                    case=VECTORS,
-                    violation=failure.violation,
-                    lines=(f"vector {failure.vector}", *failure.lines),
-                    repeat=self._repeat(),
-                )
-            )
+            lines = (f"vector {failure.vector}", *failure.lines)
+            self._fail(VECTORS, failure.violation, lines)
         self._results.append(
             CaseResult(
                 name=VECTORS,
@@ -197,26 +210,16 @@ class _Run(Generic[CallT, SeenT]):
         started = time.monotonic()
         violation = self._find_violation(scenario.calls)
         if violation is not None:
-            self._failures.append(
-                ConformanceFailure(
-                    case=scenario.name,
-                    violation=violation,
-                    lines=_lines(self._tally.calls),
-                    repeat=self._repeat(),
-                )
-            )
+            self._fail(scenario.name, violation, _lines(self._tally.calls))
         self._report(scenario.name, started, violation, f"{len(scenario.calls)} steps")
 
     def _find_violation(self, calls: Iterable[CallT]) -> Violation | None:
         judge = self._suite.judge(self._profile, self._known_limits)
-        violations = (judge_call(judge, self._tally, call) for call in calls)
-        return next((violation for violation in violations if violation is not None), None)
+        return first_violation(judge, self._tally, calls)
 
     def _run_fuzz(self) -> None:
         started = time.monotonic()
-        # It is a template, in which braces have a meaning.
-        repeat = self._repeat().replace("{", "{{").replace("}", "}}")
-        fuzz_plan = FuzzPlan(cases=self._plan.cases, seed=self._plan.seed, repeat=repeat)
+        fuzz_plan = FuzzPlan(cases=self._plan.cases, seed=self._plan.seed, repeat="")
         try:
             report = self._suite.fuzz(self._tally, self._profile, self._known_limits, fuzz_plan)
         except Exception as error:
@@ -227,16 +230,20 @@ class _Run(Generic[CallT, SeenT]):
         violation = None
         if report.failure is not None:
             violation = report.failure.violation
-            self._failures.append(
-                ConformanceFailure(
-                    case=FUZZED_CASES,
-                    violation=violation,
-                    lines=report.failure.steps,
-                    repeat=report.failure.repeat,
-                )
-            )
+            self._fail(FUZZED_CASES, violation, report.failure.steps)
         self._report(
             FUZZED_CASES, started, violation, f"{report.cases:,} cases, {report.steps:,} steps"
+        )
+
+    def _fail(self, case: str, violation: Violation, lines: tuple[str, ...]) -> None:
+        self._failures.append(
+            ConformanceFailure(
+                case=case,
+                violation=violation,
+                lines=lines,
+                answers=answers_to(self._session, lines),
+                repeat=self._repeat(),
+            )
         )
 
     def _report(self, name: str, started: float, violation: Violation | None, extent: str) -> None:
@@ -268,6 +275,8 @@ class _Run(Generic[CallT, SeenT]):
         words += ["--cases", str(plan.cases), "--seed", str(plan.seed)]
         if plan.skip is not None:
             words += ["--skip", str(plan.skip)]
+        if plan.must_fail:
+            words.append("--must-fail")
         for path in plan.vectors:
             words += ["--vectors", str(path)]
         return shlex.join(words)

@@ -22,11 +22,15 @@ class ClauseCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceFailure:
-    """A case that breaks the contract: its lines, the last of which shows it."""
+    """A case that breaks the contract: its lines, the last of which shows it.
+
+    `answers` are what the implementation said to them when it was asked once more.
+    """
 
     case: str
     violation: Violation
     lines: tuple[str, ...]
+    answers: tuple[str, ...]
     repeat: str
 
 
@@ -54,7 +58,8 @@ class ConformanceResult:
     """The outcome of a run; `seconds` is wall time, `open_question` why it may be inconclusive.
 
     `implementation` is None if the driver never introduced itself. `steps` counts the calls that
-    were made on the component, `cases` its resets, those that shrinking needed included.
+    were made on the component, `cases` its resets, those that shrinking needed included; `repeat`
+    is the command that does the same again.
     """
 
     component: str
@@ -70,6 +75,7 @@ class ConformanceResult:
     failures: tuple[ConformanceFailure, ...]
     trouble: DriverTrouble | None
     open_question: str | None
+    repeat: str
 
     @property
     def verdict(self) -> Verdict:

@@ -1,10 +1,11 @@
 """A driver's component behind the door of `port`."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from wheelproof_spec.conformance.calls import Request
 from wheelproof_spec.conformance.driver_session import DriverSession
+from wheelproof_spec.conformance.port import RefusedError
 from wheelproof_spec.conformance.strict_json import JsonObject
 
 CallT = TypeVar("CallT", bound=Request)
@@ -24,3 +25,7 @@ class DriverPort(Generic[CallT, SeenT]):
     def perform(self, call: CallT) -> SeenT:
         """Make `call`; see `Port.perform`."""
         return self._session.ask(call, lambda fields: self._parse_answer(fields, call))
+
+    def perform_all(self, calls: Sequence[CallT]) -> Iterator[SeenT | RefusedError]:
+        """Make all `calls`, sent ahead; see `SendingPort.perform_all`."""
+        return self._session.ask_all(calls, self._parse_answer)

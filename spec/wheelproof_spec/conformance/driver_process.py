@@ -1,6 +1,7 @@
 """A driver's process: lines to it and from it, bounded in time, length and memory.
 
-One thread does it all with non-blocking pipes; a call costs two system calls and a wait. Whatever
+One thread does it all with non-blocking pipes; a call costs two system calls and a wait, and calls
+that are sent ahead share them. Whatever
 the program does, nothing here waits longer than the time-out or keeps more than a bounded amount of
 its output.
 """
@@ -94,9 +95,20 @@ class DriverProcess:
 
         Raises DriverFailedError, also after `timeout_s` seconds.
         """
-        deadline = _Deadline(timeout_s)
-        self._unsent += request
+        self.send(request)
+        return self.receive(timeout_s)
+
+    def send(self, requests: bytes) -> None:
+        """Send lines; what the driver does not take yet is sent while answers are received."""
+        self._unsent += requests
         self._write()
+
+    def receive(self, timeout_s: float) -> bytes:
+        """Return the next line that the driver prints, without its end.
+
+        Raises DriverFailedError, also after `timeout_s` seconds.
+        """
+        deadline = _Deadline(timeout_s)
         while (line := self._next_line()) is None:
             if not self._wait(deadline):
                 where = "in the middle of a line" if self._received else "before it answered"

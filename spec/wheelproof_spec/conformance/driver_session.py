@@ -1,6 +1,6 @@
 """A conversation with a driver: numbered requests, checked answers, one sentence if it fails."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
@@ -26,6 +26,7 @@ from wheelproof_spec.conformance.printable import printable
 from wheelproof_spec.conformance.strict_json import JsonObject, MalformedError
 
 Answer = TypeVar("Answer")
+RequestT = TypeVar("RequestT", bound=Request)
 
 
 class DriverSession:
@@ -74,24 +75,49 @@ class DriverSession:
 
         Raises RefusedError if the implementation refuses, DriverFailedError if the driver fails.
         """
+        self._send([request])
+        outcome = self._receive(request, lambda fields, _: parse(fields))
+        if isinstance(outcome, RefusedError):
+            raise outcome
+        return outcome
+
+    def ask_all(
+        self,
+        requests: Sequence[RequestT],
+        parse: Callable[[JsonObject, RequestT], Answer],
+    ) -> Iterator[Answer | RefusedError]:
+        """Send all `requests` ahead and yield their answers, which have to be taken to the end.
+
+        Raises DriverFailedError at the first request that is not answered well.
+        """
+        self._send(requests)
+        for request in requests:
+            yield self._receive(request, parse)
+
+    def _send(self, requests: Sequence[Request]) -> None:
         if self._failure is not None:
             raise DriverFailedError(self._failure.problem, self._failure.last_lines)
+        numbered = enumerate(requests, start=self._number + 1)
+        self._process.send(b"".join(format_request(number, one) for number, one in numbered))
+
+    def _receive(
+        self, request: RequestT, parse: Callable[[JsonObject, RequestT], Answer]
+    ) -> Answer | RefusedError:
+        """Return the answer to the oldest request that has none."""
         self._number += 1
         line = b""
         try:
-            line = self._process.exchange(
-                format_request(self._number, request), self._timeout_s(request)
-            )
+            line = self._process.receive(self._timeout_s(request))
             answer = parse_answer(line, self._number)
             if not isinstance(answer, Refusal):
-                return parse(answer)
+                return parse(answer, request)
         except DriverFailedError as error:
             raise self._fail(error.problem, request) from error
         except MalformedError as error:
             said = printable(line.decode("utf-8", "backslashreplace"))
             problem = f"printed a line that is no answer, for it {error}: {said}"
             raise self._fail(problem, request) from error
-        raise RefusedError(printable(answer.kind), printable(answer.message))
+        return RefusedError(printable(answer.kind), printable(answer.message))
 
     def say_goodbye(self) -> None:
         """Let the driver end by itself; raises DriverFailedError if it does not end well."""

@@ -95,21 +95,30 @@ class MonotonicClock(HistoryClock):
     def __init__(self, tick_ms: int, contract: TimerContract, resolution_ns: int) -> None:
         super().__init__(tick_ms, contract)
         self._resolution_ns = resolution_ns
-        self.low = self.high = -NEVER
+        self.low = self.high = self._latest = -NEVER
 
     def at(self, time_ns: int | Absent) -> None:
-        """Take note of the time of an event; those of other threads may be a little behind."""
+        """Take note of the time of an event; those of other threads may be a little behind.
+
+        An event without a time may come at any one that is not over.
+        """
         if isinstance(time_ns, int):
             self.low = (time_ns - self._resolution_ns) // _NS
-            self.high = max(self.high, (time_ns + self._resolution_ns) // _NS)
+            self._latest = self.high = max(self._latest, (time_ns + self._resolution_ns) // _NS)
+        else:
+            self.high = NEVER
 
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
         """Return one interval; nobody knows where the implementation's ticks begin."""
         slack_ms = self.tick_ms - 1
         least, greatest = mark + delay_ms, self.high + delay_ms
-        if self.contract.rounding is Rounding.DOWN:
-            return ((least - slack_ms, greatest),)
-        return ((least, greatest + slack_ms),)
+        match self.contract.rounding:
+            case Rounding.DOWN:
+                return ((least - slack_ms, greatest),)
+            case Rounding.UP:
+                return ((least, greatest + slack_ms),)
+            case Rounding.NEXT:
+                return ((least + 1, greatest + self.tick_ms),)
 
 
 class NoClock(HistoryClock):

@@ -7,8 +7,8 @@ allocation take effect as late as it can and every return as early. Who was told
 exhausted needs a moment at which it was, or others who wait.
 """
 
-from dataclasses import dataclass, field
-
+from wheelproof_spec.conformance.history_clock import NEVER, MonotonicClock
+from wheelproof_spec.conformance.history_pool_ledger import BusyPeriod, Ledger, Loan, Request
 from wheelproof_spec.oracle import Violation
 from wheelproof_spec.traces.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.traces.producer_events import (
@@ -24,79 +24,20 @@ EXHAUSTED = "Exhausted"
 TOO_LARGE = "IllegalArgument"
 
 
-@dataclass(slots=True, eq=False)
-class _Loan:
-    bytes: int
-    returning: int = 0
-    """Calls of deallocate under way for it."""
-    returned: bool = False
-
-
-@dataclass(slots=True)
-class _Request:
-    call: int
-    bytes: int
-    certain: int
-    """The most that was lent for certain while the call was under way."""
-    possible: int
-    """The most that can have been lent when it began, the only one to ask."""
-    alone: bool = True
-    """Whether nobody else asked for memory at the same time."""
-    met_grant: bool = False
-    """Whether somebody else got memory that asked for it at the same time."""
-
-
-@dataclass(slots=True)
-class _BusyPeriod:
-    """A time in which somebody always asks for memory: who was refused without a clear reason.
-
-    Who is told that memory is exhausted may have waited behind somebody else, but not all of those
-    who ask at one time can have waited behind each other.
-    """
-
-    excused: bool = False
-    """Whether there is anything that the refusals could be explained with."""
-    refused: list[int] = field(default_factory=list[int])
-    """Where those refusals are."""
-
-
-@dataclass(slots=True)
-class _Ledger:
-    """What is lent, for certain and at most; the bounds that open looks at it have seen."""
-
-    total: int
-    certain: int = 0
-    possible: int = 0
-    looks: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
-
-    def change(self, certain: int, possible: int) -> None:
-        self.certain += certain
-        self.possible += possible
-        for call, (least, most) in self.looks.items():
-            self.looks[call] = (min(least, self._least()), max(most, self._most()))
-
-    def look(self, call: int) -> None:
-        self.looks[call] = (self._least(), self._most())
-
-    def _least(self) -> int:
-        return max(self.total - self.possible, 0)
-
-    def _most(self) -> int:
-        return self.total - self.certain
-
-
 class PoolHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
-    def __init__(self, settings: PoolSettings) -> None:
+    def __init__(self, settings: PoolSettings, clock: MonotonicClock | None) -> None:
+        """Begin; without a real clock, how long anybody waited is not judged."""
+        self._clock = clock
         self._total = settings.total
-        self._ledger = _Ledger(settings.total)
-        self._loans: dict[str, _Loan] = {}
-        self._returns: dict[int, _Loan | None] = {}
-        self._requests: dict[int, _Request] = {}
+        self._ledger = Ledger(settings.total)
+        self._loans: dict[str, Loan] = {}
+        self._returns: dict[int, Loan | None] = {}
+        self._requests: dict[int, Request] = {}
         self._closing: int | None = None
         self._closed: int | None = None
-        self._busy = _BusyPeriod()
+        self._busy = BusyPeriod()
         self._undecided = 0
         self._exhausted = 0
 
@@ -104,13 +45,18 @@ class PoolHistoryJudge:
         """A call begins."""
         value = op.value
         if isinstance(value, AllocateAsked):
-            self._request(op.index, value.bytes)
+            self._request(op, value)
         elif isinstance(value, DeallocateAsked):
             self._begin_return(op.index, value)
         elif op.f == "available_memory":
             self._ledger.look(op.index)
         elif self._closing is None:
             self._closing = op.index
+        return None
+
+    def ended(self, op: HistoryOp[object]) -> Violation | None:
+        """Something that happened is over: nothing depends on that."""
+        del op
         return None
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
@@ -133,7 +79,7 @@ class PoolHistoryJudge:
         if isinstance(value, AllocateAsked):
             request = self._requests.pop(asked.index)
             self._ledger.change(0, -value.bytes)
-            return self._judge_refusal(request, str(op.error), op.index)
+            return self._judge_refusal(request, op)
         if isinstance(value, DeallocateAsked):
             return self._refuse_return(asked.index, value)
         self._ledger.looks.pop(asked.index, None)
@@ -163,15 +109,20 @@ class PoolHistoryJudge:
             )
         return tuple(found)
 
-    def _request(self, call: int, size: int) -> None:
-        ledger = self._ledger
-        mine = _Request(call, size, ledger.certain, ledger.possible, not self._requests)
+    def _request(self, op: HistoryOp[object], value: AllocateAsked) -> None:
+        ledger, clock = self._ledger, self._clock
+        until = -NEVER
+        if clock is not None:
+            clock.at(op.time_ns)
+            until = clock.low + value.max_block_ms
+        alone = not self._requests
+        mine = Request(op.index, value.bytes, ledger.certain, ledger.possible, until, alone)
         for other in self._requests.values():
             other.alone = False
-        self._requests[call] = mine
-        ledger.change(0, size)
+        self._requests[op.index] = mine
+        ledger.change(0, value.bytes)
 
-    def _granted(self, request: _Request) -> None:
+    def _granted(self, request: Request) -> None:
         """Somebody got memory, behind whom all others who asked meanwhile may have waited."""
         certain = self._ledger.certain
         for other in self._requests.values():
@@ -186,7 +137,7 @@ class PoolHistoryJudge:
         """Tell whether refusals are left that nothing explains, if nobody asks any more."""
         if self._requests:
             return False
-        busy, self._busy = self._busy, _BusyPeriod()
+        busy, self._busy = self._busy, BusyPeriod()
         if busy.excused:
             self._undecided += len(busy.refused)
             return False
@@ -210,7 +161,7 @@ class PoolHistoryJudge:
                 observed=f"{answer.buffer!r} was lent again",
                 reason=f"{answer.buffer!r} has not been given back",
             )
-        self._loans[answer.buffer] = _Loan(value.bytes)
+        self._loans[answer.buffer] = Loan(value.bytes)
         ledger.change(value.bytes, 0)
         self._granted(request)
         if ledger.certain > self._total:
@@ -230,7 +181,8 @@ class PoolHistoryJudge:
             )
         return None
 
-    def _judge_refusal(self, request: _Request, error: str, index: int) -> Violation | None:
+    def _judge_refusal(self, request: Request, op: HistoryOp[object]) -> Violation | None:
+        error = op.error
         if error == CLOSED and self._closing is None:
             return Violation(
                 rule="BufferPool.RefusesOnlyAfterClose",
@@ -249,9 +201,9 @@ class PoolHistoryJudge:
             self._busy.excused = True
             self._end_busy_period()
             return None
-        return self._judge_exhausted(request, index)
+        return self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
 
-    def _judge_exhausted(self, request: _Request, index: int) -> Violation | None:
+    def _judge_exhausted(self, request: Request, index: int) -> Violation | None:
         self._exhausted += 1
         busy = self._busy
         if request.met_grant or request.certain + request.bytes > self._total:
@@ -269,6 +221,20 @@ class PoolHistoryJudge:
             observed="refused because memory is exhausted",
             reason=f"at most {request.possible} of {self._total} bytes can have been lent, and "
             f"{reason}",
+        )
+
+    def _gave_up_early(self, request: Request, op: HistoryOp[object]) -> Violation | None:
+        clock = self._clock
+        if clock is None:
+            return None
+        clock.at(op.time_ns)
+        if clock.high >= request.patient_until_ms:
+            return None
+        return Violation(
+            rule="BufferPool.WaitsAsLongAsItMay",
+            expected=f"{request.bytes} bytes are waited for as long as that is allowed",
+            observed=f"refused {request.patient_until_ms - clock.high} ms earlier, or more",
+            reason="a time-out lasts at least its limit (semantics.md 3.3, 5)",
         )
 
     def _begin_return(self, call: int, value: DeallocateAsked) -> None:

@@ -1,29 +1,37 @@
 """Judges one history, whatever component it belongs to, line by line."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
+from wheelproof_spec.conformance.history_accumulator import AccumulatorHistoryJudge
 from wheelproof_spec.conformance.history_clock import (
     HistoryClock,
     MonotonicClock,
     NoClock,
     VirtualClock,
 )
-from wheelproof_spec.conformance.history_completion import CompletionHistoryJudge
 from wheelproof_spec.conformance.history_pool import PoolHistoryJudge
+from wheelproof_spec.conformance.history_purgatory import PurgatoryHistoryJudge
 from wheelproof_spec.conformance.history_timer import TimerHistoryJudge
 from wheelproof_spec.conformance.history_unordered import UnorderedHistoryJudge
 from wheelproof_spec.conformance.run_verdict import Place, RunVerdict
 from wheelproof_spec.conformance.strict_json import MalformedError
-from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, TimerContract, Violation
+from wheelproof_spec.oracle import HASHED_WHEEL, KAFKA, NEVER_EARLY, TimerContract, Violation
 from wheelproof_spec.traces.components import COMPONENTS
 from wheelproof_spec.traces.lines import HistoryEnd, HistoryHeader, HistoryOp
-from wheelproof_spec.traces.producer_events import PoolSettings
+from wheelproof_spec.traces.producer_events import AccumulatorSettings, PoolSettings
+from wheelproof_spec.traces.purgatory_events import PurgatorySettings
 from wheelproof_spec.traces.timer_events import TimerSettings
+from wheelproof_spec.traces.vocabulary import ABSENT, Absent
 from wheelproof_spec.verdicts import Verdict
 
-PROFILES: Mapping[str, TimerContract] = {one.name: one for one in (KAFKA, NEVER_EARLY)}
+PROFILES: Mapping[str, TimerContract] = {
+    one.name: one for one in (KAFKA, NEVER_EARLY, HASHED_WHEEL)
+}
 """The contracts that a history can be judged by."""
+
+CRASHED = "Crashed"
+"""The error of a call that ended in what no call may raise: a defect of the implementation."""
 
 MOST_PROCESSES = 100_000
 _RESOLUTION_NS = 1_000_000
@@ -35,6 +43,10 @@ class HistoryJudge(Protocol):
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """A call begins."""
+        ...
+
+    def ended(self, op: HistoryOp[object]) -> Violation | None:
+        """Something that happened, and was no call, is over."""
         ...
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
@@ -135,7 +147,10 @@ class HistoryChecker:
             raise MalformedError(f"says that all is quiet, but the last call of {process!r} runs")
         self._end = end
         if self._violation is None:
-            self._violation = self._judge.finish(end, self._next)
+            stuck = end.stuck is True and self._asked
+            self._violation = (
+                _stuck(self._asked.values()) if stuck else self._judge.finish(end, self._next)
+            )
             self._place = Place(index=self._next, line=line)
 
     def _require_place(self, op: HistoryOp[object]) -> None:
@@ -175,39 +190,71 @@ class HistoryChecker:
 
     def _ok(self, op: HistoryOp[object]) -> Violation | None:
         if self._known[op.f]:
-            return None
+            return self._judge.ended(op)
         return self._judge.returned(self._asked.pop(op.process), op)
 
     def _fail(self, op: HistoryOp[object]) -> Violation | None:
-        return self._judge.failed(self._asked.pop(op.process), op)
+        asked = self._asked.pop(op.process)
+        if op.error == CRASHED:
+            return _crashed(asked)
+        return self._judge.failed(asked, op)
 
     def _info(self, op: HistoryOp[object]) -> Violation | None:
         self._judge.lost(self._asked.pop(op.process), op)
         return None
 
 
+def _crashed(asked: HistoryOp[object]) -> Violation:
+    return Violation(
+        rule="History.NoCallCrashes",
+        expected=f"{asked.f!r} returns, or is refused for a reason",
+        observed=f"the call of {asked.process!r} ended in a defect",
+        reason="an error that no rule names is none that a caller can act upon",
+    )
+
+
+def _stuck(calls: Iterable[HistoryOp[object]]) -> Violation:
+    names = ", ".join(f"{call.f!r} of {call.process!r}" for call in calls)
+    return Violation(
+        rule="History.EveryCallReturns",
+        expected="every call returns",
+        observed=f"these never do: {names}",
+        reason="each of them waits for what another one would have to do",
+    )
+
+
 def _judge_of(header: HistoryHeader[object], contract: TimerContract) -> HistoryJudge:
     config = header.config
     if header.order == "process" or header.clock == "process_ns":
         return UnorderedHistoryJudge()
-    if isinstance(config, TimerSettings):
-        return TimerHistoryJudge(config, _clock_of(header, config, contract))
-    if isinstance(config, PoolSettings):
-        return PoolHistoryJudge(config)
-    return CompletionHistoryJudge()
+    match config:
+        case TimerSettings(tick_ms=tick_ms, start_ms=start_ms):
+            return TimerHistoryJudge(config, _clock_of(header, tick_ms, start_ms, contract))
+        case PurgatorySettings(tick_ms=tick_ms, start_ms=start_ms):
+            return PurgatoryHistoryJudge(config, _clock_of(header, tick_ms, start_ms, contract))
+        case PoolSettings():
+            clock = _clock_of(header, ABSENT, ABSENT, contract)
+            return PoolHistoryJudge(config, clock if isinstance(clock, MonotonicClock) else None)
+        case AccumulatorSettings(start_ms=start_ms):
+            return AccumulatorHistoryJudge(config, _clock_of(header, ABSENT, start_ms, contract))
+        case _:
+            raise TypeError(f"{config!r} configures no component")
 
 
 def _clock_of(
-    header: HistoryHeader[object], settings: TimerSettings, contract: TimerContract
+    header: HistoryHeader[object],
+    tick_ms: int | Absent,
+    start_ms: int | Absent,
+    contract: TimerContract,
 ) -> HistoryClock:
+    tick_ms = tick_ms if isinstance(tick_ms, int) else 1
     match header.clock:
         case "virtual":
-            start_ms = settings.start_ms if isinstance(settings.start_ms, int) else 0
-            return VirtualClock(settings.tick_ms, contract, start_ms)
+            return VirtualClock(tick_ms, contract, start_ms if isinstance(start_ms, int) else 0)
         case "monotonic_ns":
             resolution_ns = header.clock_resolution_ns
             if not isinstance(resolution_ns, int):
                 resolution_ns = _RESOLUTION_NS
-            return MonotonicClock(settings.tick_ms, contract, resolution_ns)
+            return MonotonicClock(tick_ms, contract, resolution_ns)
         case _:
-            return NoClock(settings.tick_ms, contract)
+            return NoClock(tick_ms, contract)

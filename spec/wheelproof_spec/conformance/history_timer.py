@@ -22,6 +22,7 @@ from wheelproof_spec.conformance.history_timer_violations import (
     left_behind,
     never_ran,
     out_of_order,
+    overdue,
     ran_before,
     ran_early,
     ran_too_often,
@@ -87,6 +88,11 @@ class TimerHistoryJudge:
         self._move_clock(op)
         return self._asked[op.f](op)
 
+    def ended(self, op: HistoryOp[object]) -> Violation | None:
+        """Something that happened is over: nothing depends on that."""
+        del op
+        return None
+
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """A call returned with an answer."""
         self._move_clock(op)
@@ -123,7 +129,7 @@ class TimerHistoryJudge:
         if end is None or not end.quiet or self._closing is not None:
             return None
         for task in self._tasks.values():
-            violation = self._never_ran(task, index)
+            violation = self._never_ran(task, index) or self._overdue(task)
             if violation is not None:
                 return violation
         return None
@@ -202,7 +208,7 @@ class TimerHistoryJudge:
             task = self._tasks[value.task] = Task(value.task, Phase.IDLE)
             self._size.possible += 1
         if task.cancel is None and task.phase not in (Phase.ADDING, Phase.OVERLAPPED):
-            task.cancel = op.index
+            self._begin_cancel(task, op.index)
             task.cancel_in_time = task.phase in (Phase.WAITING, Phase.DUE)
             task.cancel_epoch = self._epoch - len(self._advances)
         else:
@@ -215,18 +221,49 @@ class TimerHistoryJudge:
         assert isinstance(value, TaskAsked)
         assert isinstance(answer, CancelAnswer)
         task = self._tasks[value.task]
+        cancelled = answer.cancelled
+        if cancelled is ABSENT:
+            self._cancelled_silently(task, asked.index)
+            self._watch_size()
+            return None
         if task.cancel == asked.index:
-            good = self._simple_cancel(task, answer.cancelled)
+            good = self._simple_cancel(task, cancelled)
         else:
-            good = self._overlap(task).cancel_returned(asked.index, answer.cancelled)
+            good = self._overlap(task).cancel_returned(asked.index, cancelled)
             self._simplify(task)
         self._watch_size()
         if good:
             return None
-        return cancel_lied(value.task, answer=answer.cancelled)
+        return cancel_lied(value.task, answer=cancelled)
+
+    def _cancelled_silently(self, task: Task, call: int) -> None:
+        """A cancel returned without saying whether it came in time."""
+        if task.cancel == call and task.phase is not Phase.DUE and not self._overtaken(task):
+            self._simple_cancel(task, task.phase is Phase.WAITING)
+            return
+        if task.cancel == call:
+            self._size.leave_behind(task.high, task.settled)
+        self._overlap(task).cancel_ended(call)
+        self._simplify(task)
+
+    def _overtaken(self, task: Task) -> bool:
+        """Tell whether a task was submitted during a cancel that may have come first."""
+        return task.phase is Phase.SUBMITTED and task.cancel_in_time
+
+    def _begin_cancel(self, task: Task, call: int) -> None:
+        task.cancel = call
+        if task.phase is Phase.WAITING:
+            # It may be out from now on.
+            self._size.sure -= 1
+            self._watch_size()
+
+    def _end_cancel(self, task: Task) -> None:
+        if task.cancel is not None and task.phase is Phase.WAITING:
+            self._size.sure += 1
+        task.cancel = None
 
     def _simple_cancel(self, task: Task, answer: bool) -> bool:
-        task.cancel = None
+        self._end_cancel(task)
         if answer:
             good = task.cancel_in_time
             if self._epoch > task.cancel_epoch:
@@ -366,6 +403,14 @@ class TimerHistoryJudge:
             return None
         return never_ran(task.name, task.call, index)
 
+    def _overdue(self, task: Task) -> Violation | None:
+        """A timer that advances by itself owes its tasks as soon as it is late."""
+        lateness_ms = self._lateness_ms
+        if task.phase is not Phase.DUE or self._too_late(task) is None:
+            return None
+        assert isinstance(lateness_ms, int)
+        return overdue(task.name, task.high, self._clock.low, lateness_ms)
+
     # Size and close
 
     def _size_asked(self, op: HistoryOp[object]) -> Violation | None:
@@ -404,7 +449,7 @@ class TimerHistoryJudge:
         while coming and coming[0][0] <= high:
             _, settled, task = heapq.heappop(coming)
             if task.phase is Phase.WAITING and task.settled == settled:
-                self._size.sure -= 1
+                self._size.sure -= task.cancel is None
                 task.due_since = index
                 self._become_due(task)
         self._watch_size()
@@ -434,7 +479,7 @@ class TimerHistoryJudge:
         if task.states is not None:
             return task.states
         states = states_of(task)
-        task.cancel = None
+        self._end_cancel(task)
         self._leave(task)
         self._size.possible += 1
         task.phase = Phase.OVERLAPPED
@@ -472,7 +517,7 @@ class TimerHistoryJudge:
         if task.phase is Phase.ADDING:
             self._drop(task)
         elif task.cancel == call:
-            task.cancel = None
+            self._end_cancel(task)
             if task.phase is Phase.IDLE:
                 self._drop(task)
         else:

@@ -108,6 +108,18 @@ class TaskStates:
         self.states = left or self.states
         return bool(left)
 
+    def cancel_ended(self, call: int) -> None:
+        """A cancel returned, so it has taken effect; nobody says which one."""
+        self.settle_time()
+        self.under_way -= 1
+        marks = (OpenCancel(call, True), OpenCancel(call, False))
+        self.states = {
+            TaskState(state.waiting, state.owed, state.calls - {mark})
+            for state in self.states
+            for mark in marks
+            if mark in state.calls
+        }
+
     def refused(self, call: int) -> None:
         """A call was refused and had no effect."""
         self.under_way -= 1

@@ -65,6 +65,16 @@ def too_late(name: str, due_ms: int, now_ms: int, lateness_ms: int) -> Violation
     )
 
 
+def overdue(name: str, due_ms: int, now_ms: int, lateness_ms: int) -> Violation:
+    """A task has not run, long after it had to."""
+    return Violation(
+        rule="Timer.RunsWithinItsLateness",
+        expected=f"{name!r} begins to run by {due_ms + lateness_ms} ms",
+        observed=f"it has not run at {now_ms} ms, when all is quiet",
+        reason=f"{name!r} is {now_ms - due_ms} ms late, of {lateness_ms} ms that are allowed",
+    )
+
+
 def left_behind(name: str, due_ms: int, clock_ms: int) -> Violation:
     """An advance returned without what it owed."""
     return Violation(

@@ -61,6 +61,11 @@ class UnorderedHistoryJudge:
                 pass
         return None
 
+    def ended(self, op: HistoryOp[object]) -> Violation | None:
+        """Something that happened is over: it has been counted."""
+        del op
+        return None
+
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """A call returned with an answer."""
         value, answer = asked.value, op.value

@@ -9,10 +9,14 @@ from wheelproof_spec.errors import InputRejectedError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownLimit:
-    """A clause, or a part of the domain, that an implementation is not judged by, and why."""
+    """A clause, or a part of the domain, that an implementation is not judged by, and why.
+
+    `line` is where its file says so.
+    """
 
     clause: str
     reason: str
+    line: int = 0
 
 
 def read_known_limits(path: Path, skippable: Sequence[str]) -> tuple[KnownLimit, ...]:
@@ -53,4 +57,4 @@ def _parse(source: str, number: int, line: str, skippable: Sequence[str]) -> Kno
     if not reason:
         problem = f"{name} is skipped without a reason"
         raise InputRejectedError(source, number, problem, "write the reason behind it")
-    return KnownLimit(clause=name, reason=reason[0].strip())
+    return KnownLimit(clause=name, reason=reason[0].strip(), line=number)

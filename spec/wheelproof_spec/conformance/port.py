@@ -1,5 +1,6 @@
 """The door through which every implementation is judged: the reference, Kafka's, anybody's."""
 
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from wheelproof_spec.conformance.calls import Request
@@ -48,6 +49,19 @@ class Port(Protocol[Call_contra, Seen_co]):
         ...
 
 
+class SendingPort(Port[Call_contra, Seen_co], Protocol):
+    """A port that can be asked ahead: what it is asked next does not depend on its answers."""
+
+    def perform_all(
+        self, calls: Sequence[Call_contra]
+    ) -> Iterator[Seen_co | RefusedError | BrokenDownError]:
+        """Make all `calls` and yield what each of them showed, or how it went wrong.
+
+        Has to be gone through to its end.
+        """
+        ...
+
+
 class Judge(Protocol[Call_contra, Seen_contra]):
     """Tells after each call of a case whether the contract allows what was seen."""
 
@@ -62,13 +76,34 @@ class Judge(Protocol[Call_contra, Seen_contra]):
 
 def judge_call(judge: Judge[Call, Seen], port: Port[Call, Seen], call: Call) -> Violation | None:
     """Make `call` on `port` and return the clause that its outcome breaks, if any."""
+    return judge_outcome(judge, call, outcome_of(port, call))
+
+
+def first_violation(
+    judge: Judge[Call, Seen], port: Port[Call, Seen], calls: Iterable[Call]
+) -> Violation | None:
+    """Make `calls` up to the first that breaks a clause, and return what it breaks."""
+    violations = (judge_call(judge, port, call) for call in calls)
+    return next((violation for violation in violations if violation is not None), None)
+
+
+def outcome_of(port: Port[Call, Seen], call: Call) -> Seen | RefusedError | BrokenDownError:
+    """Make `call` on `port` and return what it showed, or how it went wrong."""
     try:
-        seen = port.perform(call)
-    except RefusedError as refusal:
-        return judge.judge_refusal(call, refusal)
-    except BrokenDownError as breakdown:
-        return breakdown.violation
-    return judge.judge(call, seen)
+        return port.perform(call)
+    except (RefusedError, BrokenDownError) as error:
+        return error
+
+
+def judge_outcome(
+    judge: Judge[Call, Seen], call: Call, outcome: Seen | RefusedError | BrokenDownError
+) -> Violation | None:
+    """Return the clause that the outcome of `call` breaks, if any."""
+    if isinstance(outcome, RefusedError):
+        return judge.judge_refusal(call, outcome)
+    if isinstance(outcome, BrokenDownError):
+        return outcome.violation
+    return judge.judge(call, outcome)
 
 
 def unexpected_refusal(rule: str, call: Request, refusal: RefusedError) -> Violation:

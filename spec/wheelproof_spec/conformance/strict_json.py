@@ -23,9 +23,7 @@ def parse_object(line: bytes) -> JsonObject:
     except UnicodeDecodeError as error:
         raise MalformedError(f"is not UTF-8: byte {error.start} is wrong") from error
     try:
-        value: object = json.loads(
-            text, object_pairs_hook=_without_repetition, parse_constant=_refuse_constant
-        )
+        value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise MalformedError(f"is not JSON: {error.msg} at column {error.colno}") from error
     except MalformedError:
@@ -100,7 +98,7 @@ def choice(value: JsonObject, name: str, choices: type[ChoiceT]) -> ChoiceT:
 
 def format_object(value: JsonObject) -> bytes:
     """Return `value` as one line, with its end."""
-    return json.dumps(value, separators=(",", ":")).encode("ascii") + b"\n"
+    return _ENCODER.encode(value).encode("ascii") + b"\n"
 
 
 def _is_object(value: object) -> TypeGuard[JsonObject]:
@@ -138,3 +136,8 @@ def _without_repetition(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise MalformedError(f"is not JSON: {name} is no number")
+
+
+# Made once: json.loads and json.dumps make a new one at each call with options.
+_DECODER = json.JSONDecoder(object_pairs_hook=_without_repetition, parse_constant=_refuse_constant)
+_ENCODER = json.JSONEncoder(separators=(",", ":"))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 from wheelproof_spec.conformance.calls import Request
 from wheelproof_spec.conformance.known_limits import KnownLimit
-from wheelproof_spec.conformance.port import Judge, Port
+from wheelproof_spec.conformance.port import Judge, SendingPort
 from wheelproof_spec.conformance.strict_json import JsonObject
 
 if TYPE_CHECKING:
@@ -64,6 +64,8 @@ class Suite(ABC, Generic[CallT, SeenT]):
     """Parts of the domain that are known to be too much for some implementations."""
     skippable: ClassVar[tuple[str, ...]]
     """The clauses and limits that may be declared as known limits."""
+    needs: ClassVar[tuple[str, ...]] = ("hypothesis",)
+    """The packages, beyond the standard library, with which random cases are drawn."""
 
     @abstractmethod
     def parse_answer(self, fields: JsonObject, call: CallT) -> SeenT:
@@ -86,7 +88,7 @@ class Suite(ABC, Generic[CallT, SeenT]):
     @abstractmethod
     def fuzz(
         self,
-        port: Port[CallT, SeenT],
+        port: SendingPort[CallT, SeenT],
         profile: str,
         known_limits: Sequence[KnownLimit],
         plan: FuzzPlan,

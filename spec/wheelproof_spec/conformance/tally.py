@@ -1,13 +1,13 @@
 """Counting what is checked while a component is driven."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from wheelproof_spec.conformance.calls import ComponentReset, Request
 from wheelproof_spec.conformance.driver_process import DriverFailedError
 from wheelproof_spec.conformance.known_limits import KnownLimit
-from wheelproof_spec.conformance.port import Port
+from wheelproof_spec.conformance.port import BrokenDownError, RefusedError, SendingPort
 from wheelproof_spec.conformance.suite import Suite
 
 CallT = TypeVar("CallT", bound=Request)
@@ -24,7 +24,7 @@ class Tally(Generic[CallT, SeenT]):
 
     def __init__(
         self,
-        port: Port[CallT, SeenT],
+        port: SendingPort[CallT, SeenT],
         suite: Suite[CallT, SeenT],
         known_limits: Sequence[KnownLimit],
         on_case: Callable[[int, int], None] | None = None,
@@ -50,6 +50,27 @@ class Tally(Generic[CallT, SeenT]):
         except DriverFailedError:
             self._failed = True
             raise
+        return self._judged(call, seen)
+
+    def perform_all(
+        self, calls: Sequence[CallT]
+    ) -> Iterator[SeenT | RefusedError | BrokenDownError]:
+        """Make all `calls`; see `SendingPort.perform_all`."""
+        outcomes = self._port.perform_all(calls)
+        for call in calls:
+            if not self._failed:
+                self._count(call)
+            try:
+                outcome = next(outcomes)
+            except DriverFailedError:
+                self._failed = True
+                raise
+            if isinstance(outcome, RefusedError | BrokenDownError):
+                yield outcome
+            else:
+                yield self._judged(call, outcome)
+
+    def _judged(self, call: CallT, seen: SeenT) -> SeenT:
         account = self._suite.account(call, seen, self._known_limits)
         self.checked.update(account.checked)
         self.skipped.update(account.skipped)

@@ -5,9 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
+from wheelproof_spec.conformance.drawn_cases import run_drawn_cases
 from wheelproof_spec.conformance.driver_messages import VIRTUAL_TIME
 from wheelproof_spec.conformance.known_limits import KnownLimit, skips
-from wheelproof_spec.conformance.port import Port
+from wheelproof_spec.conformance.port import SendingPort
 from wheelproof_spec.conformance.strict_json import JsonObject
 from wheelproof_spec.conformance.suite import Account, FuzzPlan, Scenario, Suite
 from wheelproof_spec.conformance.timer_calls import (
@@ -17,7 +18,9 @@ from wheelproof_spec.conformance.timer_calls import (
     TimerObservation,
     parse_timer_answer,
 )
+from wheelproof_spec.conformance.timer_cases import TimerCases
 from wheelproof_spec.conformance.timer_clauses import SKIPPABLE, TimerClause, TimerLimit
+from wheelproof_spec.conformance.timer_domain import TimerDomain
 from wheelproof_spec.conformance.timer_judge import TimerJudge
 from wheelproof_spec.conformance.timer_scenarios import timer_scenarios
 from wheelproof_spec.oracle import (
@@ -31,7 +34,8 @@ from wheelproof_spec.oracle import (
 if TYPE_CHECKING:
     from wheelproof_spec.fuzz.report import FuzzReport
 
-_CONTRACTS = {contract.name: contract for contract in (KAFKA, NEVER_EARLY, HASHED_WHEEL)}
+TIMER_CONTRACTS = {contract.name: contract for contract in (KAFKA, NEVER_EARLY, HASHED_WHEEL)}
+"""The contracts that a timer may declare, by name."""
 _FEWEST_BUCKETS_BUT_ONE = 2
 _LEVELS_OF_SHORT_JUMPS = 2
 
@@ -41,10 +45,11 @@ class TimerSuite(Suite[TimerCall, TimerObservation]):
 
     component: ClassVar[str] = TIMER
     capabilities: ClassVar[tuple[str, ...]] = (VIRTUAL_TIME,)
-    profiles: ClassVar[tuple[str, ...]] = tuple(_CONTRACTS)
+    profiles: ClassVar[tuple[str, ...]] = tuple(TIMER_CONTRACTS)
     clauses: ClassVar[tuple[str, ...]] = tuple(TimerClause)
     limits: ClassVar[tuple[str, ...]] = tuple(TimerLimit)
     skippable: ClassVar[tuple[str, ...]] = SKIPPABLE
+    needs: ClassVar[tuple[str, ...]] = ()
 
     def parse_answer(self, fields: JsonObject, call: TimerCall) -> TimerObservation:
         """Return what an answer shows; see `Suite.parse_answer`."""
@@ -90,34 +95,27 @@ class TimerSuite(Suite[TimerCall, TimerObservation]):
 
     def fuzz(
         self,
-        port: Port[TimerCall, TimerObservation],
+        port: SendingPort[TimerCall, TimerObservation],
         profile: str,
         known_limits: Sequence[KnownLimit],
         plan: FuzzPlan,
     ) -> "FuzzReport":
-        """Drive the sequential machine; see `Suite.fuzz`."""
-        from wheelproof_spec.fuzz.timer_domain import TimerDomain
-        from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
-
+        """Drive cases that are sent ahead; see `Suite.fuzz`."""
         one_bucket = not skips(known_limits, TimerLimit.ONE_BUCKET)
-        return run_timer_fuzz(
-            port,
-            contract=_contract(profile, known_limits),
-            cases=plan.cases,
-            seed=plan.seed,
-            limits=TimerDomain(
-                min_wheel_size=1 if one_bucket else _FEWEST_BUCKETS_BUT_ONE,
-                negative_delays=not skips(known_limits, TimerLimit.NEGATIVE_DELAY),
-                max_level=_LEVELS_OF_SHORT_JUMPS
-                if skips(known_limits, TimerLimit.LONG_JUMP)
-                else TimerDomain().max_level,
-            ),
-            repeat=plan.repeat,
+        domain = TimerDomain(
+            min_wheel_size=1 if one_bucket else _FEWEST_BUCKETS_BUT_ONE,
+            negative_delays=not skips(known_limits, TimerLimit.NEGATIVE_DELAY),
+            max_level=_LEVELS_OF_SHORT_JUMPS
+            if skips(known_limits, TimerLimit.LONG_JUMP)
+            else TimerDomain().max_level,
         )
+        cases = TimerCases(domain, _contract(profile, known_limits))
+        judge = self.judge(profile, known_limits)
+        return run_drawn_cases("timer, driven", cases, port, judge, plan)
 
 
 def _contract(profile: str, known_limits: Sequence[KnownLimit]) -> TimerContract:
-    contract = _CONTRACTS[profile]
+    contract = TIMER_CONTRACTS[profile]
     if skips(known_limits, TimerClause.RUNS_IN_ORDER):
         return replace(contract, order=FiringOrder.ANY)
     return contract

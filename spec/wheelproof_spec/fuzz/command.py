@@ -11,6 +11,8 @@ from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import CheckResult, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from wheelproof_spec.fuzz.order import FuzzOrder
     from wheelproof_spec.fuzz.report import FuzzReport
 
@@ -42,12 +44,20 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument("--seed", type=int, metavar="N", help="repeat the run of this seed")
     parser.add_argument(
+        "--case",
+        type=int,
+        metavar="N",
+        help="run the one case that a plain generator of seed N draws, as `pipeline campaign` does",
+    )
+    parser.add_argument(
         "--bug", metavar="ID", help="fuzz the reference with this known bug brought back"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
+    if arguments.case is not None:
+        _require_one_case(arguments)
     if arguments.cases is None:
         arguments.cases = _CASES_IN_A_BATCH[arguments.threads]
     if arguments.cases < 1:
@@ -59,7 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         print(f"fuzzing the {machine.name}, threads: {arguments.threads}, seed {seed}", flush=True)
     results: list[CheckResult] = []
-    for report in machine.reports(_order(arguments, machine, seed)):
+    for report in _reports(arguments, machine, seed):
         result = check_result(report)
         results.append(result)
         if not arguments.quiet:
@@ -105,6 +115,22 @@ def check_result(report: "FuzzReport") -> CheckResult:
     )
 
 
+def _require_one_case(arguments: argparse.Namespace) -> None:
+    if (arguments.seed, arguments.cases, arguments.seconds) != (None, None, None):
+        raise UsageError("--case is one case: leave out --seed, --cases and --seconds")
+    arguments.seed, arguments.cases = arguments.case, 1
+
+
+def _reports(arguments: argparse.Namespace, machine: Machine, seed: int) -> "Iterator[FuzzReport]":
+    if arguments.case is None:
+        yield from machine.reports(_order(arguments, machine, seed))
+        return
+    from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
+
+    with drawn_by(PlainDrawing(shrinks=True)):
+        yield from machine.reports(_order(arguments, machine, seed))
+
+
 def _order(arguments: argparse.Namespace, machine: Machine, seed: int) -> "FuzzOrder":
     from wheelproof_spec.fuzz.order import FuzzOrder
 
@@ -112,7 +138,8 @@ def _order(arguments: argparse.Namespace, machine: Machine, seed: int) -> "FuzzO
         known = ", ".join(machine.threads)
         raise UsageError(f"{machine.name} has no threads {arguments.threads!r}; use one of {known}")
     repeat = f"wheelproof fuzz {machine.name} --threads {arguments.threads}"
-    repeat += f" --cases {arguments.cases}"
+    if arguments.case is None:
+        repeat += f" --cases {arguments.cases}"
     if arguments.bug is not None:
         repeat += f" --bug {arguments.bug}"
     return FuzzOrder(
@@ -121,7 +148,7 @@ def _order(arguments: argparse.Namespace, machine: Machine, seed: int) -> "FuzzO
         seconds=arguments.seconds,
         seed=seed,
         bug=arguments.bug,
-        repeat=repeat + " --seed {seed}",
+        repeat=repeat + (" --seed {seed}" if arguments.case is None else " --case {seed}"),
         progress=None if arguments.quiet else _print_progress,
     )
 

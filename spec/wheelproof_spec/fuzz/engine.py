@@ -1,15 +1,16 @@
 """Running a Hypothesis state machine by seed, and keeping what it found."""
 
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
 from hypothesis.errors import Flaky
-from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine
 
+from wheelproof_spec.fuzz.drawing import Drawing, current_drawing
 from wheelproof_spec.fuzz.report import ContractViolationError, FuzzFailure, FuzzReport
-from wheelproof_spec.fuzz.threaded_case import ThreadedCase, shrink
+from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase, shrink
 from wheelproof_spec.oracle import Violation
 
 STEPS_PER_CASE = 50
@@ -25,6 +26,8 @@ class Recorder:
     failing_steps: tuple[str, ...] = ()
     failing_case: ThreadedCase | None = None
     current_steps: list[str] = field(default_factory=list[str])
+    calls: Counter[str] = field(default_factory=Counter[str])
+    """How often each kind of call was made."""
 
     def begin_case(self) -> None:
         """A new case starts."""
@@ -35,6 +38,7 @@ class Recorder:
         """The case makes one more call, in the words of the driver protocol."""
         self.steps += 1
         self.current_steps.append(call)
+        self.calls[_kind(call)] += 1
 
     def judge(self, violation: Violation | None) -> None:
         """Keep the case if it breaks the contract and is the smallest so far, and raise."""
@@ -45,12 +49,14 @@ class Recorder:
             self.failing_steps = tuple(self.current_steps)
         raise ContractViolationError(violation)
 
-    def judge_lines(self, lines: tuple[str, ...], calls: int, violation: Violation | None) -> None:
-        """Count calls; keep the lines of the case if it breaks the contract, and raise.
+    def judge_lines(
+        self, lines: tuple[str, ...], burst: Burst, violation: Violation | None
+    ) -> None:
+        """Count a burst; keep the lines of the case if it breaks the contract, and raise.
 
         The case that fails last is the smallest one: Hypothesis ends with it.
         """
-        self.steps += calls
+        self._count(burst)
         if violation is not None:
             self.violation = violation
             self.failing_steps = lines
@@ -58,11 +64,15 @@ class Recorder:
 
     def judge_threaded(self, case: ThreadedCase, violation: Violation | None) -> None:
         """Count a burst; keep the case if it breaks the contract, and raise."""
-        self.steps += sum(len(program) for program in case.bursts[-1])
+        self._count(case.bursts[-1])
         if violation is not None:
             self.violation = violation
             self.failing_case = case
             raise ContractViolationError(violation)
+
+    def _count(self, burst: Burst) -> None:
+        self.steps += sum(map(len, burst))
+        self.calls.update(_kind(words) for program in burst for words in program)
 
 
 def run_machine(
@@ -85,15 +95,18 @@ def run_machine(
     gives up on what does not repeat itself.
     """
     started = time.monotonic()
+    drawing = current_drawing()
     batch_seed = first_seed
     total = Recorder()
     while True:
         recorder = Recorder()
-        _run_batch(machine(recorder), batch_seed, cases, recorder, steps_per_case)
+        _run_batch(drawing, machine(recorder), batch_seed, cases, recorder, steps_per_case)
         total.cases += recorder.cases
         total.steps += recorder.steps
+        total.calls += recorder.calls
         elapsed = time.monotonic() - started
-        failure = _failure(recorder, run_threaded_case, repeat.format(seed=batch_seed))
+        smaller = run_threaded_case if drawing.shrinks else None
+        failure = _failure(recorder, smaller, repeat.format(seed=batch_seed))
         report = FuzzReport(
             machine=name,
             seed=first_seed,
@@ -101,6 +114,7 @@ def run_machine(
             steps=total.steps,
             seconds=elapsed,
             failure=failure,
+            calls=dict(total.calls),
         )
         if progress is not None:
             progress(report)
@@ -118,43 +132,34 @@ def _failure(
     if violation is None:
         return None
     steps = recorder.failing_steps
-    if recorder.failing_case is not None and run_threaded_case is not None:
-        case, again = shrink(recorder.failing_case, run_threaded_case)
-        violation = again or violation
+    case = recorder.failing_case
+    if case is not None:
+        if run_threaded_case is not None:
+            case, again = shrink(case, run_threaded_case)
+            violation = again or violation
         steps = case.lines()
     return FuzzFailure(violation=violation, steps=steps, repeat=repeat)
 
 
 def _run_batch(
+    drawing: Drawing,
     machine: type[RuleBasedStateMachine],
     batch_seed: int,
     cases: int,
     recorder: Recorder,
     steps_per_case: int,
 ) -> None:
-    # The database is off: a run by seed depends on nothing that an earlier run has left.
-    chosen = settings(
-        max_examples=cases,
-        stateful_step_count=steps_per_case,
-        database=None,
-        deadline=None,
-        print_blob=False,
-        # One failure a batch: shrinking may end in another rule, but never in a group of errors.
-        report_multiple_bugs=False,
-        verbosity=Verbosity.quiet,
-        phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=(
-            HealthCheck.data_too_large,
-            HealthCheck.filter_too_much,
-            HealthCheck.large_base_example,
-            HealthCheck.too_slow,
-        ),
-    )
     try:
-        run_state_machine_as_test(seed(batch_seed)(machine), settings=chosen)
+        drawing.run(machine, batch_seed, cases, steps_per_case)
     except ContractViolationError:
         return
     except Flaky:
         # Real threads do not repeat themselves; the recorder has the smallest case that failed.
         if recorder.violation is None:
             raise
+
+
+def _kind(call: str) -> str:
+    """Return what is called: the operation of a line of the protocol, or the first word."""
+    operation = call.partition('"op":"')[2].partition('"')[0]
+    return operation or call.partition(" ")[0]

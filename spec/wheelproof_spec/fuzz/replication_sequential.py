@@ -31,7 +31,7 @@ PARTITIONS = ("a", "b", "c")
 FOLLOWERS = (2, 3)
 STRANGER = 9
 
-_partitions = st.sampled_from(PARTITIONS)
+_partitions = st.sampled_from((PARTITIONS[0], PARTITIONS[0], *PARTITIONS))
 _sizes = st.lists(st.integers(0, 40), min_size=1, max_size=4)
 _limits = st.integers(0, 120)
 
@@ -211,14 +211,18 @@ def replication_machine(
             )
 
         def _draw_place(self, data: st.DataObject, partition: PartitionName) -> FetchedPartition:
-            """Draw where to read: mostly near the end, at times with epochs of all kinds."""
+            """Draw where to read: mostly near the end, and with epochs that let the fetch wait."""
             end = self._ledger.log_end(partition)
             epoch = self._epochs.get(partition, 0)
             return FetchedPartition(
                 offset=data.draw(st.integers(max(-1, end - 6), end + 1) | st.just(end)),
                 max_bytes=data.draw(_limits),
-                current_epoch=data.draw(st.none() | st.integers(epoch - 1, epoch + 1)),
-                last_epoch=data.draw(st.none() | st.integers(epoch - 2, epoch + 1)),
+                current_epoch=data.draw(
+                    st.sampled_from((None, None, epoch, epoch, epoch - 1, epoch + 1))
+                ),
+                last_epoch=data.draw(
+                    st.sampled_from((None, None, None, epoch - 2, epoch - 1, epoch, epoch + 1))
+                ),
             )
 
         def _advance_to(self, time_ms: int) -> None:

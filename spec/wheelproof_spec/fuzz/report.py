@@ -1,6 +1,7 @@
 """What a fuzzing run leaves behind."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from wheelproof_spec.oracle import Violation
 
@@ -27,7 +28,10 @@ class FuzzFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzReport:
-    """How much was run, and the failure, if any; `seed` repeats the whole run."""
+    """How much was run, and the failure, if any; `seed` repeats the whole run.
+
+    `calls` says how often each kind of call was made.
+    """
 
     machine: str
     seed: int
@@ -35,3 +39,4 @@ class FuzzReport:
     steps: int
     seconds: float
     failure: FuzzFailure | None
+    calls: Mapping[str, int] = field(default_factory=dict[str, int])

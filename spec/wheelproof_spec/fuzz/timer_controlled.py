@@ -11,12 +11,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.conformance.timer_calls import TimerConfig
+from wheelproof_spec.conformance.timer_domain import TASKS, Span, TimerDomain
 from wheelproof_spec.explore.engines.drawn import Draw, keep_running
 from wheelproof_spec.fuzz.controlled_threads import burst_line, drawn_schedule
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.fuzz.report import FuzzReport
 from wheelproof_spec.fuzz.threaded_case import Burst, setup_line
-from wheelproof_spec.fuzz.timer_domain import TASKS, Span, TimerDomain, configs, delays, jumps
+from wheelproof_spec.fuzz.timer_domain import configs, delays, jumps
 from wheelproof_spec.fuzz.timer_stages import DrawnThreads
 from wheelproof_spec.fuzz.timer_under_test import TimerUnderTest, setup_of
 from wheelproof_spec.oracle import TimerContract
@@ -136,7 +137,7 @@ def controlled_timer_machine(
             self._failed = violation is not None
             self._lines.append(burst_line(burst, stage.deviations))
             lines = (*self._lines, *stage.story()) if self._failed else ()
-            recorder.judge_lines(lines, sum(map(len, burst)), violation)
+            recorder.judge_lines(lines, burst, violation)
 
     return ControlledTimerMachine
 

@@ -22,10 +22,11 @@ from wheelproof_spec.conformance.timer_calls import (
     TimerConfig,
     TimerPort,
 )
+from wheelproof_spec.conformance.timer_domain import TASKS, Span, TimerDomain
 from wheelproof_spec.conformance.timer_judge import TimerJudge
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.fuzz.report import FuzzReport
-from wheelproof_spec.fuzz.timer_domain import TASKS, Span, TimerDomain, configs, delays, jumps
+from wheelproof_spec.fuzz.timer_domain import configs, delays, jumps
 from wheelproof_spec.oracle import TimerContract
 
 _DEFAULT_DOMAIN = TimerDomain()

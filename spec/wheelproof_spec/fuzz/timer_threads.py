@@ -14,10 +14,11 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.conformance.timer_calls import TimerConfig
+from wheelproof_spec.conformance.timer_domain import TASKS, Span, TimerDomain
 from wheelproof_spec.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.fuzz.report import FuzzReport
 from wheelproof_spec.fuzz.threaded_case import Burst, ThreadedCase
-from wheelproof_spec.fuzz.timer_domain import TASKS, Span, TimerDomain, configs, delays, jumps
+from wheelproof_spec.fuzz.timer_domain import configs, delays, jumps
 from wheelproof_spec.fuzz.timer_stages import RealThreads
 from wheelproof_spec.fuzz.timer_under_test import (
     TimerUnderTest,
