@@ -18,6 +18,7 @@ from wheelproof_spec.errors import MissingToolError, WheelproofSpecError
 from wheelproof_spec.explore import command as explore_command
 from wheelproof_spec.fuzz import command as fuzz_command
 from wheelproof_spec.graphs import command as graph_command
+from wheelproof_spec.loads import command as record_command
 from wheelproof_spec.tlc import command as tlc_command
 from wheelproof_spec.traces import command as schema_command
 from wheelproof_spec.vectors import command as vectors_command
@@ -32,6 +33,7 @@ _EXTRA_OF_MODULE = {
     "greenlet": "explore",
     "hypothesis": "fuzz",
     "jinja2": "report",
+    "markupsafe": "report",
     "pyarrow": "spark",
     "pyspark": "spark",
     "rich": "tlc",
@@ -57,6 +59,7 @@ def build_parser() -> argparse.ArgumentParser:
         fuzz_command,
         conformance_command,
         check_command,
+        record_command,
         schema_command,
         vectors_command,
     ):

@@ -18,7 +18,20 @@ def tla_directory() -> Path:
 
     Raises MissingToolError when the installation lacks them.
     """
-    for candidate in (_PACKAGE / "_data" / "tla", _CHECKOUT / "tla"):
+    return _folder("the folder of TLA+ modules", _PACKAGE / "_data" / "tla", _CHECKOUT / "tla")
+
+
+def template_directory() -> Path:
+    """Return the folder of the adapters to start from.
+
+    Raises MissingToolError when the installation lacks them.
+    """
+    installed = _PACKAGE / "_data" / "template"
+    return _folder("the folder of templates", installed, _CHECKOUT / "adapters" / "template")
+
+
+def _folder(what: str, *candidates: Path) -> Path:
+    for candidate in candidates:
         if candidate.is_dir():
             return candidate
-    raise MissingToolError("the folder of TLA+ modules", "reinstall wheelproof")
+    raise MissingToolError(what, "reinstall wheelproof")

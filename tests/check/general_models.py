@@ -19,6 +19,7 @@ from wheelproof_spec.traces.producer_events import (
     DeallocateAsked,
 )
 from wheelproof_spec.traces.timer_events import AddAsked, CancelAnswer, TaskAsked, TickAsked
+from wheelproof_spec.traces.vocabulary import ABSENT
 
 Operation = tuple[str, object]
 Answer = object
@@ -69,10 +70,9 @@ class TimerModel(Model[TimerState, Operation, Answer]):
             case "cancel", TaskAsked(task=task):
                 kept = frozenset(one for one in state.waiting if one[0] != task)
                 found = len(kept) != len(state.waiting)
-                answer = isinstance(result, CancelAnswer) and result.cancelled
-                return (
-                    (replace(state, waiting=kept),) if result is UNKNOWN or answer is found else ()
-                )
+                answer = result.cancelled if isinstance(result, CancelAnswer) else ABSENT
+                told = answer is not ABSENT and result is not UNKNOWN
+                return () if told and answer is not found else (replace(state, waiting=kept),)
             case "submit", str(task):
                 due = [one for one in state.waiting if one[0] == task and one[1] <= state.now]
                 return [replace(state, waiting=state.waiting - {one}) for one in due]

@@ -5,7 +5,8 @@ added, dropped or moved.
 """
 
 import random
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from wheelproof_spec.traces.lines import HistoryEnd, HistoryHeader, HistoryOp
@@ -24,7 +25,7 @@ from wheelproof_spec.traces.timer_events import (
     TickAsked,
     TimerSettings,
 )
-from wheelproof_spec.traces.vocabulary import ABSENT, Implementation, Nothing
+from wheelproof_spec.traces.vocabulary import ABSENT, Absent, Component, Implementation, Nothing
 
 Op = HistoryOp[object]
 
@@ -39,7 +40,9 @@ class History:
 
 
 @dataclass(slots=True)
-class _Line:
+class Line:
+    """What a line of a history says, but for its place."""
+
     process: str
     type: Literal["invoke", "ok", "fail", "info"]
     f: str
@@ -50,7 +53,9 @@ class _Line:
 @dataclass(slots=True)
 class _Timer:
     chance: random.Random
-    lines: list[_Line] = field(default_factory=list[_Line])
+    tells: bool
+    """Whether cancel tells if it came in time."""
+    lines: list[Line] = field(default_factory=list[Line])
     now: int = 0
     due: dict[str, int] = field(default_factory=dict[str, int])
     owed: list[str] = field(default_factory=list[str])
@@ -59,7 +64,7 @@ class _Timer:
 def timer_history(seed: int) -> History:
     """Return a history of a few overlapping calls on a timer; one in two is spoiled."""
     chance = random.Random(seed)
-    timer = _Timer(chance)
+    timer = _Timer(chance, tells=seed % 4 > 0)
     processes: dict[str, list[object]] = {}
     for _ in range(chance.randrange(6, 22)):
         _timer_step(timer, processes)
@@ -68,7 +73,8 @@ def timer_history(seed: int) -> History:
     lines = timer.lines
     if chance.random() < 0.5:
         _spoil_timer(lines, chance)
-    return _history("timer", TimerSettings(tick_ms=1), lines, quiet=chance.random() < 0.6)
+    quiet = chance.random() < 0.6
+    return history_of("timer", TimerSettings(tick_ms=1), lines, quiet=quiet, clock="virtual")
 
 
 def _timer_step(
@@ -82,7 +88,7 @@ def _timer_step(
     if timer.owed and chance.random() < 0.5:
         task = timer.owed.pop(0)
         timer.lines.append(
-            _Line(f"runner-{len(timer.lines)}", "invoke", "run", TaskAsked(task=task))
+            Line(f"runner-{len(timer.lines)}", "invoke", "run", TaskAsked(task=task))
         )
         return
     if due and chance.random() < 0.2:
@@ -110,7 +116,7 @@ def _begin(timer: _Timer, process: str) -> list[object]:
             value = TickAsked(to_ms=timer.now + chance.randrange(1, 4))
         case _:
             value = AdvanceAsked()
-    timer.lines.append(_Line(process, "invoke", f, value))
+    timer.lines.append(Line(process, "invoke", f, value))
     due = [name for name, at in timer.due.items() if at <= timer.now]
     return [f, value, None, due]
 
@@ -129,7 +135,7 @@ def _go_on(
         call[2] = Nothing()
         return
     del processes[process]
-    timer.lines.append(_Line(process, "ok", str(f), answer))
+    timer.lines.append(Line(process, "ok", str(f), answer))
 
 
 def _effect(timer: _Timer, value: object, due: object) -> object:
@@ -137,7 +143,8 @@ def _effect(timer: _Timer, value: object, due: object) -> object:
         case AddAsked():
             return timer.now
         case TaskAsked(task=task):
-            return CancelAnswer(cancelled=timer.due.pop(task, None) is not None)
+            found = timer.due.pop(task, None) is not None
+            return CancelAnswer(cancelled=found if timer.tells else ABSENT)
         case TickAsked(to_ms=to_ms):
             timer.now = max(timer.now, to_ms)
             return Nothing()
@@ -154,7 +161,7 @@ def _submit(timer: _Timer, task: str) -> None:
     timer.owed.append(task)
 
 
-def _spoil_timer(lines: list[_Line], chance: random.Random) -> None:
+def _spoil_timer(lines: list[Line], chance: random.Random) -> None:
     at = chance.randrange(len(lines))
     line = lines[at]
     runs = [place for place, one in enumerate(lines) if one.f == "run"]
@@ -162,13 +169,13 @@ def _spoil_timer(lines: list[_Line], chance: random.Random) -> None:
         case 0 if runs:
             del lines[chance.choice(runs)]
         case 1:
-            lines.insert(at, _Line(f"ghost-{at}", "invoke", "run", TaskAsked(task="x")))
+            lines.insert(at, Line(f"ghost-{at}", "invoke", "run", TaskAsked(task="x")))
         case 2 if runs:
             run = lines.pop(chance.choice(runs))
             lines.insert(at if at < len(lines) else 0, run)
         case _:
             for line in lines[at:]:
-                if isinstance(line.value, CancelAnswer):
+                if isinstance(line.value, CancelAnswer) and line.value.cancelled is not ABSENT:
                     line.value = CancelAnswer(cancelled=not line.value.cancelled)
                     return
 
@@ -184,7 +191,7 @@ def pool_history(seed: int) -> History:
     """Return a history of a few overlapping calls on a pool; one in two is spoiled."""
     chance = random.Random(seed)
     pool = _Pool(total=10, free=10)
-    lines: list[_Line] = []
+    lines: list[Line] = []
     calls: dict[str, tuple[object, object]] = {}
     names = iter(f"b{number}" for number in range(100))
     for _ in range(chance.randrange(8, 30)):
@@ -199,14 +206,14 @@ def pool_history(seed: int) -> History:
         if ready and chance.random() < 0.5:
             value = DeallocateAsked(buffer=chance.choice(ready))
         f = "allocate" if isinstance(value, AllocateAsked) else "deallocate"
-        lines.append(_Line(process, "invoke", f, value))
+        lines.append(Line(process, "invoke", f, value))
         calls[process] = (value, None)
         if isinstance(value, DeallocateAsked) and chance.random() < 0.5:
             pool.free += pool.held[value.buffer]
             calls[process] = (value, True)
     if chance.random() < 0.5:
         _spoil_pool(lines, chance)
-    return _history("buffer_pool", PoolSettings(total=10, poolable=4), lines, quiet=False)
+    return history_of("buffer_pool", PoolSettings(total=10, poolable=4), lines, quiet=False)
 
 
 def _buffer(value: object) -> str | None:
@@ -215,7 +222,7 @@ def _buffer(value: object) -> str | None:
 
 def _pool_returns(
     pool: _Pool,
-    lines: list[_Line],
+    lines: list[Line],
     calls: dict[str, tuple[object, object]],
     process: str,
     name: str,
@@ -225,21 +232,21 @@ def _pool_returns(
     if isinstance(value, DeallocateAsked):
         size = pool.held.pop(value.buffer)
         pool.free += 0 if done else size
-        lines.append(_Line(process, "ok", "deallocate", Nothing()))
+        lines.append(Line(process, "ok", "deallocate", Nothing()))
         return
     assert isinstance(value, AllocateAsked)
     if value.bytes <= pool.free:
         pool.free -= value.bytes
         pool.held[name] = value.bytes
         answer = AllocateAnswer(buffer=name, bytes=value.bytes)
-        lines.append(_Line(process, "ok", "allocate", answer))
+        lines.append(Line(process, "ok", "allocate", answer))
     elif chance.random() < 0.7:
-        lines.append(_Line(process, "fail", "allocate", Nothing(), "Exhausted"))
+        lines.append(Line(process, "fail", "allocate", Nothing(), "Exhausted"))
     else:
         calls[process] = (value, None)
 
 
-def _spoil_pool(lines: list[_Line], chance: random.Random) -> None:
+def _spoil_pool(lines: list[Line], chance: random.Random) -> None:
     at = chance.randrange(len(lines))
     for place in range(at, len(lines)):
         line = lines[place]
@@ -248,7 +255,7 @@ def _spoil_pool(lines: list[_Line], chance: random.Random) -> None:
             name = line.value.buffer
             used = any(_buffer(one.value) == name for one in lines)
             if not used:
-                lines[place] = _Line(line.process, "fail", "allocate", Nothing(), "Exhausted")
+                lines[place] = Line(line.process, "fail", "allocate", Nothing(), "Exhausted")
                 return
         if line.f == "allocate" and line.type == "fail":
             asked = next(
@@ -258,27 +265,39 @@ def _spoil_pool(lines: list[_Line], chance: random.Random) -> None:
             )
             assert isinstance(asked, AllocateAsked)
             answer = AllocateAnswer(buffer=f"n{place}", bytes=asked.bytes)
-            lines[place] = _Line(line.process, "ok", "allocate", answer)
+            lines[place] = Line(line.process, "ok", "allocate", answer)
             return
 
 
-def _history(component: str, config: object, lines: list[_Line], *, quiet: bool) -> History:
+def history_of(
+    component: Component,
+    config: object,
+    lines: Sequence[Line],
+    *,
+    quiet: bool,
+    clock: Literal["virtual", "none"] = "none",
+    times: Sequence[int | Absent] = (),
+) -> History:
+    """Return the history that these lines are; with `times`, in ns, by a real clock."""
     header: HistoryHeader[object] = HistoryHeader(
         schema="wheelproof.history/1",
         kind="header",
         history="h",
-        component="timer" if component == "timer" else "buffer_pool",
+        component=component,
         impl=Implementation(name="machine", version="1"),
         config=config,
-        clock="virtual" if component == "timer" else "none",
+        clock="monotonic_ns" if times else clock,
     )
-    ops = tuple(_op(index, line) for index, line in enumerate(lines))
+    ops = tuple(
+        replace(_op(index, line), time_ns=times[index] if times else ABSENT)
+        for index, line in enumerate(lines)
+    )
     return History(
         header=header, ops=ops, end=HistoryEnd(kind="end", history="h", ops=len(ops), quiet=quiet)
     )
 
 
-def _op(index: int, line: _Line) -> Op:
+def _op(index: int, line: Line) -> Op:
     return HistoryOp(
         kind="op",
         history="h",

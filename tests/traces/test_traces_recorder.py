@@ -4,12 +4,13 @@ from pathlib import Path
 
 from wheelproof import sync
 from wheelproof.producer import BufferPool
+from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.check.checkers import CheckOptions, open_run
 from wheelproof_spec.check.routing import FileResult, Router
 from wheelproof_spec.traces.reader import read_lines
-from wheelproof_spec.traces.recorder import recording
+from wheelproof_spec.traces.recorder import PREDICATES_TOO, Recording, recording
 from wheelproof_spec.verdicts import Verdict
 
 
@@ -66,6 +67,58 @@ def test_a_pool_under_load_has_a_good_history(tmp_path: Path) -> None:
     result = _check(path)
     assert result.rejections == []
     assert [one.verdict for one in result.verdicts] == [Verdict.PASS]
+
+
+class _Operation(DelayedOperation):
+    def __init__(self, delay_ms: int, flag: sync.Volatile[bool]) -> None:
+        super().__init__(delay_ms)
+        self._flag = flag
+
+    def try_complete(self) -> bool:
+        return self._flag.get() and self.force_complete()
+
+    def on_complete(self) -> None:
+        """Do nothing."""
+
+    def on_expiration(self) -> None:
+        """Do nothing."""
+
+
+def _use_purgatory(run: Recording, purgatory: DelayedOperationPurgatory[_Operation]) -> None:
+    for number in range(40):
+        flag = sync.volatile(False, "flag")
+        operation = _Operation((1, 10_000)[number % 2], flag)
+        key, other = number % 3, number % 4
+        purgatory.try_complete_else_watch(operation, [key, other])
+        if number % 5 == 0:
+            purgatory.cancel_for_key(other)
+        elif number % 7 == 0:
+            operation.force_complete()
+        else:
+            with run.satisfying(purgatory, operation):
+                flag.set(True)
+        purgatory.check_and_complete(key)
+        purgatory.watched()
+        purgatory.num_delayed()
+
+
+def test_a_purgatory_under_load_has_a_good_history(tmp_path: Path) -> None:
+    path = tmp_path / "purgatory.jsonl"
+    with recording(path, claims=PREDICATES_TOO) as run:
+        purgatory = DelayedOperationPurgatory[_Operation](
+            "recorded", SystemTimer("recorded"), purge_interval=10
+        )
+        threads = [sync.thread(lambda: _use_purgatory(run, purgatory), f"t{n}") for n in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        purgatory.shutdown()
+    result = _check(path)
+    assert result.rejections == []
+    verdicts = {one.component: one for one in result.verdicts}
+    assert [verdicts[name].violation for name in ("timer", "purgatory")] == [None, None]
+    assert verdicts["purgatory"].events > 1_000
 
 
 def test_afterwards_nothing_is_recorded(tmp_path: Path) -> None:

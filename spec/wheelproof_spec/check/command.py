@@ -1,7 +1,9 @@
 """The verb ``check``: judges recorded traces and histories."""
 
 import argparse
+import shlex
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions, open_run
@@ -15,7 +17,7 @@ from wheelproof_spec.check.result import (
 from wheelproof_spec.check.routing import FileResult, Router
 from wheelproof_spec.conformance.history_run import PROFILES
 from wheelproof_spec.errors import UsageError
-from wheelproof_spec.reports import write_json, write_junit
+from wheelproof_spec.reports import write_json, write_junit, write_text
 from wheelproof_spec.traces.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.verbs import Verbs
 
@@ -42,6 +44,12 @@ def register(verbs: Verbs) -> None:
         "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
     )
     parser.add_argument("--jar", type=Path, help="with --tlc: the tla2tools.jar to use")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page to FILE: each run, and what the threads of a failing one did",
+    )
     parser.add_argument("--java", type=Path, help="with --tlc: the java to use")
 
 
@@ -51,6 +59,7 @@ def run(arguments: argparse.Namespace) -> int:
     if files.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input can be read once; name - once")
     options = CheckOptions(profile=arguments.profile, max_states=arguments.max_states)
+    write_page = None if arguments.html is None else _page_writer(arguments.html, files, options)
     started = time.monotonic()
     results = [_check(path, options) for path in files]
     seconds = time.monotonic() - started
@@ -63,8 +72,22 @@ def run(arguments: argparse.Namespace) -> int:
         write_json(arguments.json, result_document(results))
     if arguments.junit is not None:
         write_junit(arguments.junit, "wheelproof.check", check_results(results, seconds))
+    if write_page is not None:
+        write_page(results)
     print(verdict_line(results) if arguments.quiet else render(results))
     return code_of(results)
+
+
+def _page_writer(
+    path: Path, files: list[Path], options: CheckOptions
+) -> Callable[[list[FileResult]], None]:
+    # Jinja is an extra: if it is missing, this has to be said before the files are judged.
+    from wheelproof_spec.check_page.page import render_check
+
+    words = ["wheelproof", "check", *map(str, files)]
+    if options.profile is not None:
+        words += ["--profile", options.profile]
+    return lambda results: write_text(path, render_check(files, results, shlex.join(words)))
 
 
 def _check(path: Path, options: CheckOptions) -> FileResult:

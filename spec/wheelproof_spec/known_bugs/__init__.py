@@ -3,7 +3,7 @@
 A variant is a subclass that replaces one small method; the reference itself knows nothing of it.
 """
 
-from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug, find_bug
+from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug, Sight, find_bug
 from wheelproof_spec.known_bugs.producer_table import (
     ACCUMULATOR_BUGS,
     BUFFER_POOL_BUGS,
@@ -28,6 +28,7 @@ __all__ = [
     "KnownBug",
     "PurgatoryBug",
     "ReplicationBug",
+    "Sight",
     "TimerBug",
     "find_bug",
 ]

@@ -18,12 +18,22 @@ class Finder(StrEnum):
     TLC = "TLC"
 
 
+class Sight(StrEnum):
+    """Where a defect shows to somebody who sees calls, answers and callbacks alone."""
+
+    DRIVEN = "driven"
+    """In cases that are driven call by call (`wheelproof conform`, `wheelproof fuzz`)."""
+    RECORDED = "recorded"
+    """In histories of threads that were recorded (`wheelproof check`)."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownBug:
     """A defect: what triggers it, what it breaks, and who finds it.
 
-    `source` is the issue or paper; `models` the TLA+ models of the manifest that fail by it. The
-    variant that brings it back belongs to the entries of a component, which extend this class.
+    `source` is the issue or paper; `models` the TLA+ models of the manifest that fail by it. `seen`
+    is where it shows from outside; if nowhere, `unseen` says why. The variant that brings it back
+    belongs to the entries of a component, which extend this class.
     """
 
     id: str
@@ -33,6 +43,8 @@ class KnownBug:
     source: str
     finders: tuple[Finder, ...]
     models: tuple[str, ...]
+    seen: tuple[Sight, ...] = ()
+    unseen: str = ""
 
 
 Bug = TypeVar("Bug", bound=KnownBug)

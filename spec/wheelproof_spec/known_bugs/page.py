@@ -19,8 +19,11 @@ Each entry is a variant of the reference that brings a real defect back, and a t
 engine named here finds it. KAFKA-N is an issue of Apache Kafka, to be found at
 issues.apache.org/jira/browse/KAFKA-N.
 
-| id | what triggers it | what it breaks | source | found by | models |
-|---|---|---|---|---|---|
+The last column says where somebody sees it who has calls, answers and callbacks alone: in cases
+that are driven call by call, or in recorded histories of threads.
+
+| id | what triggers it | what it breaks | source | found by | models | seen from outside |
+|---|---|---|---|---|---|---|
 """
 
 
@@ -32,7 +35,8 @@ def render() -> str:
 def _row(bug: KnownBug) -> str:
     finders = "; ".join(finder.value for finder in bug.finders)
     models = ", ".join(f"`{model}`" for model in bug.models)
-    cells = (f"`{bug.id}`", bug.trigger, bug.broken, bug.source, finders, models)
+    seen = "; ".join(sight.value for sight in bug.seen) or f"no: {bug.unseen}"
+    cells = (f"`{bug.id}`", bug.trigger, bug.broken, bug.source, finders, models, seen)
     return f"| {' | '.join(cells)} |\n"
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof_spec.known_bugs import buffer_pool, record_accumulator
-from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug
+from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug, Sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +33,7 @@ BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
             "MCBufferPool_KAFKA_3651",
             "MCBufferPool_KAFKA_3651_stuck",
         ),
+        seen=(Sight.DRIVEN,),
         pool_class=buffer_pool.DeadWaiterPool,
     ),
     BufferPoolBug(
@@ -43,6 +44,7 @@ BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
         source="KAFKA-4840",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL, Finder.THREADS),
         models=("MCBufferPool_KAFKA_4840_no_give_back",),
+        seen=(Sight.DRIVEN,),
         pool_class=buffer_pool.NoGiveBackPool,
     ),
     BufferPoolBug(
@@ -56,6 +58,7 @@ BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
             "MCBufferPool_KAFKA_4840_no_signal",
             "MCBufferPool_KAFKA_4840_no_signal_stuck",
         ),
+        seen=(Sight.DRIVEN,),
         pool_class=buffer_pool.NoHandOnPool,
     ),
     BufferPoolBug(
@@ -66,6 +69,7 @@ BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
         source="KAFKA-4840",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL, Finder.THREADS),
         models=("MCBufferPool_KAFKA_4840_no_refund",),
+        seen=(Sight.DRIVEN,),
         pool_class=buffer_pool.NoRefundPool,
     ),
     BufferPoolBug(
@@ -80,6 +84,7 @@ BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
             "MCBufferPool_barging_refinement",
             "MCBufferPool_barging_starves",
         ),
+        seen=(Sight.DRIVEN,),
         pool_class=buffer_pool.BargingPool,
     ),
     BufferPoolBug(
@@ -93,6 +98,7 @@ BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
             "MCBufferPool_out_of_turn",
             "MCBufferPool_out_of_turn_stuck",
         ),
+        seen=(Sight.DRIVEN,),
         pool_class=buffer_pool.AnyoneTakesPool,
     ),
     BufferPoolBug(
@@ -103,6 +109,7 @@ BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
         source="docs/findings.md",
         finders=(Finder.SEQUENTIAL,),
         models=(),
+        seen=(Sight.DRIVEN,),
         pool_class=buffer_pool.NarrowFreeListPool,
     ),
     BufferPoolBug(
@@ -113,6 +120,7 @@ BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
         source="docs/findings.md",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL),
         models=("MCBufferPool_return_twice",),
+        seen=(Sight.DRIVEN,),
         pool_class=buffer_pool.TrustingPool,
     ),
 )
@@ -126,6 +134,7 @@ ACCUMULATOR_BUGS: tuple[AccumulatorBug, ...] = (
         source="KAFKA-19012",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL),
         models=("MCRecordAccumulator_KAFKA_19012",),
+        seen=(Sight.DRIVEN,),
         accumulator_class=record_accumulator.RecyclingAccumulator,
     ),
     AccumulatorBug(
@@ -139,6 +148,7 @@ ACCUMULATOR_BUGS: tuple[AccumulatorBug, ...] = (
             "MCRecordAccumulator_KAFKA_3147",
             "MCRecordAccumulator_KAFKA_3147_queued",
         ),
+        seen=(Sight.DRIVEN,),
         accumulator_class=record_accumulator.KeptByAbortAccumulator,
     ),
     AccumulatorBug(
@@ -149,6 +159,7 @@ ACCUMULATOR_BUGS: tuple[AccumulatorBug, ...] = (
         source="KAFKA-3655",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL, Finder.THREADS),
         models=("MCRecordAccumulator_KAFKA_3655",),
+        seen=(Sight.DRIVEN,),
         accumulator_class=record_accumulator.EndlessFlushAccumulator,
     ),
     AccumulatorBug(
@@ -159,6 +170,7 @@ ACCUMULATOR_BUGS: tuple[AccumulatorBug, ...] = (
         source="KAFKA-4741",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL),
         models=("MCRecordAccumulator_KAFKA_4741",),
+        seen=(Sight.DRIVEN,),
         accumulator_class=record_accumulator.LeakingAccumulator,
     ),
     AccumulatorBug(
@@ -169,6 +181,7 @@ ACCUMULATOR_BUGS: tuple[AccumulatorBug, ...] = (
         source="KAFKA-9312, KAFKA-19479",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL, Finder.THREADS),
         models=("MCRecordAccumulator_KAFKA_9312",),
+        seen=(Sight.DRIVEN,),
         accumulator_class=record_accumulator.ForgettingSplitAccumulator,
     ),
     AccumulatorBug(
@@ -179,6 +192,7 @@ ACCUMULATOR_BUGS: tuple[AccumulatorBug, ...] = (
         source="KAFKA-8202",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL),
         models=("MCRecordAccumulator_KAFKA_8202",),
+        seen=(Sight.DRIVEN,),
         accumulator_class=record_accumulator.SplitInFlightAccumulator,
     ),
     AccumulatorBug(
@@ -189,6 +203,7 @@ ACCUMULATOR_BUGS: tuple[AccumulatorBug, ...] = (
         source="docs/findings.md",
         finders=(Finder.SEQUENTIAL,),
         models=(),
+        seen=(Sight.DRIVEN,),
         accumulator_class=record_accumulator.QueuedFirstAccumulator,
     ),
 )

@@ -13,7 +13,7 @@ from wheelproof.purgatory import (
     TryLockOnceDiscipline,
 )
 from wheelproof_spec.known_bugs import purgatory
-from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug
+from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug, Sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +41,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-385",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCMaybeTryComplete_KAFKA_385",),
+        seen=(Sight.RECORDED,),
         discipline=purgatory.NoLockDiscipline,
     ),
     PurgatoryBug(
@@ -51,6 +52,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-664, KAFKA-1616",
         finders=(Finder.SEQUENTIAL,),
         models=(),
+        seen=(Sight.DRIVEN,),
         purgatory_class=purgatory.HandKeptCounterPurgatory,
     ),
     PurgatoryBug(
@@ -61,6 +63,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-2160",
         finders=(Finder.SEQUENTIAL, Finder.TLC),
         models=("MCPurgatory_KAFKA_2160",),
+        seen=(Sight.DRIVEN,),
         purgatory_class=purgatory.KeepsEmptyKeysPurgatory,
     ),
     PurgatoryBug(
@@ -71,6 +74,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-2253",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCLockOrder_KAFKA_2253",),
+        seen=(Sight.RECORDED,),
         purgatory_class=purgatory.RemovalUnderListMonitorPurgatory,
     ),
     PurgatoryBug(
@@ -81,6 +85,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-2253",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCPurgatory_KAFKA_2253_get_then_add",),
+        seen=(Sight.RECORDED,),
         purgatory_class=purgatory.GetThenAddPurgatory,
     ),
     PurgatoryBug(
@@ -92,6 +97,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-3994, KAFKA-4399",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCLockOrder_KAFKA_3994",),
+        seen=(Sight.RECORDED,),
         purgatory_class=purgatory.HeldWhileTryingPurgatory,
     ),
     PurgatoryBug(
@@ -102,6 +108,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-5970",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCLockOrder_KAFKA_5970",),
+        seen=(Sight.RECORDED,),
     ),
     PurgatoryBug(
         id="KAFKA-6042",
@@ -111,6 +118,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-6042",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCLockOrder_KAFKA_6042",),
+        seen=(Sight.RECORDED,),
     ),
     PurgatoryBug(
         id="KAFKA-6653",
@@ -121,6 +129,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-6653",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCMaybeTryComplete_KAFKA_6653",),
+        seen=(Sight.RECORDED,),
         discipline=TryLockOnceDiscipline,
     ),
     PurgatoryBug(
@@ -131,6 +140,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-6653, pull request 4704",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCMaybeTryComplete_KAFKA_6653_first_fix",),
+        seen=(Sight.RECORDED,),
         discipline=purgatory.RetryOnceDiscipline,
     ),
     PurgatoryBug(
@@ -142,6 +152,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-7697",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCLockOrder_KAFKA_7697",),
+        seen=(Sight.RECORDED,),
     ),
     PurgatoryBug(
         id="KAFKA-8334",
@@ -151,6 +162,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-8334",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCMaybeTryComplete_KAFKA_8334",),
+        seen=(Sight.RECORDED,),
         discipline=PendingFlagDiscipline,
     ),
     PurgatoryBug(
@@ -162,6 +174,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-8334, pull request 8657",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCLockOrder_KAFKA_8334_first_fix",),
+        seen=(Sight.RECORDED,),
         discipline=purgatory.LateLockDiscipline,
     ),
     PurgatoryBug(
@@ -178,6 +191,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
             "MCMaybeTryComplete_blocking_overlap",
             "MCPurgatory_KAFKA_19312",
         ),
+        seen=(Sight.RECORDED,),
         discipline=BlockingDiscipline,
     ),
     PurgatoryBug(
@@ -188,6 +202,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="KAFKA-19567",
         finders=(Finder.SEQUENTIAL,),
         models=(),
+        seen=(Sight.DRIVEN,),
         holds=purgatory.first_case_only,
     ),
     PurgatoryBug(
@@ -198,6 +213,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source=_FINDINGS,
         finders=(Finder.EXPLORE,),
         models=(),
+        seen=(Sight.RECORDED,),
         purgatory_class=purgatory.StopAtErrorPurgatory,
     ),
     PurgatoryBug(
@@ -208,6 +224,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source=_FINDINGS,
         finders=(Finder.EXPLORE,),
         models=(),
+        seen=(Sight.RECORDED,),
         purgatory_class=purgatory.LeftAtErrorPurgatory,
     ),
     PurgatoryBug(
@@ -218,6 +235,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source=_FINDINGS,
         finders=(Finder.EXPLORE, Finder.SEQUENTIAL, Finder.THREADS, Finder.TLC),
         models=("MCPurgatory_cancels_timeout_only", "MCPurgatory_cancels_timeout_only_stuck"),
+        seen=(Sight.DRIVEN,),
         purgatory_class=purgatory.CancelsTimeoutOnlyPurgatory,
     ),
     PurgatoryBug(
@@ -229,6 +247,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source=_FINDINGS,
         finders=(Finder.EXPLORE, Finder.SEQUENTIAL, Finder.TLC),
         models=("MCPurgatory_estimate_overwritten", "MCPurgatory_estimate_overwritten_garbage"),
+        seen=(Sight.DRIVEN,),
         purgatory_class=purgatory.EstimateOverwrittenPurgatory,
     ),
     PurgatoryBug(
@@ -239,6 +258,7 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source=_FINDINGS,
         finders=(Finder.EXPLORE,),
         models=(),
+        seen=(Sight.RECORDED,),
     ),
     PurgatoryBug(
         id="tail-not-tested",
@@ -248,5 +268,6 @@ PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
         source="semantics.md 2.4",
         finders=(Finder.EXPLORE, Finder.TLC),
         models=("MCPurgatory_tail_not_tested",),
+        seen=(Sight.RECORDED,),
     ),
 )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from wheelproof.replication import ReplicaManager
 from wheelproof_spec.known_bugs import replication
-from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug
+from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug, Sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,6 +23,7 @@ REPLICATION_BUGS: tuple[ReplicationBug, ...] = (
         source="KAFKA-19567, semantics.md 2.14",
         finders=(Finder.SEQUENTIAL,),
         models=(),
+        seen=(Sight.DRIVEN,),
         manager_class=replication.SegmentBlindManager,
     ),
     ReplicationBug(
@@ -33,6 +34,7 @@ REPLICATION_BUGS: tuple[ReplicationBug, ...] = (
         source="semantics.md 2.15",
         finders=(Finder.SEQUENTIAL, Finder.THREADS, Finder.EXPLORE),
         models=(),
+        seen=(Sight.DRIVEN,),
         manager_class=replication.SilentAppendManager,
     ),
     ReplicationBug(
@@ -44,6 +46,8 @@ REPLICATION_BUGS: tuple[ReplicationBug, ...] = (
         source="docs/findings.md",
         finders=(Finder.EXPLORE,),
         models=(),
+        unseen="it needs a broker between two steps of one call, and a broker is no "
+        "component of histories; the model checker reads it off the answers",
         manager_class=replication.EpochBlindManager,
     ),
 )

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof_spec.known_bugs import timer
-from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug
+from wheelproof_spec.known_bugs.known_bug import Finder, KnownBug, Sight
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +25,7 @@ TIMER_BUGS: tuple[TimerBug, ...] = (
         source="KAFKA-2226",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.INTERLEAVING),
         models=("MCEntryMigration_KAFKA_2226_any_list",),
+        seen=(Sight.RECORDED,),
         timer_class=timer.StaleListTimer,
         bucket_class=timer.StaleListBucket,
     ),
@@ -42,6 +43,7 @@ TIMER_BUGS: tuple[TimerBug, ...] = (
             Finder.INTERLEAVING,
         ),
         models=("MCEntryMigration_KAFKA_2226_no_test",),
+        seen=(Sight.DRIVEN,),
         timer_class=timer.CancelBlindTimer,
     ),
     TimerBug(
@@ -52,6 +54,7 @@ TIMER_BUGS: tuple[TimerBug, ...] = (
         source="KAFKA-2112",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.INTERLEAVING),
         models=("MCOverflowWheel_KAFKA_2112",),
+        seen=(Sight.RECORDED,),
         timer_class=timer.HalfBuiltOverflowTimer,
     ),
     TimerBug(
@@ -66,6 +69,8 @@ TIMER_BUGS: tuple[TimerBug, ...] = (
             "MCEntryMigration_entry_monitor_dropped_links",
             "MCEntryMigration_entry_monitor_dropped_counter",
         ),
+        unseen="a timer never offers one entry to two lists, so it shows on lists "
+        "alone; every program of the timer passes with it",
         timer_class=timer.UnguardedEntryTimer,
         bucket_class=timer.UnguardedEntryBucket,
     ),
@@ -81,6 +86,7 @@ TIMER_BUGS: tuple[TimerBug, ...] = (
             "MCEntryMigration_advance_after_flush",
             "MCSystemTimer_advance_after_flush",
         ),
+        seen=(Sight.DRIVEN,),
         timer_class=timer.AdvanceAfterFlushTimer,
     ),
     TimerBug(
@@ -95,6 +101,7 @@ TIMER_BUGS: tuple[TimerBug, ...] = (
             "MCSystemTimer_poll_outside_key",
             "MCSystemTimer_poll_outside_early",
         ),
+        seen=(Sight.RECORDED,),
         timer_class=timer.PollOutsideLockTimer,
     ),
     TimerBug(
@@ -105,6 +112,7 @@ TIMER_BUGS: tuple[TimerBug, ...] = (
         source="docs/findings.md",
         finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL, Finder.INTERLEAVING),
         models=("MCEntryMigration_test_then_submit",),
+        seen=(Sight.DRIVEN,),
         timer_class=timer.SubmitAfterTestTimer,
     ),
     TimerBug(
@@ -115,6 +123,10 @@ TIMER_BUGS: tuple[TimerBug, ...] = (
         source="docs/findings.md",
         finders=(Finder.TLC, Finder.SEQUENTIAL),
         models=("MCTimingWheel_OneBucket",),
+        seen=(
+            Sight.DRIVEN,
+            Sight.RECORDED,
+        ),
         timer_class=timer.OneBucketTimer,
     ),
 )

@@ -45,6 +45,7 @@ def pipeline_section(
     if missing and os.environ.get("CI") != "true":
         report(f"the pipeline is not run: {why}")
         return Section(title=TITLE, edge=_EDGE, subject="", results=(), note=why)
+    report(f"the demo of the pipeline ended with exit code {code}: {why}")
     trouble = CheckResult(
         name="pipeline demo",
         group="pipeline",

@@ -112,6 +112,11 @@ class Appended:
     full: bool = False
     new_batch: bool = False
 
+    def __str__(self) -> str:
+        full = ", its batch is full" if self.full else ""
+        new_batch = ", its batch is new" if self.new_batch else ""
+        return f"append of {self.record!r}: {self.outcome}{full}{new_batch}"
+
 
 @dataclass(frozen=True, slots=True)
 class Told:
@@ -120,6 +125,10 @@ class Told:
     record: str
     outcome: RecordOutcome
     offset: int | None = None
+
+    def __str__(self) -> str:
+        where = "" if self.offset is None else f" at offset {self.offset}"
+        return f"{self.record!r} is told: {self.outcome}{where}"
 
 
 @dataclass(slots=True)
@@ -195,14 +204,14 @@ class BatchLedger:
         """An append has ended; in the order in which they did."""
         pending = self.pending.pop(seen.record, None)
         if pending is None:
-            return self._wrong(AccumulatorClause.APPEND_ENDS_FOR_A_REASON, "it waits", repr(seen))
+            return self._wrong(AccumulatorClause.APPEND_ENDS_FOR_A_REASON, "it waits", str(seen))
         if seen.outcome is not AppendOutcome.ACCEPTED:
             return self._refused(seen, pending)
         queue = self.queues[pending.partition]
         roomy = bool(queue) and self._has_room(queue[-1], pending.payload)
         if self.closed or roomy == seen.new_batch:
             expected = f"closed: {self.closed}, room in the last batch: {roomy}"
-            return self._wrong(AccumulatorClause.APPEND_FINDS_ROOM, expected, repr(seen))
+            return self._wrong(AccumulatorClause.APPEND_FINDS_ROOM, expected, str(seen))
         if seen.new_batch:
             if queue:
                 queue[-1].closed = True
@@ -216,7 +225,7 @@ class BatchLedger:
         self.unsettled.setdefault(pending.partition, []).append(seen.record)
         full = len(queue) > 1 or self._is_full(batch)
         if full != seen.full:
-            return self._wrong(AccumulatorClause.APPEND_FINDS_ROOM, f"full: {full}", repr(seen))
+            return self._wrong(AccumulatorClause.APPEND_FINDS_ROOM, f"full: {full}", str(seen))
         return None
 
     def drain(
@@ -336,14 +345,16 @@ class BatchLedger:
         expected = self._expected.pop(seen.record, None)
         if expected is None:
             clause = _clause_of(seen.outcome)
-            return self._wrong(clause, "no callback for it now", repr(seen))
+            return self._wrong(clause, "no callback for it now", str(seen))
         if expected != (seen.outcome, seen.offset):
-            return self._wrong(AccumulatorClause.RIGHT_OUTCOME, repr(expected), repr(seen))
+            return self._wrong(
+                AccumulatorClause.RIGHT_OUTCOME, str(Told(seen.record, *expected)), str(seen)
+            )
         for records in self.unsettled.values():
             if seen.record in records:
                 if records[0] != seen.record and self._in_order(seen.outcome):
                     expected_first = f"{records[0]!r}, appended before, is told first"
-                    return self._wrong(AccumulatorClause.IN_ORDER, expected_first, repr(seen))
+                    return self._wrong(AccumulatorClause.IN_ORDER, expected_first, str(seen))
                 records.remove(seen.record)
         for awaited in (*self.flushes.values(), *self._companions.values()):
             awaited.discard(seen.record)
@@ -420,7 +431,7 @@ class BatchLedger:
         if reasons[seen.outcome]:
             return None
         clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
-        return self._wrong(clause, f"no reason for {seen.outcome}", repr(seen))
+        return self._wrong(clause, f"no reason for {seen.outcome}", str(seen))
 
     def _batch(self, partition: int, payload: int, size: int) -> Batch:
         return Batch(

@@ -144,6 +144,13 @@ class HistoryEnd:
     quiet: Annotated[
         bool, About("whether the recorder waited until nothing was under way any more")
     ]
+    stuck: Annotated[
+        bool | Absent,
+        About(
+            "true: the calls under way will never return, since whatever they wait for is still "
+            "to be done by one of them"
+        ),
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -54,7 +54,8 @@ def _history() -> Iterable[str]:
     yield from _table(shapes["op", "add", "fail"], skip=("f", "type"), extra=_OP_ROWS)
     yield "The end:\n"
     yield from _table(shapes["end", "history"])
-    yield "`error` is free, but these are understood: `Closed`, `Exhausted`, `IllegalArgument`."
+    yield "`error` is free, but these are understood: `Closed`, `Exhausted`, `IllegalArgument`, and"
+    yield "`Crashed` for what no call may raise, which is a violation whatever the call was."
     yield "Something that *happens* is no call: a callback, recorded as an `invoke` when it begins;"
     yield "its process may be inside a call, and its `ok` may be left out.\n"
     for component in COMPONENTS.values():

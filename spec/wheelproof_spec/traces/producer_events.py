@@ -1,10 +1,11 @@
 """The producer's memory: the buffer pool, and the accumulator that lends from it."""
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from wheelproof_spec.traces.definitions import CallDefinition, ComponentDefinition
-from wheelproof_spec.traces.vocabulary import ABSENT, About, Absent, Count, Name, Positive
+from wheelproof_spec.traces.timer_events import TICK
+from wheelproof_spec.traces.vocabulary import ABSENT, About, Absent, Count, Name, Positive, Time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,11 +49,32 @@ class MemoryAnswer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulatorSettings:
-    """How the accumulator was made."""
+    """How the accumulator was made, and what is claimed of it."""
 
     batch_size: Annotated[Positive, About("the size of a batch in bytes")]
     total: Annotated[Count, About("the memory of its pool in bytes")]
     linger_ms: Annotated[Count | Absent, About("how long a batch waits for more, in ms")] = ABSENT
+    start_ms: Annotated[
+        Time | Absent, About("where a virtual clock begins, in ms; 0 if absent")
+    ] = ABSENT
+    delivery_timeout_ms: Annotated[
+        Count | Absent,
+        About("how old a batch has to be to expire, in ms; absent: that is not judged"),
+    ] = ABSENT
+    callbacks: Annotated[
+        Literal["in_order"] | Absent,
+        About(
+            "`in_order`: callbacks of a partition run in the order of its appends, and whoever "
+            "recorded answered its batches in the order in which they were drained"
+        ),
+    ] = ABSENT
+    gives_back: Annotated[
+        Literal["at_once", "later"] | Absent,
+        About(
+            "`at_once`: with no call of the sender under way, whatever has ended and is not being "
+            "sent has given its memory back. `later` (the default): a full pool is not judged"
+        ),
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +101,45 @@ class CallbackAsked:
 
     record: Annotated[Name, About("the record")]
     offset: Annotated[Count | None, About("its offset; null if it failed")]
-    error: Annotated[Name | None, About("why it failed; null if it did not")]
+    error: Annotated[
+        Name | None,
+        About("why it failed, `Expired` if its time was out; null if it did not fail"),
+    ]
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrainedBatch:
+    """A batch that a drain has taken."""
+
+    batch: Annotated[Name, About("its name, which no other batch has; the same when drained again")]
+    partition: Annotated[Name, About("where it goes")]
+    records: Annotated[tuple[Name, ...], About("its records in their order")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrainAnswer:
+    """drain returned."""
+
+    batches: Annotated[tuple[DrainedBatch, ...], About("what it took, in order")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionAsked:
+    """Something is asked about one partition."""
+
+    partition: Annotated[Name, About("the partition")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchAsked:
+    """Something is asked about a batch that was drained."""
+
+    batch: Annotated[Name, About("the batch")]
+
+
+_MEMORY = CallDefinition(
+    f="available_memory", about="what could be lent (semantics.md 3.9)", answered=MemoryAnswer
+)
 
 _POOL_CALLS = (
     CallDefinition(
@@ -92,9 +151,7 @@ _POOL_CALLS = (
     CallDefinition(
         f="deallocate", about="a buffer is given back (semantics.md 3.7)", asked=DeallocateAsked
     ),
-    CallDefinition(
-        f="available_memory", about="what could be lent (semantics.md 3.9)", answered=MemoryAnswer
-    ),
+    _MEMORY,
     CallDefinition(f="close", about="the component is closed"),
 )
 
@@ -112,7 +169,40 @@ _ACCUMULATOR_CALLS = (
         happens=True,
     ),
     CallDefinition(f="flush", about="all that is incomplete is waited for (semantics.md 4.8)"),
+    CallDefinition(
+        f="drain",
+        about="the sender takes batches (semantics.md 4.3)",
+        answered=DrainAnswer,
+    ),
+    CallDefinition(
+        f="respond",
+        about="the answer of a broker, or an error, ends a batch and gives its memory back",
+        asked=BatchAsked,
+    ),
+    CallDefinition(
+        f="reenqueue",
+        about="a batch goes back to be sent again (semantics.md 4.6)",
+        asked=BatchAsked,
+    ),
+    CallDefinition(
+        f="split",
+        about="a batch is split, and its parts go back (semantics.md 4.6)",
+        asked=BatchAsked,
+    ),
+    CallDefinition(
+        f="expire", about="whatever is too old is looked for and ended (semantics.md 4.5)"
+    ),
+    CallDefinition(
+        f="mute", about="a partition is not to be drained (semantics.md 4.4)", asked=PartitionAsked
+    ),
+    CallDefinition(
+        f="unmute",
+        about="a partition may be drained again (semantics.md 4.4)",
+        asked=PartitionAsked,
+    ),
     CallDefinition(f="abort", about="forced close (semantics.md 4.10)"),
+    _MEMORY,
+    TICK,
     CallDefinition(f="close", about="the component is closed"),
 )
 

@@ -65,7 +65,7 @@ class TaskAsked:
 class CancelAnswer:
     """cancel returned."""
 
-    cancelled: Annotated[bool, About("whether this call prevented the run")]
+    cancelled: Annotated[bool | Absent, About("whether this call prevented the run")] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -231,13 +231,16 @@ class SizeStep:
     expect: SizeAnswer | Absent = ABSENT
 
 
+ADVANCE = CallDefinition(
+    f="advance", about="the timer advances", asked=AdvanceAsked, answered=AdvanceAnswer
+)
+TICK = CallDefinition(f="tick", about="a virtual clock moves", asked=TickAsked)
+
 _CALLS = (
     CallDefinition(f="add", about="a task is added", asked=AddAsked),
     CallDefinition(f="cancel", about="a task is cancelled", asked=TaskAsked, answered=CancelAnswer),
-    CallDefinition(
-        f="advance", about="the timer advances", asked=AdvanceAsked, answered=AdvanceAnswer
-    ),
-    CallDefinition(f="tick", about="a virtual clock moves", asked=TickAsked),
+    ADVANCE,
+    TICK,
     CallDefinition(
         f="run",
         about="a task runs: `invoke` when it begins, `ok` when it ends",
