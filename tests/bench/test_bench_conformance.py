@@ -21,8 +21,17 @@ def test_the_benchmark_prints_its_figures(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    figures = ("last / first", "once parsed", "strict parsing", "beside TLC", "damaged", "MiB")
+    figures = (
+        "last / first",
+        "once parsed",
+        "strict parsing",
+        "beside TLC",
+        "damaged",
+        "driven",
+        "MiB",
+    )
     for figure in figures:
         assert figure in done.stdout
     document = json.loads(report.read_text(encoding="utf-8"))
+    assert all(one["steps"] > 1_000 for one in document["driven"])
     assert [cost["subject"] for cost in document["costs"]] == ["timer", "timer", "pool", "pool"]
