@@ -30,13 +30,14 @@ def test_cli_unknown_verb_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -
     ("words", "module", "extra"),
     [
         (["fuzz", "timer"], "hypothesis", "fuzz"),
-        (["conform", "--driver", "true"], "hypothesis", "fuzz"),
+        (["conform", "--driver", "true", "--component", "purgatory"], "hypothesis", "fuzz"),
         (["tlc"], "rich", "tlc"),
         (["explore", "--all"], "greenlet", "explore"),
         (["graph", "--all"], "greenlet", "explore"),
         (["pipeline", "check", "--input", "in", "--output", "out"], "pyspark", "spark"),
     ],
 )
+@pytest.mark.slow
 def test_cli_missing_extra_is_one_sentence(words: list[str], module: str, extra: str) -> None:
     program = (
         f"import sys; sys.modules[{module!r}] = None; "

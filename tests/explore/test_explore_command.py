@@ -121,6 +121,7 @@ sys.exit(command.run(parser.parse_args(["explore", "long_program:PROGRAM"])))
 """
 
 
+@pytest.mark.slow
 def test_an_interrupt_ends_it_with_what_is_known(tmp_path: Path) -> None:
     (tmp_path / "long_program.py").write_text(_LONG, encoding="utf-8")
     process = subprocess.Popen(

@@ -27,6 +27,7 @@ def test_fuzz_quiet_prints_the_verdict_alone(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == "pass\n"
 
 
+@pytest.mark.slow
 def test_fuzz_with_real_threads_runs_both_machines(capsys: pytest.CaptureFixture[str]) -> None:
     options = ["--threads", "real", "--cases", "2", "--seed", "3"]
     assert main(["fuzz", "timer", *options]) == ExitCode.PASS
@@ -35,6 +36,7 @@ def test_fuzz_with_real_threads_runs_both_machines(capsys: pytest.CaptureFixture
     assert "timer task lists, real threads: pass" in printed
 
 
+@pytest.mark.slow
 def test_fuzz_failure_prints_a_command_that_repeats_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

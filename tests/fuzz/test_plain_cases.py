@@ -41,6 +41,7 @@ def test_a_case_depends_on_its_seed_alone(machine: str, threads: str) -> None:
     assert together.calls == {kind: sum(one.calls.get(kind, 0) for one in alone) for kind in kinds}
 
 
+@pytest.mark.slow
 def test_one_command_repeats_a_case_and_makes_it_small(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -43,6 +43,7 @@ def test_they_fit_into_a_repository() -> None:
     assert 0 < sum(Path(file).stat().st_size for file in _files()) < _BYTES
 
 
+@pytest.mark.slow
 def test_their_schema_hash_and_answers_are_verified(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["vectors", "verify"]) == ExitCode.PASS
     assert "0 wrong" in capsys.readouterr().out
@@ -56,6 +57,7 @@ def test_the_reference_answers_as_published() -> None:
 
 
 @pytest.mark.parametrize("timer_class", [CancelBlindTimer, SubmitAfterTestTimer])
+@pytest.mark.slow
 def test_a_known_bug_does_not(timer_class: type[SystemTimer]) -> None:
     short = [one for one in published() if len(one.steps) < 30 and "Cancel" in one.flags]
     tally = tally_of(short, timer_class)
@@ -77,6 +79,7 @@ def test_a_wrong_answer_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert tally_of([wrong]).failures[0].violation.observed == "ok = False"
 
 
+@pytest.mark.slow
 def test_a_vector_that_was_changed_is_rejected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

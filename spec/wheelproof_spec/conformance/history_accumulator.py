@@ -13,6 +13,7 @@ from wheelproof_spec.conformance.history_accumulator_violations import (
     refused_while_open,
 )
 from wheelproof_spec.conformance.history_clock import HistoryClock
+from wheelproof_spec.conformance.strict_json import MalformedError
 from wheelproof_spec.oracle import Violation
 from wheelproof_spec.traces.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.traces.producer_events import (
@@ -128,6 +129,10 @@ class AccumulatorHistoryJudge:
     # Appends
 
     def _append(self, value: AppendAsked, index: int) -> None:
+        if value.record in self._records:
+            raise MalformedError(
+                f"appends the record {value.record!r} again; each has its own name"
+            )
         record = self._records[value.record] = Record(
             name=value.record,
             partition=value.partition,

@@ -37,6 +37,7 @@ RECORDED_CLAUSES: Mapping[str, tuple[str, ...]] = {
         "BufferPool.TakesBackOnlyWhatIsLent",
         "BufferPool.MemoryIsConserved",
         "BufferPool.ExhaustedOnlyWithoutMemory",
+        "BufferPool.WaitsAsLongAsItMay",
         "BufferPool.LendsNothingAfterClose",
         "BufferPool.RefusesOnlyAfterClose",
         "BufferPool.AcceptsItsDomain",
