@@ -1,38 +1,53 @@
-"""Benchmark of the pipeline: ``python bench/pipeline.py [--events N] [--master M] [--json FILE]``.
+"""Benchmark of the pipeline: ``python bench/pipeline.py [--events N] [--json FILE]``.
 
-Writes N events of timers in runs of 100 as JSON Lines, then measures in one session, one after the
-other: parsing, shuffling and sorting alone; the same with the checkers; and the verb as a whole,
-from files to tables. Wall time; the peak of memory is that of the largest Python worker.
+1. One run of N/2 events: its verdict, and the peak of memory of the worker that judges it.
+2. N/20 and N events of timers in runs of 100, from JSON Lines: parsing, shuffling and sorting
+   alone; the same with the checkers; the verb as a whole, from files to tables. Cost per event.
+3. The verb over N/5 events as a program of its own, cold, with local[1], local[2] and a standalone
+   cluster of two workers: are the tables the same, and how much faster are two?
+4. `wheelproof check` over N/20 events: are the verdicts the same?
+
+All of it one after the other; wall time. The default, 20 million, takes about an hour and 20 GB
+of disk; `--only` names one part: one, many, masters, check.
 """
 
 import argparse
+import hashlib
+import json
+import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import count
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as parquet
 from pyspark.sql import DataFrame, SparkSession
 
 from machine import this_machine
-from recorded_runs import timer_lines
+from pipeline_runs import write_one_run, write_runs
 from wheelproof_spark import bronze, silver
 from wheelproof_spark.check_job import CheckJob, check
 from wheelproof_spark.collected import collected
+from wheelproof_spark.gold import TABLES
 from wheelproof_spark.inputs import plan
-from wheelproof_spark.manifest import Manifest
+from wheelproof_spark.manifest import Manifest, load
 from wheelproof_spark.session import spark_session
-from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions
+from wheelproof_spark.standalone import standalone_cluster
+from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions, open_run
+from wheelproof_spec.check.routing import Router
 from wheelproof_spec.reports import write_json
+from wheelproof_spec.traces.reader import read_lines
 
+PARTS = ("one", "many", "masters", "check")
 SHARE_TARGET = 0.6
-_EVENTS_A_RUN = 100
-_EVENTS_A_FILE = 500_000
-_TEMPLATES = 50
+LINEAR_TARGET = 1.2
+MEMORY_TARGET_MIB = 200
+SPEED_UP_TARGET = 1.7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,39 +64,81 @@ class Speed:
         return self.lines / self.seconds
 
 
-def write_runs(folder: Path, events: int, seed: int) -> int:
-    """Write good runs with `events` lines or a little more; return how many lines."""
-    templates = [list(timer_lines(_EVENTS_A_RUN // 2, seed + n)) for n in range(_TEMPLATES)]
-    numbers, written = count(), 0
-    while written < events:
-        goal = min(written + _EVENTS_A_FILE, events)
-        with (folder / f"{written:012}.jsonl").open("wb") as stream:
-            while written < goal:
-                number = next(numbers)
-                lines = templates[number % _TEMPLATES]
-                stream.writelines(_named(lines, b"h%d" % number))
-                written += len(lines)
-    return written
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Goal:
+    """A figure, and what it should be."""
+
+    name: str
+    found: float
+    target: str
 
 
-def _named(lines: Sequence[bytes], name: bytes) -> Iterator[bytes]:
-    field = b'"history":"%s"' % name
-    return (line.replace(b'"history":"h"', field, 1) for line in lines)
+class Figures:
+    """What was measured, printed as it comes."""
+
+    def __init__(self) -> None:
+        self.speeds: list[Speed] = []
+        self.goals: list[Goal] = []
+
+    def speed(self, job: str, lines: int, seconds: float) -> Speed:
+        """Note how long a job took."""
+        found = Speed(job=job, lines=lines, seconds=seconds)
+        self.speeds.append(found)
+        print(f"  {job:<44}{seconds:>9.1f} s{found.rate:>12,.0f} lines/s", flush=True)
+        return found
+
+    def timed(self, job: str, lines: int, work: Callable[[], None]) -> Speed:
+        """Measure one job."""
+        started = time.perf_counter()
+        work()
+        return self.speed(job, lines, time.perf_counter() - started)
+
+    def goal(self, name: str, found: float, target: str) -> None:
+        """Note a figure."""
+        self.goals.append(Goal(name=name, found=found, target=target))
+        print(f"  {name:<44}{found:>9.2f}     goal: {target}", flush=True)
 
 
-def timed(job: str, lines: int, work: Callable[[], None]) -> Speed:
-    """Measure one job."""
-    started = time.perf_counter()
-    work()
-    speed = Speed(job=job, lines=lines, seconds=time.perf_counter() - started)
-    print(f"{job:<34}{speed.seconds:>9.1f} s{speed.rate:>12,.0f} lines/s", flush=True)
-    return speed
+def one_run(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+    """Judge one run."""
+    source, output = _folders(folder)
+    lines = write_one_run(source, events, seed)
+    print(f"one run of {lines:,} lines")
+    with spark_session(master) as spark:
+        job = CheckJob(input=source, output=output, options=CheckOptions(), master=master)
+        figures.timed("pipeline check", lines, lambda: _judged(job))
+        peak = worker_peak(spark)
+    counts = _manifest(output).counts
+    if (counts.runs, counts.passed) != (1, 1):
+        raise SystemExit(f"one good run was not judged so: {counts}")
+    figures.goal("peak of memory of a worker, MiB", peak, f"<= {MEMORY_TARGET_MIB}")
 
 
-def measure(spark: SparkSession, source: Path, output: Path, lines: int, cores: int) -> list[Speed]:
-    """Measure all jobs over the same files."""
-    manifest = Manifest(profile=None, max_states=MAX_STATES)
-    work = plan(source, manifest, 1)
+def many_runs(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+    """Measure what the checkers cost, and whether that grows."""
+    per_event: list[float] = []
+    with spark_session(master) as spark:
+        for number, size in enumerate((events // 20, events)):
+            source, output = _folders(folder / str(number))
+            lines = write_runs(source, size, seed)
+            stored = sum(path.stat().st_size for path in source.iterdir()) / 2**20
+            print(f"{lines:,} lines, {stored:,.0f} MiB")
+            alone, checked, whole = _stages(figures, spark, source, output, lines)
+            share = alone.seconds / checked.seconds
+            figures.goal("with the checkers / without, speed", share, f">= {SHARE_TARGET}")
+            per_event.append(whole.seconds / lines)
+        peak = worker_peak(spark)
+    figures.goal(
+        "cost per event, large / small", per_event[1] / per_event[0], f"<= {LINEAR_TARGET}"
+    )
+    figures.goal("peak of memory of a worker, MiB", peak, f"<= {MEMORY_TARGET_MIB}")
+
+
+def _stages(
+    figures: Figures, spark: SparkSession, source: Path, output: Path, lines: int
+) -> tuple[Speed, Speed, Speed]:
+    work = plan(source, Manifest(profile=None, max_states=MAX_STATES), 1)
+    cores = spark.sparkContext.defaultParallelism
     partitions = max(sum(one.size for one in work.files) // (64 << 20), 2 * cores)
 
     def ordered(most: int | None = None) -> DataFrame:
@@ -93,27 +150,81 @@ def measure(spark: SparkSession, source: Path, output: Path, lines: int, cores: 
 
     job = CheckJob(input=source, output=output, options=CheckOptions(), partitions=partitions)
     # The first job starts the workers, and Java compiles what it will need.
-    sink(ordered(1))
-    return [
-        timed("parse + shuffle + sort", lines, lambda: sink(ordered())),
-        timed(
+    sink(silver.judged(ordered(2), CheckOptions(), {}))
+    return (
+        figures.timed("parse + shuffle + sort", lines, lambda: sink(ordered())),
+        figures.timed(
             "parse + shuffle + sort + check",
             lines,
             lambda: sink(silver.judged(ordered(), CheckOptions(), {})),
         ),
-        timed("pipeline check, files to tables", lines, lambda: _whole(job)),
-    ]
+        figures.timed("pipeline check, files to tables", lines, lambda: _judged(job)),
+    )
 
 
-def _whole(job: CheckJob) -> None:
-    counts = check(job).counts
-    if counts.passed != counts.runs or counts.quarantined:
-        raise SystemExit(f"not every run passes: {counts}")
+def masters(figures: Figures, folder: Path, events: int, seed: int) -> None:
+    """Compare one core with two, and threads of one process with a cluster."""
+    source, _ = _folders(folder)
+    lines = write_runs(source, events, seed)
+    print(f"{lines:,} lines, each master a program of its own")
+    outputs: dict[str, Path] = {}
+    with standalone_cluster(folder / "cluster") as cluster:
+        for name, master in (
+            ("local[1]", "local[1]"),
+            ("local[2]", "local[2]"),
+            ("standalone, two workers", cluster.master),
+        ):
+            outputs[name] = folder / f"out-{len(outputs)}"
+            _program(source, outputs[name], master)
+            batch = _manifest(outputs[name]).batches[0]
+            figures.speed(name, lines, batch.seconds)
+    one, two, cluster_of_two = figures.speeds[-3:]
+    target = f">= {SPEED_UP_TARGET}"
+    figures.goal("local[2] / local[1], speed", one.seconds / two.seconds, target)
+    figures.goal("standalone / local[1], speed", one.seconds / cluster_of_two.seconds, target)
+    digests = {name: _digest(output) for name, output in outputs.items()}
+    if len(set(digests.values())) != 1:
+        raise SystemExit(f"the tables differ: {digests}")
+    print("  all tables are identical")
 
 
-def worker_peak(spark: SparkSession, cores: int) -> float:
+def _program(source: Path, output: Path, master: str) -> None:
+    words = ["pipeline", "check", "--input", source, "--output", output, "--master", master]
+    # The same number of parts for all, so that only the number of hands differs.
+    command = [sys.executable, "-m", "wheelproof_spec.cli", *map(str, words), "--partitions", "8"]
+    environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    if done.returncode != 1:
+        raise SystemExit(f"{master}: exit code {done.returncode}, not 1\n{done.stderr}")
+
+
+def against_check(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+    """Compare the verdicts with those of `wheelproof check`."""
+    source, output = _folders(folder)
+    lines = write_runs(source, events, seed)
+    print(f"{lines:,} lines, the pipeline against `wheelproof check`")
+    expected: set[tuple[object, ...]] = set()
+
+    def judge() -> None:
+        for path in sorted(source.iterdir()):
+            result = Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
+            for one in result.verdicts:
+                rule = None if one.violation is None else one.violation.rule
+                expected.add((one.run, one.verdict.value, one.events, one.good_prefix, rule))
+
+    figures.timed("wheelproof check, one process", lines, judge)
+    with spark_session(master):
+        job = CheckJob(input=source, output=output, options=CheckOptions(), master=master)
+        figures.timed("pipeline check", lines, lambda: _judged(job))
+    columns = ("run", "verdict", "events", "good_prefix", "rule")
+    rows = _rows(output, "verdicts")
+    if {tuple(row[name] for name in columns) for row in rows} != expected:
+        raise SystemExit("the verdicts differ")
+    print(f"  all {len(expected):,} verdicts are identical")
+
+
+def worker_peak(spark: SparkSession) -> float:
     """Return the peak of memory, in MiB, of the largest of the workers that did the jobs."""
-
     schema = pa.schema([("kib", pa.int64())])
 
     def peaks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -121,8 +232,40 @@ def worker_peak(spark: SparkSession, cores: int) -> float:
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
             yield pa.RecordBatch.from_arrays([pa.array([peak], pa.int64())], schema=schema)
 
+    cores = spark.sparkContext.defaultParallelism
     asked = spark.range(0, cores, 1, cores).mapInArrow(peaks, "kib long")
     return max(row[0] for row in collected(asked, tuple[int])) / 1024
+
+
+def _folders(folder: Path) -> tuple[Path, Path]:
+    source = folder / "in"
+    source.mkdir(parents=True)
+    return source, folder / "out"
+
+
+def _judged(job: CheckJob) -> None:
+    counts = check(job).counts
+    if counts.quarantined or counts.error or counts.inconclusive:
+        raise SystemExit(f"not every run passes or fails: {counts}")
+
+
+def _manifest(output: Path) -> Manifest:
+    manifest = load(output)
+    if manifest is None:
+        raise SystemExit(f"{output} has no manifest")
+    return manifest
+
+
+def _rows(output: Path, table: str) -> list[dict[str, object]]:
+    return parquet.read_table(str(output / _manifest(output).tables[table])).to_pylist()
+
+
+def _digest(output: Path) -> str:
+    digest = hashlib.sha256()
+    for table in TABLES:
+        for row in sorted(json.dumps(row) for row in _rows(output, table)):
+            digest.update(row.encode())
+    return digest.hexdigest()
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -130,26 +273,25 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     machine = this_machine()
     print(f"{machine.cpu}, {machine.cores} cores, {machine.python}, load {machine.load}")
-    with tempfile.TemporaryDirectory(prefix="wheelproof-pipeline-") as name:
-        source, output = Path(name) / "in", Path(name) / "out"
-        source.mkdir()
-        lines = write_runs(source, options.events, options.seed)
-        size = sum(path.stat().st_size for path in source.iterdir()) / 2**20
-        print(f"{lines:,} lines, {size:,.0f} MiB, master {options.master}, seed {options.seed}")
-        with spark_session(options.master) as spark:
-            cores = spark.sparkContext.defaultParallelism
-            speeds = measure(spark, source, output, lines, cores)
-            peak = worker_peak(spark, cores)
-    share = speeds[0].seconds / speeds[1].seconds
-    print(f"with the checkers / without: {share:.2f} of the speed   target: {SHARE_TARGET}")
-    print(f"peak of memory of a Python worker {peak:,.0f} MiB")
+    print(f"{options.events:,} events, seed {options.seed}, master {options.master}")
+    figures, seed, events = Figures(), options.seed, options.events
+    parts: dict[str, Callable[[Path], None]] = {
+        "one": lambda folder: one_run(figures, folder, events // 2, seed, options.master),
+        "many": lambda folder: many_runs(figures, folder, events, seed, options.master),
+        "masters": lambda folder: masters(figures, folder, events // 5, seed),
+        "check": lambda folder: against_check(figures, folder, events // 20, seed, options.master),
+    }
+    for name in options.only or parts:
+        with tempfile.TemporaryDirectory(prefix="wheelproof-pipeline-") as folder:
+            parts[name](Path(folder))
     if options.json is not None:
         document = {
             "schema": "wheelproof.bench/1",
             "machine": asdict(machine),
-            "speeds": [asdict(one) for one in speeds],
-            "share": share,
-            "worker_peak_mib": peak,
+            "events": events,
+            "seed": seed,
+            "speeds": [asdict(one) for one in figures.speeds],
+            "goals": [asdict(one) for one in figures.goals],
         }
         write_json(options.json, document)
     return 0
@@ -160,10 +302,13 @@ def _parser() -> argparse.ArgumentParser:
         prog="bench/pipeline.py", description="Benchmark of the pipeline."
     )
     parser.add_argument(
-        "--events", type=int, default=1_000_000, metavar="N", help="default: %(default)s"
+        "--events", type=int, default=20_000_000, metavar="N", help="default: %(default)s"
     )
     parser.add_argument("--master", default="local[*]", metavar="M", help="Spark's master")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the runs")
+    parser.add_argument(
+        "--only", action="append", choices=PARTS, help="one of the four; may be given several times"
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     return parser
 

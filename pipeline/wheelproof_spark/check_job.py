@@ -1,13 +1,9 @@
 """The verb `pipeline check`: files in, tables and a manifest out."""
 
-import os
-import platform
 import time
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
-import pyspark
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
@@ -16,11 +12,12 @@ from pyspark.sql.functions import sum as total
 
 from wheelproof_spark import bronze, silver
 from wheelproof_spark.collected import collected
-from wheelproof_spark.errors import PipelineError
+from wheelproof_spark.errors import PipelineError, first_line
 from wheelproof_spark.gold import write_gold
 from wheelproof_spark.inputs import Plan, plan
 from wheelproof_spark.manifest import Batch, Counts, Manifest, load, save
-from wheelproof_spark.place import locked, numbered, sweep
+from wheelproof_spark.place import locked, numbered, sweep, sweep_uncommitted
+from wheelproof_spark.provenance import machine, versions
 from wheelproof_spark.run_judge import FirstLines
 from wheelproof_spark.schemas import RESULTS
 from wheelproof_spark.session import LOCAL, spark_session
@@ -57,18 +54,24 @@ def check(job: CheckJob) -> Manifest:
         manifest = load(output) or Manifest(
             profile=job.options.profile, max_states=job.options.max_states, input=str(source)
         )
+        if manifest.stream is not None:
+            raise UsageError(
+                f"{job.output} was made by `wheelproof pipeline stream`; name another output"
+            )
         manifest.require_options(job.options.profile, job.options.max_states)
         sweep(output, manifest)
         batch = max((one.number for one in manifest.batches), default=0) + 1
         work = plan(source, manifest, batch, job.split_bytes)
         if work.empty:
             return manifest
-        with spark_session(job.master, progress=job.progress) as spark:
-            try:
+        try:
+            with spark_session(job.master, progress=job.progress) as spark:
                 _Run(spark, job, output, manifest, batch).do(work)
-            except (PySparkException, Py4JError) as error:
-                raise PipelineError(f"the job failed: {_first_line(error)}") from error
-        save(output, manifest)
+            save(output, manifest)
+        except (PySparkException, Py4JError, OSError) as error:
+            raise PipelineError(f"the job failed: {first_line(error)}") from error
+        finally:
+            sweep_uncommitted(output)
         return manifest
 
 
@@ -192,15 +195,6 @@ class _Run:
             judged=judged,
             seconds=seconds,
             master=self._spark.sparkContext.master or self._job.master,
-            versions={
-                "wheelproof": version("wheelproof"),
-                "pyspark": pyspark.__version__,
-                "python": platform.python_version(),
-            },
-            machine=f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+            versions=versions(),
+            machine=machine(),
         )
-
-
-def _first_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[0] if lines else type(error).__name__

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import coalesce, col, count, explode, lit, when
+from pyspark.sql.functions import coalesce, col, count, explode, lit, split, when
 from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.schemas import VERDICT_COLUMNS, VIOLATION_COLUMNS
@@ -49,6 +49,14 @@ def coverage(runs: DataFrame) -> DataFrame:
     return pairs.groupBy(*WHO, "action").agg(total("n").alias("count"))
 
 
+def steps(runs: DataFrame) -> DataFrame:
+    """How often a thread took which action after which; it begins after nothing."""
+    pairs = runs.select(*WHO, explode("steps").alias("step", "n"))
+    pair = split("step", ">")
+    both = pairs.select(*WHO, pair[0].alias("before"), pair[1].alias("action"), "n")
+    return both.groupBy(*WHO, "before", "action").agg(total("n").alias("count"))
+
+
 def histograms(runs: DataFrame) -> DataFrame:
     """How late tasks ran and how long calls took: ms, rounded up to a power of two."""
     both: DataFrame | None = None
@@ -59,18 +67,19 @@ def histograms(runs: DataFrame) -> DataFrame:
     return both.groupBy(*WHO, "what", "ms").agg(total("n").alias("count"))
 
 
-_OF_RUNS: Mapping[str, Callable[[DataFrame], DataFrame]] = {
+OF_RUNS: Mapping[str, Callable[[DataFrame], DataFrame]] = {
     "summary": summary,
     "clauses": clauses,
     "coverage": coverage,
+    "steps": steps,
     "histograms": histograms,
 }
-TABLES = ("verdicts", "violations", *_OF_RUNS)
+TABLES = ("verdicts", "violations", *OF_RUNS)
 
 
 def write_gold(runs: DataFrame, files: DataFrame, folder: Path) -> dict[str, Path]:
     """Write all tables below `folder`; return where each one is."""
-    made = {name: make(runs).coalesce(1) for name, make in _OF_RUNS.items()}
+    made = {name: make(runs).coalesce(1) for name, make in OF_RUNS.items()}
     made |= {"verdicts": verdicts(runs, files), "violations": violations(runs, files)}
     for name, table in made.items():
         table.write.parquet(str(folder / name))

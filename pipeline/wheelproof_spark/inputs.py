@@ -1,6 +1,7 @@
 """Which files of the input are new, have grown, have changed or are gone; and who reads what."""
 
 import hashlib
+import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ SMALLEST_SPLIT = 1 << 20
 _SPLITS_AT_LEAST = 16
 _MOST_FILES_A_TASK = 256
 _TAIL_BYTES = 4_096
-_FORMATS = "JSON Lines, plain or packed with gzip or zstd"
+_FORMATS = "JSON Lines, plain or packed with gzip or zstd, or Parquet"
 
 
 @dataclass(slots=True)
@@ -38,12 +39,14 @@ class Plan:
 def input_files(folder: Path) -> list[Path]:
     """Return the files of the folder and those below it; hidden ones are left out.
 
+    What is there and cannot be read is among them, so that it is said and counted.
+
     Raises InputRejectedError if there is no such folder or no file in it.
     """
     if not folder.is_dir():
         problem = "is no folder" if folder.exists() else "does not exist"
         raise InputRejectedError(str(folder), None, problem, f"name a folder of {_FORMATS}")
-    found = sorted(path for path in _walk(folder) if path.is_file())
+    found = sorted(_walk(folder, set()))
     if not found:
         raise InputRejectedError(str(folder), None, "has no file", f"put {_FORMATS} there")
     return found
@@ -56,8 +59,7 @@ def plan(folder: Path, manifest: Manifest, batch: int, split_bytes: int | None =
     made = Plan(split_bytes=split_bytes or _split_bytes(paths))
     for path in paths:
         name = path.relative_to(folder).as_posix()
-        status = path.stat()
-        size, mtime_ns = status.st_size, status.st_mtime_ns
+        size, mtime_ns = _state(path)
         old = known.pop(name, None)
         if old is not None and (old.size, old.mtime_ns) == (size, mtime_ns):
             made.files.append(old)
@@ -80,6 +82,19 @@ def plan(folder: Path, manifest: Manifest, batch: int, split_bytes: int | None =
     return made
 
 
+def arrived(path: Path, name: str, size: int, manifest: Manifest, batch: int) -> FileEntry:
+    """Return a file that is new, with the next number of the manifest."""
+    entry = _entry(manifest, name, batch)
+    entry.size = size
+    entry.complete, entry.tail = _end_of(path, size)
+    return entry
+
+
+def splits_of(path: Path, entry: FileEntry, split_bytes: int) -> list[Split]:
+    """Return the pieces of a file that is read from its beginning."""
+    return list(_splits(path, entry, 0, entry.size, split_bytes))
+
+
 def bins(splits: Sequence[Split], most_bytes: int) -> list[list[Split]]:
     """Put splits together until a task has enough to do."""
     made: list[list[Split]] = []
@@ -95,18 +110,37 @@ def bins(splits: Sequence[Split], most_bytes: int) -> list[list[Split]]:
 
 
 def _split_bytes(paths: Sequence[Path]) -> int:
-    total = sum(path.stat().st_size for path in paths)
+    total = sum(_state(path)[0] for path in paths)
     return min(max(total // _SPLITS_AT_LEAST, SMALLEST_SPLIT), LARGEST_SPLIT)
 
 
-def _walk(folder: Path) -> Iterator[Path]:
-    for path in sorted(folder.iterdir()):
+def _walk(folder: Path, seen: set[Path]) -> Iterator[Path]:
+    """Yield what is no folder, and folders that cannot be read; links may go round in a circle."""
+    real = folder.resolve()
+    if real in seen:
+        return
+    seen.add(real)
+    try:
+        found = sorted(folder.iterdir())
+    except OSError:
+        yield folder
+        return
+    for path in found:
         if path.name.startswith((".", "_")):
             continue
         if path.is_dir():
-            yield from _walk(path)
+            yield from _walk(path, seen)
         else:
             yield path
+
+
+def _state(path: Path) -> tuple[int, int]:
+    """Return size and time of change; zeros for what is no file, which is read as one line."""
+    try:
+        status = path.stat()
+    except OSError:
+        return 0, 0
+    return (status.st_size, status.st_mtime_ns) if stat.S_ISREG(status.st_mode) else (0, 0)
 
 
 def _entry(manifest: Manifest, name: str, batch: int) -> FileEntry:
@@ -144,4 +178,4 @@ def _splits(
     step = max(size - start, 1) if one_piece else split_bytes
     for begin in range(start, max(size, start + 1), step):
         end = min(begin + step, max(size, 1))
-        yield Split(file_id=entry.id, path=str(path.resolve()), start=begin, end=end)
+        yield Split(file_id=entry.id, path=str(path.absolute()), start=begin, end=end)

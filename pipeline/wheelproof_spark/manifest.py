@@ -4,9 +4,10 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, cast
+from typing import cast
 
 from wheelproof_spark.errors import PipelineError
+from wheelproof_spark.records import record_of
 from wheelproof_spec.errors import InputRejectedError, UsageError
 from wheelproof_spec.reports import write_json
 from wheelproof_spec.verdicts import Verdict
@@ -37,7 +38,11 @@ class FileEntry:
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
-    """Totals: lines = good + quarantined, runs = passed + failed + inconclusive + error."""
+    """Totals: lines = good + quarantined, runs = passed + failed + inconclusive + error + open.
+
+    Only a stream has `open` runs, whose `open_lines` wait, and lines that came too `late`, after
+    the verdict on their run.
+    """
 
     files: int = 0
     lines: int = 0
@@ -50,22 +55,28 @@ class Counts:
     error: int = 0
     duplicates: int = 0
     missing: int = 0
+    open: int = 0
+    open_lines: int = 0
+    late: int = 0
 
     def require_sums(self, lines_of_runs: int) -> None:
         """Raise PipelineError unless every line and every run is counted exactly once."""
-        ends = self.passed + self.failed + self.inconclusive + self.error
+        ends = self.passed + self.failed + self.inconclusive + self.error + self.open
         if self.lines != self.good + self.quarantined:
             raise PipelineError(
                 f"{self.lines:,} lines were read, but {self.good:,} good and "
                 f"{self.quarantined:,} quarantined ones were written; nothing was committed"
             )
-        if self.good != lines_of_runs:
+        if self.good != lines_of_runs + self.open_lines + self.late:
+            waiting = f", {self.open_lines:,} wait and {self.late:,} are late" if self.open else ""
             raise PipelineError(
-                f"{self.good:,} lines are good, but {lines_of_runs:,} were judged; "
+                f"{self.good:,} lines are good, but {lines_of_runs:,} were judged{waiting}; "
                 "nothing was committed"
             )
         if self.runs != ends:
-            raise PipelineError(f"{self.runs:,} runs have {ends:,} verdicts; nothing was committed")
+            raise PipelineError(
+                f"{self.runs:,} runs have {ends:,} verdicts or are open; nothing was committed"
+            )
 
     def add_verdicts(self, verdicts: Mapping[str, int]) -> None:
         """Set the counts of verdicts."""
@@ -91,6 +102,23 @@ class Batch:
 
 
 @dataclass(slots=True, kw_only=True)
+class StreamProgress:
+    """How far a stream is, in a size that does not grow with it.
+
+    `query` is the name that Spark's checkpoint has, `last` the newest of Spark's batches that is
+    committed (-1: none), `commits` how many batches are, `judged_lines` the lines of all verdicts.
+    `moves` says where the folders of the last batch go, should the process have ended before.
+    """
+
+    schema: str
+    query: str = ""
+    last: int = -1
+    commits: int = 0
+    judged_lines: int = 0
+    moves: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(slots=True, kw_only=True)
 class Manifest:
     """Everything that is committed. What no manifest names does not exist."""
 
@@ -102,6 +130,7 @@ class Manifest:
     batches: list[Batch] = field(default_factory=list[Batch])
     counts: Counts = field(default_factory=Counts)
     tables: dict[str, str] = field(default_factory=dict[str, str])
+    stream: StreamProgress | None = None
 
     def require_options(self, profile: str | None, max_states: int) -> None:
         """Raise UsageError if the verdicts were made with other options."""
@@ -137,30 +166,14 @@ def load(output: Path) -> Manifest | None:
             "name another output, and judge the input anew"
         )
     try:
-        return _from_document(document)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+        return record_of(Manifest, {key: document[key] for key in document if key != "schema"})
+    except TypeError as error:
+        raise _damaged(path, str(error)) from error
 
 
 def save(output: Path, manifest: Manifest) -> None:
     """Commit: from here on the tables that it names are the output."""
     write_json(output / NAME, {"schema": SCHEMA, **asdict(manifest)})
-
-
-def _from_document(document: Mapping[str, object]) -> Manifest:
-    # What is in a file of this schema was written from these classes.
-    files = cast("list[dict[str, Any]]", document["files"])
-    batches = cast("list[dict[str, Any]]", document["batches"])
-    return Manifest(
-        profile=cast("str | None", document["profile"]),
-        max_states=cast(int, document["max_states"]),
-        input=cast(str, document["input"]),
-        files=[FileEntry(**one) for one in files],
-        next_file=cast(int, document["next_file"]),
-        batches=[Batch(**one) for one in batches],
-        counts=Counts(**cast("dict[str, int]", document["counts"])),
-        tables=cast("dict[str, str]", document["tables"]),
-    )
 
 
 def _damaged(path: Path, problem: str) -> InputRejectedError:

@@ -54,7 +54,7 @@ class HistoryMeter:
             return
         if isinstance(value, AddAsked):
             self._due[value.task] = self._now_ms + max(value.delay_ms, 0)
-        elif isinstance(op.value, CancelAnswer) and op.value.cancelled:
+        elif isinstance(op.value, CancelAnswer) and op.value.cancelled is True:
             assert isinstance(value, TaskAsked)
             self._due.pop(value.task, None)
 

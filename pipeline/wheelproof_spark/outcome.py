@@ -14,7 +14,7 @@ def code_of(counts: Counts) -> ExitCode:
     """Return the exit code that `wheelproof check` has for the same lines."""
     if counts.failed:
         return ExitCode.FAIL
-    if counts.quarantined or counts.error:
+    if counts.quarantined or counts.error or counts.late:
         return ExitCode.INPUT_REJECTED
     return ExitCode.PASS if counts.passed and not counts.inconclusive else ExitCode.INCONCLUSIVE
 
@@ -27,10 +27,28 @@ def sentence(manifest: Manifest) -> str:
         ExitCode.FAIL: "FAIL",
         ExitCode.INPUT_REJECTED: "REJECTED",
     }.get(code_of(counts), "INCONCLUSIVE")
+    late = f"; {counts.late:,} of them came too late" if counts.late else ""
     return (
-        f"{word}: {counts.runs:,} runs in {counts.files:,} files: {counts.passed:,} pass, "
-        f"{counts.failed:,} fail, {counts.inconclusive:,} inconclusive, {counts.error:,} error; "
-        f"{counts.lines:,} lines: {counts.good:,} good, {counts.quarantined:,} quarantined"
+        f"{word}: {counts.runs:,} runs in {counts.files:,} files: {_verdicts(manifest)}; "
+        f"{counts.lines:,} lines: {counts.good:,} good, {counts.quarantined:,} quarantined{late}"
+    )
+
+
+def progress(manifest: Manifest) -> str:
+    """Return what the last batch did, and what all of them came to, in one line."""
+    batch = manifest.batches[-1]
+    return (
+        f"batch {batch.number}: {batch.files:,} files, {batch.lines:,} lines, "
+        f"{batch.judged:,} runs judged, {batch.seconds:.1f} s; so far {_verdicts(manifest)}"
+    )
+
+
+def _verdicts(manifest: Manifest) -> str:
+    counts = manifest.counts
+    waiting = "" if manifest.stream is None else f", {counts.open:,} open"
+    return (
+        f"{counts.passed:,} pass, {counts.failed:,} fail, {counts.inconclusive:,} inconclusive, "
+        f"{counts.error:,} error{waiting}"
     )
 
 

@@ -4,10 +4,10 @@ import fcntl
 import os
 import shutil
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from wheelproof_spark.manifest import Manifest
+from wheelproof_spark.manifest import NAME, Manifest, load
 from wheelproof_spec.errors import UsageError
 
 _LOCK = ".lock"
@@ -37,12 +37,20 @@ def numbered(output: Path, layer: str, batch: int) -> Path:
     return output / layer / f"{batch:06}"
 
 
-def sweep(output: Path, manifest: Manifest) -> None:
+def sweep(output: Path, manifest: Manifest | None) -> None:
     """Remove what was never committed, and the tables that were replaced two batches ago."""
-    committed = {one.number for one in manifest.batches}
+    for half_written in output.glob(f"{NAME}*.part"):
+        half_written.unlink()
+    committed = {one.number for one in manifest.batches} if manifest is not None else set[int]()
     newest = max(committed, default=0)
     for layer in _NUMBERED:
         for folder in (output / layer).glob("*"):
             number = int(folder.name) if folder.name.isdigit() else -1
             if number not in committed or (layer != "bronze" and number < newest - 1):
                 shutil.rmtree(folder)
+
+
+def sweep_uncommitted(output: Path) -> None:
+    """Remove what a job that failed has left; if that fails too, the next run does it."""
+    with suppress(OSError):
+        sweep(output, load(output))

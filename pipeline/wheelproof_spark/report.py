@@ -1,7 +1,7 @@
 """The verb `pipeline report`: one page from the gold tables, which needs nothing else."""
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -9,8 +9,11 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from wheelproof_spark.gold import OF_RUNS
 from wheelproof_spark.manifest import Manifest, load
 from wheelproof_spark.outcome import code_of, sentence
+from wheelproof_spark.report_cases import Violation, explained
+from wheelproof_spark.step_graph import StepGraph, step_graph
 from wheelproof_spec.errors import InputRejectedError
 from wheelproof_spec.reports import write_json, write_text
 from wheelproof_spec.traces.components import COMPONENTS
@@ -49,25 +52,33 @@ class Chart:
 def write_report(arguments: argparse.Namespace) -> int:
     """Write the page of the last committed batch."""
     output: Path = arguments.output
-    manifest = load(output)
-    if manifest is None or not manifest.tables:
-        remedy = "run `wheelproof pipeline check` first"
-        raise InputRejectedError(str(output), None, "has no manifest.json", remedy)
     path = arguments.html or output / "report.html"
-    tables = {
-        name: _read(output / manifest.tables[name])
-        for name in ("summary", "clauses", "coverage", "histograms")
-    }
-    broken = _read(output / manifest.tables["violations"], MOST_VIOLATIONS)
-    write_text(path, render(manifest, tables, broken))
+    manifest = write_page(output, path)
     if arguments.json is not None:
         write_json(arguments.json, {"page": str(path), "counts": asdict(manifest.counts)})
     print(f"{sentence(manifest)}\n{path}")
     return ExitCode.PASS
 
 
+def write_page(output: Path, path: Path) -> Manifest:
+    """Write the page of what is in `output` to `path`, and return the manifest.
+
+    Raises InputRejectedError if nothing is there.
+    """
+    manifest = load(output)
+    if manifest is None or not manifest.tables:
+        remedy = "run `wheelproof pipeline check` first"
+        raise InputRejectedError(str(output), None, "has no manifest.json", remedy)
+    tables = {
+        name: _read(output / place) for name, place in manifest.tables.items() if name in OF_RUNS
+    }
+    broken = _read(output / manifest.tables["violations"], MOST_VIOLATIONS)
+    write_text(path, render(manifest, tables, explained(output, manifest, broken)))
+    return manifest
+
+
 def render(
-    manifest: Manifest, tables: Mapping[str, Iterable[_Row]], violations: Iterable[_Row]
+    manifest: Manifest, tables: Mapping[str, Iterable[_Row]], violations: Sequence[Violation]
 ) -> str:
     """Return the page."""
     environment = Environment(
@@ -83,8 +94,10 @@ def render(
         summary=sorted(tables["summary"], key=_subject),
         clauses=sorted(tables["clauses"], key=lambda row: (_subject(row), str(row["rule"]))),
         coverage=_coverage(tables["coverage"]),
+        graphs=_graphs(tables.get("steps", ())),
         histograms=_histograms(tables["histograms"]),
-        violations=sorted(violations, key=lambda row: (str(row["rule"]), str(row["run"]))),
+        violations=violations,
+        first_of_rule={one.row["rule"]: one.anchor for one in reversed(violations)},
         most=MOST_VIOLATIONS,
         version=version("wheelproof"),
     )
@@ -101,12 +114,27 @@ def _subject(row: _Row) -> str:
 
 
 def _coverage(rows: Iterable[_Row]) -> list[Chart]:
-    """One chart for each subject: all that the specification has, taken or not."""
+    """One chart for each subject: all that the specification has, taken or not.
+
+    Runs without a header do not say whose they are, and are left out.
+    """
     counts: dict[str, dict[str, int]] = {}
-    for row in rows:
+    for row in (one for one in rows if one["component"] in COMPONENTS):
         known = counts.setdefault(_subject(row), _nothing_taken(row))
         known[str(row["action"])] = _number(row["count"])
     return [_chart(title, known) for title, known in sorted(counts.items())]
+
+
+def _graphs(rows: Iterable[_Row]) -> list[StepGraph]:
+    """One picture for each subject that has traces."""
+    steps: dict[str, dict[tuple[str, str], int]] = {}
+    actions: dict[str, list[str]] = {}
+    for row in (one for one in rows if one["component"] in COMPONENTS):
+        title = _subject(row)
+        actions.setdefault(title, list(_nothing_taken(row)))
+        pair = str(row["before"]), str(row["action"])
+        steps.setdefault(title, {})[pair] = _number(row["count"])
+    return [step_graph(title, actions[title], found) for title, found in sorted(steps.items())]
 
 
 def _nothing_taken(row: _Row) -> dict[str, int]:

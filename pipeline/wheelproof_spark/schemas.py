@@ -103,6 +103,10 @@ RESULTS = _struct(
         ),
         "files": (_INT, "in how many files its lines are"),
         "actions": (MapType(_TEXT, _LONG), "how often each call or action was recorded"),
+        "steps": (
+            MapType(_TEXT, _LONG),
+            "of a trace: how often a thread took which action after which, `before>action`",
+        ),
         "lateness": (MapType(_LONG, _LONG), "how late tasks ran: ms, rounded up to 2**n, and runs"),
         "waits": (MapType(_LONG, _LONG), "how long calls took: ms, rounded up to 2**n, and calls"),
     }

@@ -1,10 +1,12 @@
 """The Spark session: in this process by default, a cluster by naming its master."""
 
+import logging
 import os
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
@@ -55,6 +57,7 @@ def spark_session(
 
 def _start(master: str, *, progress: bool, settings: Mapping[str, str]) -> SparkSession:
     _require_java()
+    logging.getLogger().addFilter(_not_of_py4j)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     builder = SparkSession.builder.master(master)
     chosen = {**_SETTINGS, "spark.ui.showConsoleProgress": str(progress).lower(), **settings}
@@ -67,6 +70,11 @@ def _start(master: str, *, progress: bool, settings: Mapping[str, str]) -> Spark
         return builder.getOrCreate()
     except (PySparkException, OSError) as error:
         raise PipelineError(f"Spark did not start with master {master}: {error}") from error
+
+
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """Tell whether to log it: what py4j logs it raises too, with Ctrl-C as an error among it."""
+    return Path(record.pathname).parent.name != "py4j"
 
 
 def _require_java() -> None:

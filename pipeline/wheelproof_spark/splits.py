@@ -2,12 +2,15 @@
 
 import gzip
 import io
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+import os
+import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
+from wheelproof_spark.parquet_lines import MAGIC as PARQUET
+from wheelproof_spark.parquet_lines import parquet_lines
 from wheelproof_spark.zstd_stream import MAGIC as ZSTD
 from wheelproof_spark.zstd_stream import ZstdStream
 from wheelproof_spec.traces.line_parser import LINE_LIMIT, Rejection
@@ -40,21 +43,76 @@ class PlacedLine:
 
 def is_packed(path: Path) -> bool:
     """Tell whether a file can only be read from its beginning; raises OSError."""
+    _require_file(path)
     with path.open("rb") as stream:
-        return stream.read(4).startswith((GZIP, ZSTD, ZIP))
+        return stream.read(4).startswith((GZIP, ZSTD, ZIP, PARQUET))
 
 
 def placed_lines(split: Split) -> Iterator[PlacedLine]:
     """Yield every line of the split; a file that cannot be read is one line with that problem."""
-    placed: _Placed | None = None
+    position = split.start
     try:
-        with _opened(Path(split.path)) as (stream, packed_bytes):
-            placed = _Placed(stream, split, packed_bytes)
-            yield from _lines(placed)
+        for line in _lines_of(Path(split.path), split):
+            yield line
+            position = line.offset
     except OSError as error:
-        reason = error.strerror or str(error)
-        offset = split.start if placed is None else placed.position
-        yield PlacedLine(offset, b"", f"cannot be read ({reason})")
+        yield PlacedLine(position, b"", f"cannot be read ({error.strerror or error})")
+
+
+def _lines_of(path: Path, split: Split) -> Iterator[PlacedLine]:
+    _require_file(path)
+    with path.open("rb") as raw:
+        yield from lines_in(raw, split)
+
+
+def lines_in(raw: BinaryIO, split: Split) -> Iterator[PlacedLine]:
+    """Yield the lines of a split of an open file; raises OSError if it cannot be read."""
+    head = raw.read(4)
+    size = raw.seek(0, os.SEEK_END)
+    raw.seek(0)
+    if head.startswith(ZIP):
+        raise OSError("it is a zip archive")
+    if head.startswith(PARQUET):
+        yield from _rows(raw)
+    elif head.startswith(GZIP):
+        with gzip.open(raw) as unpacked:
+            yield from _lines(_Placed(io.BufferedReader(unpacked, 1 << 16), split, size))
+    elif head.startswith(ZSTD):
+        yield from _lines(_Placed(io.BufferedReader(ZstdStream(raw), 1 << 16), split, size))
+    else:
+        yield from _lines(_Placed(raw, split, None))
+
+
+def _require_file(path: Path) -> None:
+    """Raise OSError for what is no file: a pipe would have the reader wait without end."""
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
+        os.listdir(path)  # noqa: PTH208
+    if not stat.S_ISREG(mode):
+        raise OSError("it is no regular file")
+
+
+def _rows(raw: BinaryIO) -> Iterator[PlacedLine]:
+    """Yield the rows of a Parquet file: their offsets are their numbers, from 0."""
+    row = 0
+    try:
+        for line in parquet_lines(raw):
+            yield _row(row, line)
+            row += 1
+    except (ValueError, OSError) as error:
+        # The library says where in its own source it noticed; nobody here needs that.
+        reason = str(error).partition("\n")[0]
+        yield PlacedLine(row, b"", f"cannot be read as Parquet ({reason})")
+
+
+def _row(row: int, line: bytes | None) -> PlacedLine:
+    if line is None:
+        return PlacedLine(row, b"", "is null")
+    if b"\n" in line:
+        return PlacedLine(row, line[:MOST_KEPT], "has a line end inside")
+    if len(line) > LINE_LIMIT:
+        return PlacedLine(row, line[:MOST_KEPT], f"has more than {LINE_LIMIT:,} bytes")
+    return PlacedLine(row, line, None)
 
 
 def _lines(placed: "_Placed") -> Iterator[PlacedLine]:
@@ -106,25 +164,8 @@ class _Placed:
         return line
 
     def _to_next_line(self) -> None:
-        while piece := self._stream.readline(LINE_LIMIT):
+        # A line that is longer than the split is read once, by the split that it begins in.
+        while self.position < self._end and (piece := self._stream.readline(LINE_LIMIT)):
             self.position += len(piece)
             if piece.endswith(b"\n"):
                 return
-
-
-@contextmanager
-def _opened(path: Path) -> Generator[tuple[BinaryIO, int | None]]:
-    """Open a file; for a packed one, return its size too."""
-    with path.open("rb") as raw:
-        head = raw.read(4)
-        raw.seek(0)
-        size = path.stat().st_size
-        if head.startswith(ZIP):
-            raise OSError(f"{path.name} is a zip archive")
-        if head.startswith(GZIP):
-            with gzip.open(raw) as unpacked:
-                yield io.BufferedReader(unpacked, 1 << 16), size
-        elif head.startswith(ZSTD):
-            yield io.BufferedReader(ZstdStream(raw), 1 << 16), size
-        else:
-            yield raw, None

@@ -20,6 +20,7 @@ from history_scripts import (
     tick,
 )
 
+from wheelproof_spec.conformance.strict_json import MalformedError
 from wheelproof_spec.traces.producer_events import AccumulatorSettings, AppendAnswer
 
 _BATCH = 1_000
@@ -251,3 +252,8 @@ def test_what_breaks_a_rule_fails(name: str) -> None:
 def test_what_nobody_claims_is_not_held_against_anybody(name: str) -> None:
     bare = AccumulatorSettings(batch_size=_BATCH, total=2 * _BATCH)
     assert broken_rule(bare, _WRONG[name][1], quiet=False) is None
+
+
+def test_a_record_that_is_appended_twice_is_no_history() -> None:
+    with pytest.raises(MalformedError, match="appends the record 'r' again"):
+        broken_rule(_CLAIMS, (append("r", new_batch=True), begin_append("r", max_block_ms=5)))

@@ -5,11 +5,10 @@ import json
 import random
 import shutil
 from collections import Counter
-from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.parquet as parquet
 import pytest
+from pipeline_tables import Judged, run
 from pyspark.sql import SparkSession
 from recorded_fleet import (
     RUNS_A_FILE,
@@ -23,13 +22,9 @@ from zstandard import ZstdCompressor
 
 from wheelproof_spark import silver
 from wheelproof_spark.bronze import read_bronze
-from wheelproof_spark.check_job import CheckJob
-from wheelproof_spark.check_job import check as run_pipeline
-from wheelproof_spark.manifest import Manifest
 from wheelproof_spark.place import numbered
 from wheelproof_spec.check.checkers import CheckOptions
 from wheelproof_spec.cli import main
-from wheelproof_spec.traces.line_parser import LINE_LIMIT
 
 pytestmark = pytest.mark.slow
 
@@ -37,30 +32,6 @@ _SHOWN = (
     *("format", "run", "verdict", "events", "good_prefix", "rule"),
     *("place_file", "place_line", "place_index", "notes"),
 )
-_Table = list[dict[str, object]]
-
-
-@dataclass(frozen=True, slots=True)
-class _Judged:
-    input: Path
-    output: Path
-    manifest: Manifest
-
-    def table(self, name: str) -> _Table:
-        return parquet.read_table(str(self.output / self.manifest.tables[name])).to_pylist()
-
-
-def _run(
-    source: Path, output: Path, *, partitions: int = 2, split_bytes: int | None = None
-) -> _Judged:
-    job = CheckJob(
-        input=source,
-        output=output,
-        options=CheckOptions(),
-        partitions=partitions,
-        split_bytes=split_bytes,
-    )
-    return _Judged(source, output, run_pipeline(job))
 
 
 def _fleet(folder: Path) -> Path:
@@ -80,13 +51,13 @@ def _fleet(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def fleet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> _Judged:
+def fleet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judged:
     del spark
     folder = tmp_path_factory.mktemp("pipeline")
-    return _run(_fleet(folder / "in"), folder / "out")
+    return run(_fleet(folder / "in"), folder / "out")
 
 
-def test_the_tables_are_golden(fleet: _Judged) -> None:
+def test_the_tables_are_golden(fleet: Judged) -> None:
     subject = ("implementation", "component", "format")
     summary = {tuple(row[name] for name in subject): row for row in fleet.table("summary")}
     assert {key: (row["runs"], row["pass"]) for key, row in summary.items()} == {
@@ -109,7 +80,7 @@ def test_the_tables_are_golden(fleet: _Judged) -> None:
     assert {row["what"] for row in fleet.table("histograms")} == {"lateness", "waits"}
 
 
-def test_the_verdicts_are_those_of_check(fleet: _Judged) -> None:
+def test_the_verdicts_are_those_of_check(fleet: Judged) -> None:
     paths = [path for path in fleet.input.iterdir() if path.suffix in (".jsonl", ".gz")]
     expected: Counter[str] = Counter()
     for path in paths:
@@ -126,14 +97,14 @@ def test_the_verdicts_are_those_of_check(fleet: _Judged) -> None:
     assert found == expected
 
 
-def test_nothing_new_is_nothing_to_do(fleet: _Judged) -> None:
+def test_nothing_new_is_nothing_to_do(fleet: Judged) -> None:
     before = (fleet.output / "manifest.json").read_bytes()
-    again = _run(fleet.input, fleet.output)
+    again = run(fleet.input, fleet.output)
     assert again.manifest == fleet.manifest
     assert (fleet.output / "manifest.json").read_bytes() == before
 
 
-def _comparable(judged: _Judged) -> list[str]:
+def _comparable(judged: Judged) -> list[str]:
     left_out = ("place_file", "place_line", "scope")
     rows = judged.table("verdicts") + judged.table("summary") + judged.table("coverage")
     return sorted(
@@ -142,7 +113,7 @@ def _comparable(judged: _Judged) -> list[str]:
     )
 
 
-def test_partitions_and_order_change_nothing(fleet: _Judged, tmp_path: Path) -> None:
+def test_partitions_and_order_change_nothing(fleet: Judged, tmp_path: Path) -> None:
     chance = random.Random(7)
     other = tmp_path / "in"
     shutil.copytree(fleet.input, other)
@@ -153,12 +124,12 @@ def test_partitions_and_order_change_nothing(fleet: _Judged, tmp_path: Path) -> 
         (other / f"{number}-{chance.random()}.jsonl").write_bytes(b"".join(lines[number::3]))
     for seed in range(4):
         (other / f"reference-{seed}.jsonl").rename(other / f"{9 - seed}.jsonl")
-    judged = _run(other, tmp_path / "out", partitions=7, split_bytes=9_999)
+    judged = run(other, tmp_path / "out", partitions=7, split_bytes=9_999)
     assert _comparable(judged) == _comparable(fleet)
 
 
 def test_the_plan_has_one_shuffle(
-    fleet: _Judged, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+    fleet: Judged, spark: SparkSession, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = numbered(fleet.output, "bronze", 1)
     good = read_bronze(spark, [folder], "good", ())
@@ -177,59 +148,6 @@ def _history(seed: int, name: str) -> list[bytes]:
     return list(chance_lines(seed, name))
 
 
-def test_bad_input_is_counted_and_named(spark: SparkSession, tmp_path: Path) -> None:
-    del spark
-    source = tmp_path / "in"
-    source.mkdir()
-    good = _history(3, "good")
-
-    def write(name: str, content: bytes) -> None:
-        (source / name).write_bytes(content)
-
-    write("empty.jsonl", b"")
-    write("whole.jsonl", b"".join(good))
-    torn = _history(3, "torn")
-    write("utf8.jsonl", torn[0].replace(b"machine", b"\xff") + b"".join(torn[1:]))
-    write("long.jsonl", b"".join(_history(3, "long")) + b"x" * (LINE_LIMIT + 5) + b"\n")
-    write("cut.jsonl", b"".join(_history(3, "cut")) + b'{"kind"')
-    packed = gzip.compress(b"".join(b"".join(_history(3, f"gz{n}")) for n in range(200)))
-    write("cut.gz", packed[: len(packed) // 2])
-    write("archive.zip", b"PK\x03\x04rest")
-    write("old.jsonl", b"".join(_history(3, "old")).replace(b"history/1", b"history/0"))
-    twice = _history(3, "twice")
-    write("twice.jsonl", b"".join([*twice[:4], twice[2], *twice[4:]]))
-    gap = _history(3, "gap")
-    write("gap.jsonl", b"".join([*gap[:3], *gap[4:]]))
-    half = _history(3, "half")
-    write("half-1.jsonl", b"".join(half[:5]))
-    write("half-2.jsonl", b"".join(half[5:]))
-    judged = _run(source, tmp_path / "out")
-    counts = judged.manifest.counts
-    assert counts.lines == counts.good + counts.quarantined
-    assert counts.duplicates == 1
-    quarantine = numbered(judged.output, "bronze", 1) / "kind=quarantined"
-    rows = parquet.read_table(str(quarantine)).to_pylist()
-    names = {one.id: one.path for one in judged.manifest.files}
-    reasons = {names[int(str(row["file_id"]))]: str(row["reason"]) for row in rows}
-    for name, reason in {
-        "utf8.jsonl": "UTF-8",
-        "long.jsonl": "has more than",
-        "cut.jsonl": "cut off",
-        "cut.gz": "cannot be unpacked",
-        "archive.zip": "zip archive",
-        "old.jsonl": "history/0",
-    }.items():
-        assert reason in reasons.pop(name), name
-    assert reasons == {}
-    expected = check(source / "whole.jsonl").verdicts[0].verdict.value
-    verdicts = {row["run"]: row for row in judged.table("verdicts")}
-    for run in ("good", "long", "cut", "twice", "half"):
-        assert verdicts[run]["verdict"] == expected, run
-    assert verdicts["gap"]["problem"] == "lacks the number 2"
-    assert verdicts["old"]["problem"] == "has no header"
-    assert verdicts["torn"]["problem"] == "has no header"
-
-
 def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None:
     del spark
     source, output = tmp_path / "in", tmp_path / "out"
@@ -239,7 +157,7 @@ def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None
         (source / name).write_bytes(b"".join(line for run in runs for line in run))
 
     def judged() -> int:
-        return _run(source, output).manifest.batches[-1].judged
+        return run(source, output).manifest.batches[-1].judged
 
     write("a.jsonl", _history(1, "one"), _history(2, "two"))
     write("b.jsonl", _history(3, "three")[:4])
@@ -252,22 +170,22 @@ def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None
     assert judged() == 1 + 1 + 2
     write("e.jsonl", _history(7, "two"))
     (source / "c.jsonl").unlink()
-    grown_output = _run(source, output)
+    grown_output = run(source, output)
     assert grown_output.manifest.batches[-1].judged == 1
     # What a driver that was killed leaves behind is no part of the output.
     (output / "gold" / "000009").mkdir()
     (source / "d.jsonl").unlink()
     (source / "e.jsonl").unlink()
-    last = _run(source, output)
+    last = run(source, output)
     assert last.manifest.batches[-1].judged == 1
     assert not (output / "gold" / "000009").exists()
-    fresh = _run(source, tmp_path / "fresh")
+    fresh = run(source, tmp_path / "fresh")
     assert _comparable(last) == _comparable(fresh)
     assert last.manifest.counts == fresh.manifest.counts
 
 
 def test_the_page_needs_nothing_else(
-    fleet: _Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    fleet: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "page.html"
     words = ["pipeline", "report", "--output", str(fleet.output), "--html", str(page)]
@@ -280,7 +198,7 @@ def test_the_page_needs_nothing_else(
     assert "http" not in text
 
 
-def test_the_exit_code_is_that_of_check(fleet: _Judged, tmp_path: Path) -> None:
+def test_the_exit_code_is_that_of_check(fleet: Judged, tmp_path: Path) -> None:
     document = tmp_path / "outcome.json"
     words = ["--input", str(fleet.input), "--output", str(fleet.output), "--json", str(document)]
     assert main(["pipeline", "check", *words]) == main(

@@ -2,6 +2,7 @@
 
 import gzip
 import random
+import tracemalloc
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from zstandard import ZstdCompressor
 
-from wheelproof_spark.splits import MOST_KEPT, PlacedLine, Split, placed_lines
+from wheelproof_spark.splits import MOST_KEPT, PlacedLine, Split, lines_in, placed_lines
 from wheelproof_spec.traces.line_parser import LINE_LIMIT
 
 
@@ -92,8 +93,32 @@ def test_what_cannot_be_read_is_one_line_with_the_reason(tmp_path: Path) -> None
     assert "zip archive" in str(archive.problem)
 
 
+@pytest.mark.slow
 def test_what_unpacks_without_end_is_given_up(tmp_path: Path) -> None:
     bomb = gzip.compress((b"x" * 1_023 + b"\n") * 80_000)
     lines = _read(_file(tmp_path, bomb))
     assert "bytes came out of it" in str(lines[-1].problem)
     assert len(lines) < 80_000
+
+
+def test_a_line_that_never_ends_is_read_once_and_never_kept(tmp_path: Path) -> None:
+    path, size, step = tmp_path / "sparse.jsonl", 1 << 27, 32 << 20
+    with path.open("wb") as sparse:
+        sparse.truncate(size)
+    tracemalloc.start()
+    try:
+        (line,) = _read(path, *range(step, size, step))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert "has more than" in str(line.problem)
+    assert peak < 8 * LINE_LIMIT
+
+
+def test_a_split_inside_of_a_long_line_reads_no_further(tmp_path: Path) -> None:
+    path = _file(tmp_path, b"x" * (9 * LINE_LIMIT) + b"\n")
+    first = 2 * LINE_LIMIT
+    with path.open("rb") as stream:
+        inside = Split(file_id=0, path=str(path), start=first, end=first + LINE_LIMIT)
+        assert list(lines_in(stream, inside)) == []
+        assert stream.tell() <= inside.end + LINE_LIMIT

@@ -1,0 +1,58 @@
+"""Recorded runs of timers in files, as many as a benchmark of the pipeline needs."""
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from pathlib import Path
+
+from recorded_runs import timer_lines
+
+EVENTS_A_RUN = 100
+_EVENTS_A_FILE = 500_000
+_TEMPLATES = 50
+
+
+def write_runs(folder: Path, events: int, seed: int) -> int:
+    """Write runs with `events` lines or a little more; return how many lines.
+
+    One in fifty breaks a rule: a benchmark in which all pass would not see verdicts that differ.
+    """
+    templates = [list(timer_lines(EVENTS_A_RUN // 2, seed + n)) for n in range(_TEMPLATES)]
+    templates[-1] = _spoiled(templates[-1])
+    numbers, written = count(), 0
+    while written < events:
+        goal = min(written + _EVENTS_A_FILE, events)
+        with (folder / f"{written:012}.jsonl").open("wb") as stream:
+            while written < goal:
+                number = next(numbers)
+                lines = templates[number % _TEMPLATES]
+                stream.writelines(_named(lines, b"h%d" % number))
+                written += len(lines)
+    return written
+
+
+def write_one_run(folder: Path, events: int, seed: int) -> int:
+    """Write one good run with `events` lines or a little more; return how many lines."""
+    lines = 0
+    with (folder / "one.jsonl").open("wb") as stream:
+        for line in timer_lines(events * 3 // 5, seed):
+            stream.write(line)
+            lines += 1
+    return lines
+
+
+def _spoiled(lines: Sequence[bytes]) -> list[bytes]:
+    """Return the lines with the first answer of a cancel turned round."""
+    turned = {b"true": b"false", b"false": b"true"}
+    found = list(lines)
+    for at, line in enumerate(found):
+        before, middle, after = line.partition(b'"cancelled":')
+        if middle:
+            answer = after[: after.index(b"}")]
+            found[at] = before + middle + turned[answer] + after[len(answer) :]
+            return found
+    raise ValueError("no cancel in the run; take another seed")
+
+
+def _named(lines: Sequence[bytes], name: bytes) -> Iterator[bytes]:
+    field = b'"history":"%s"' % name
+    return (line.replace(b'"history":"h"', field, 1) for line in lines)
