@@ -16,7 +16,7 @@ from wheelproof_spark.errors import PipelineError, first_line
 from wheelproof_spark.gold import write_gold
 from wheelproof_spark.inputs import Plan, plan
 from wheelproof_spark.manifest import Batch, Counts, Manifest, load, save
-from wheelproof_spark.place import locked, numbered, sweep, sweep_uncommitted
+from wheelproof_spark.place import locked, next_batch, numbered, sweep, sweep_uncommitted
 from wheelproof_spark.provenance import machine, versions
 from wheelproof_spark.run_judge import FirstLines
 from wheelproof_spark.schemas import RESULTS
@@ -59,8 +59,8 @@ def check(job: CheckJob) -> Manifest:
                 f"{job.output} was made by `wheelproof pipeline stream`; name another output"
             )
         manifest.require_options(job.options.profile, job.options.max_states)
+        batch = next_batch(output, manifest)
         sweep(output, manifest)
-        batch = max((one.number for one in manifest.batches), default=0) + 1
         work = plan(source, manifest, batch, job.split_bytes)
         if work.empty:
             return manifest

@@ -37,6 +37,16 @@ def numbered(output: Path, layer: str, batch: int) -> Path:
     return output / layer / f"{batch:06}"
 
 
+def next_batch(output: Path, manifest: Manifest) -> int:
+    """Return a number that no batch has begun with.
+
+    A driver that was killed may have left a Spark behind that still writes for a moment, and it
+    must not write where the next one does. To be asked before `sweep`.
+    """
+    begun = (_number(folder) for layer in _NUMBERED for folder in (output / layer).glob("*"))
+    return max((*begun, *(one.number for one in manifest.batches)), default=0) + 1
+
+
 def sweep(output: Path, manifest: Manifest | None) -> None:
     """Remove what was never committed, and the tables that were replaced two batches ago."""
     for half_written in output.glob(f"{NAME}*.part"):
@@ -45,9 +55,13 @@ def sweep(output: Path, manifest: Manifest | None) -> None:
     newest = max(committed, default=0)
     for layer in _NUMBERED:
         for folder in (output / layer).glob("*"):
-            number = int(folder.name) if folder.name.isdigit() else -1
+            number = _number(folder)
             if number not in committed or (layer != "bronze" and number < newest - 1):
                 shutil.rmtree(folder)
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name) if folder.name.isdigit() else -1
 
 
 def sweep_uncommitted(output: Path) -> None:
