@@ -59,6 +59,27 @@ def test_a_program_that_starts_threads_by_itself(substrate: SubstrateKind) -> No
         explore(make(_two(start)), Options(substrate=substrate))
 
 
+def test_threads_of_the_process_that_is_visited_do_as_they_like() -> None:
+    inside, slept = threading.Event(), threading.Event()
+    done: list[str] = []
+
+    def host() -> None:
+        inside.wait()
+        time.sleep(0)
+        guest = threading.Thread(target=done.append, args=("started",))
+        guest.start()
+        guest.join()
+        slept.set()
+
+    thread = threading.Thread(target=host)
+    thread.start()
+    with guard.forbidden_calls("program"):
+        inside.set()
+        slept.wait()
+    thread.join()
+    assert done == ["started"]
+
+
 def test_a_program_that_sleeps() -> None:
     with pytest.raises(ProgramRejectedError, match="sleeps"):
         explored(_two(lambda: time.sleep(0)))
