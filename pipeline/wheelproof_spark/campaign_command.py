@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spark.options import add_master, add_output, positive
+from wheelproof_spark.options import add_master, add_output
 from wheelproof_spark.seed_ranges import seed_range
+from wheelproof_spec.arguments import positive
 from wheelproof_spec.verbs import Verbs
 
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from wheelproof_spark.options import add_judging, add_master, add_output, check_options
+from wheelproof_spark.options import add_master, add_output
+from wheelproof_spec.check.options import add_judging, check_options
 from wheelproof_spec.verbs import Verbs
 
 

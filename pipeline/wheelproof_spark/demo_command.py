@@ -7,7 +7,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spark.options import add_master, positive
+from wheelproof_spark.options import add_master
+from wheelproof_spec.arguments import positive
 from wheelproof_spec.reports import result_document, write_json, write_junit
 from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import exit_code, overall

@@ -87,7 +87,8 @@ def _require_file(path: Path) -> None:
     """Raise OSError for what is no file: a pipe would have the reader wait without end."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        os.listdir(path)  # noqa: PTH208
+        # A folder that cannot be listed says why.
+        next(path.iterdir(), None)
     if not stat.S_ISREG(mode):
         raise OSError("it is no regular file")
 

@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spark.options import add_judging, add_master, add_output, check_options, positive
+from wheelproof_spark.options import add_master, add_output
+from wheelproof_spec.arguments import positive
+from wheelproof_spec.check.options import add_judging, check_options
 from wheelproof_spec.errors import UsageError
 from wheelproof_spec.verbs import Verbs
 

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions, open_run
+from wheelproof_spec.check.checkers import CheckOptions, open_run
+from wheelproof_spec.check.options import add_judging, check_options
 from wheelproof_spec.check.result import (
     check_results,
     code_of,
@@ -15,7 +16,6 @@ from wheelproof_spec.check.result import (
     verdict_line,
 )
 from wheelproof_spec.check.routing import FileResult, Router
-from wheelproof_spec.conformance.history_run import PROFILES
 from wheelproof_spec.errors import UsageError
 from wheelproof_spec.reports import write_json, write_junit, write_text
 from wheelproof_spec.traces.reader import STANDARD_INPUT, read_lines
@@ -28,18 +28,7 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
     )
-    parser.add_argument(
-        "--profile",
-        choices=sorted(PROFILES),
-        help="the contract that histories are judged by, instead of the one that they name",
-    )
-    parser.add_argument(
-        "--max-states",
-        type=_positive,
-        default=MAX_STATES,
-        metavar="N",
-        help="give up on a trace whose order is open after so many states (default: %(default)s)",
-    )
+    add_judging(parser)
     parser.add_argument(
         "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
     )
@@ -58,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     files: list[Path] = arguments.files
     if files.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input can be read once; name - once")
-    options = CheckOptions(profile=arguments.profile, max_states=arguments.max_states)
+    options = check_options(arguments)
     write_page = None if arguments.html is None else _page_writer(arguments.html, files, options)
     started = time.monotonic()
     results = [_check(path, options) for path in files]
@@ -97,13 +86,3 @@ def _check(path: Path, options: CheckOptions) -> FileResult:
     if not result.lines:
         router.note_empty()
     return result
-
-
-def _positive(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 upwards")
-    return value

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from wheelproof_spec.arguments import positive
 from wheelproof_spec.conformance.conformance import (
     DEFAULT_CASES,
     DEFAULT_SEED,
@@ -61,7 +62,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--cases",
-        type=_positive,
+        type=positive,
         default=DEFAULT_CASES,
         metavar="N",
         help="how many cases are fuzzed after the named ones (default: %(default)s)",
@@ -106,7 +107,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--memory-mb",
-        type=_positive,
+        type=positive,
         default=USUAL_LIMITS.memory_mb,
         metavar="N",
         help="how much memory its processes may hold, in MiB (default: %(default)s)",
@@ -183,16 +184,6 @@ def _termination_as_interrupt() -> Generator[None, None, None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _positive(text: str) -> int:
-    try:
-        value = int(text)
-    except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 upwards")
-    return value
 
 
 def _positive_seconds(text: str) -> float:
