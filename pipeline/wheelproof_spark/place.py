@@ -52,11 +52,11 @@ def sweep(output: Path, manifest: Manifest | None) -> None:
     for half_written in output.glob(f"{NAME}*.part"):
         half_written.unlink()
     committed = {one.number for one in manifest.batches} if manifest is not None else set[int]()
-    newest = max(committed, default=0)
+    newest = sorted(committed)[-2:]
     for layer in _NUMBERED:
         for folder in (output / layer).glob("*"):
             number = _number(folder)
-            if number not in committed or (layer != "bronze" and number < newest - 1):
+            if number not in committed or (layer != "bronze" and number not in newest):
                 shutil.rmtree(folder)
 
 
