@@ -33,6 +33,9 @@ def _of(kind: object, value: object, name: str) -> object:
     origin, inner = get_origin(kind), get_args(kind)
     if origin is list and isinstance(value, list):
         return [_of(inner[0], one, name) for one in cast("list[object]", value)]
+    if origin is tuple and isinstance(value, list):
+        parts = zip(inner, cast("list[object]", value), strict=True)
+        return tuple(_of(part, one, name) for part, one in parts)
     if origin is dict and isinstance(value, dict):
         pairs = cast("dict[str, object]", value).items()
         return {key: _of(inner[1], one, name) for key, one in pairs}
