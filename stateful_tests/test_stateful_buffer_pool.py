@@ -3,12 +3,16 @@
 import pytest
 
 from wheelproof.producer import BufferPool
-from wheelproof_spec.conformance.reference_buffer_pool import ReferencePoolPort
-from wheelproof_spec.fuzz.buffer_pool_sequential import run_pool_fuzz
-from wheelproof_spec.fuzz.buffer_pool_threads import run_threaded_pool_fuzz
-from wheelproof_spec.fuzz.report import FuzzReport
-from wheelproof_spec.known_bugs import BUFFER_POOL_BUGS, BufferPoolBug, Finder
-from wheelproof_spec.oracle.buffer_pool import KAFKA_POOL, LONGEST_WAITING_FIRST, PoolContract
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
+from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
+from wheelproof_spec.components.buffer_pool.oracle import (
+    KAFKA_POOL,
+    LONGEST_WAITING_FIRST,
+    PoolContract,
+)
+from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
+from wheelproof_spec.components.bugs import BUFFER_POOL_BUGS, BufferPoolBug, Finder
 
 SEED = 20_261_120
 MANY_BATCHES_S = 120.0

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 
 import pytest
 
-from wheelproof_spec.known_bugs import KNOWN_BUGS, Finder
-from wheelproof_spec.resources import tla_directory
-from wheelproof_spec.tlc.launch import find_toolchain
-from wheelproof_spec.tlc.manifest import load_manifest
-from wheelproof_spec.tlc.model import Kind, Model, Tier
-from wheelproof_spec.tlc.outcome import ModelOutcome
-from wheelproof_spec.tlc.runner import RunSettings, SilentObserver, run_models
-from wheelproof_spec.tlc.selection import select_models
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.bugs import KNOWN_BUGS, Finder
+from wheelproof_spec.engines.tlc.launch import find_toolchain
+from wheelproof_spec.engines.tlc.manifest import load_manifest
+from wheelproof_spec.engines.tlc.model import Kind, Model, Tier
+from wheelproof_spec.engines.tlc.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.runner import RunSettings, SilentObserver, run_models
+from wheelproof_spec.engines.tlc.selection import select_models
 
 TIERS = (Tier.SMOKE, Tier.SMALL)
 MODULES = (

@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 from tlc_support import FIXTURES, MANIFEST, fixture_model, toolchain
 
-from wheelproof_spec.reports import write_json, write_junit
-from wheelproof_spec.tlc.document import run_document
-from wheelproof_spec.tlc.graph import read_graph
-from wheelproof_spec.tlc.launch import Toolchain
-from wheelproof_spec.tlc.model import Model
-from wheelproof_spec.tlc.outcome import ModelOutcome
-from wheelproof_spec.tlc.pin import pin_lines
-from wheelproof_spec.tlc.runner import RunSettings, SilentObserver, run_manifest, run_models
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.reports import write_json, write_junit
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.tlc.document import run_document
+from wheelproof_spec.engines.tlc.graph import read_graph
+from wheelproof_spec.engines.tlc.launch import Toolchain
+from wheelproof_spec.engines.tlc.model import Model
+from wheelproof_spec.engines.tlc.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.pin import pin_lines
+from wheelproof_spec.engines.tlc.runner import RunSettings, SilentObserver, run_manifest, run_models
 
 pytestmark = pytest.mark.slow
 

@@ -1,0 +1,1 @@
+"""The judge of a pool's recorded history."""
