@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
 from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
-from wheelproof_spec.components.buffer_pool.oracle import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.bugs import BUFFER_POOL_BUGS, find_bug
 from wheelproof_spec.engines.fuzz.order import FuzzOrder
@@ -19,7 +19,7 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     if order.threads == "none":
         yield run_pool_fuzz(
             ReferencePoolPort(pool_class),
-            contract=LONGEST_WAITING_FIRST,
+            profile=LONGEST_WAITING_FIRST,
             cases=order.cases,
             seed=order.seed,
             seconds=order.seconds,

@@ -1,21 +1,24 @@
-"""Named cases for every buffer pool: what Kafka's own tests ask (semantics.md 5)."""
+"""The cases of the buffer pool: named ones, what Kafka's own tests ask (semantics.md 5), and drawn ones."""
 
 from collections.abc import Iterable
 
-from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.buffer_pool.calls import (
-    Advance,
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.buffer_pool.component import (
+    DEFINITION,
     Allocate,
     CallId,
-    Close,
     Deallocate,
-    Interrupt,
     PoolCall,
     PoolConfig,
-    Reset,
+    PoolFault,
+    PoolLimit,
+    PoolObservation,
 )
-from wheelproof_spec.components.buffer_pool.clauses import PoolLimit
-from wheelproof_spec.components.buffer_pool.oracle import PoolFault
+from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 
 _GIB = 2**30
 _LONG_MS = 60_000
@@ -32,30 +35,30 @@ def _ordinary() -> Iterable[Scenario[PoolCall]]:
         calls=(
             _reset(64, 16),
             _allocate("a", 16),
-            Deallocate(call="a"),
+            Deallocate(buffer="a"),
             _allocate("b", 16),
             _allocate("c", 8),
-            Deallocate(call="c"),
-            Deallocate(call="b"),
+            Deallocate(buffer="c"),
+            Deallocate(buffer="b"),
         ),
     )
     yield Scenario(
         name="more than the total is refused, the total is not",
-        calls=(_reset(64, 16), _allocate("a", 65), _allocate("b", 64), Deallocate(call="b")),
+        calls=(_reset(64, 16), _allocate("a", 65), _allocate("b", 64), Deallocate(buffer="b")),
     )
     yield Scenario(
         name="a delayed allocation wakes up",
-        calls=(_reset(16, 16), _allocate("a", 16), _allocate("b", 16), Deallocate(call="a")),
+        calls=(_reset(16, 16), _allocate("a", 16), _allocate("b", 16), Deallocate(buffer="a")),
     )
     yield Scenario(
         name="a time-out lasts its limit, and the thread leaves the queue",
         calls=(
             _reset(10, 1),
             _allocate("a", 5),
-            Allocate(call="b", size=10, timeout_ms=10),
+            Allocate(buffer="b", size=10, max_time_to_block_ms=10),
             Advance(to_ms=9),
             Advance(to_ms=10),
-            Deallocate(call="a"),
+            Deallocate(buffer="a"),
         ),
     )
     yield Scenario(
@@ -65,8 +68,8 @@ def _ordinary() -> Iterable[Scenario[PoolCall]]:
             _allocate("a", 10),
             _allocate("b", 5),
             _allocate("c", 5),
-            Interrupt(call="b"),
-            Deallocate(call="a"),
+            Interrupt(name="b"),
+            Deallocate(buffer="a"),
         ),
     )
     yield Scenario(
@@ -78,14 +81,14 @@ def _ordinary() -> Iterable[Scenario[PoolCall]]:
             _allocate("c", 1),
             Close(),
             _allocate("d", 1),
-            Deallocate(call="a"),
+            Deallocate(buffer="a"),
         ),
     )
     yield Scenario(
         name="an allocation that fails restores the memory",
         calls=(
             _reset(16, 16),
-            Allocate(call="a", size=16, timeout_ms=0, fault=PoolFault.ALLOCATOR),
+            Allocate(buffer="a", size=16, max_time_to_block_ms=0, fault=PoolFault.ALLOCATOR),
             _allocate("b", 16),
         ),
     )
@@ -98,11 +101,11 @@ def _unusual() -> Iterable[Scenario[PoolCall]]:
             _reset(10, 1),
             _allocate("a", 4),
             _allocate("b", 6),
-            Allocate(call="c", size=10, timeout_ms=10),
+            Allocate(buffer="c", size=10, max_time_to_block_ms=10),
             _allocate("d", 4),
-            Deallocate(call="a"),
+            Deallocate(buffer="a"),
             Advance(to_ms=10),
-            Deallocate(call="b"),
+            Deallocate(buffer="b"),
         ),
     )
     yield Scenario(
@@ -110,9 +113,9 @@ def _unusual() -> Iterable[Scenario[PoolCall]]:
         calls=(
             _reset(10, 1),
             _allocate("a", 10),
-            Allocate(call="b", size=5, timeout_ms=_LONG_MS, fault=PoolFault.METRIC),
+            Allocate(buffer="b", size=5, max_time_to_block_ms=_LONG_MS, fault=PoolFault.METRIC),
             _allocate("c", 5),
-            Deallocate(call="a"),
+            Deallocate(buffer="a"),
         ),
     )
     yield Scenario(
@@ -121,7 +124,7 @@ def _unusual() -> Iterable[Scenario[PoolCall]]:
             _reset(2, 1),
             _allocate("a", 1),
             _allocate("b", 2),
-            Allocate(call="c", size=1, timeout_ms=5),
+            Allocate(buffer="c", size=1, max_time_to_block_ms=5),
             Advance(to_ms=5),
         ),
     )
@@ -132,15 +135,15 @@ def _unusual() -> Iterable[Scenario[PoolCall]]:
             _reset(2 * _GIB, _GIB),
             _allocate("a", _GIB),
             _allocate("b", _GIB),
-            Deallocate(call="a"),
-            Deallocate(call="b"),
+            Deallocate(buffer="a"),
+            Deallocate(buffer="b"),
             _allocate("c", 1),
         ),
     )
     yield Scenario(
         name="a buffer that is given back twice is refused",
         limit=PoolLimit.GIVEN_BACK_TWICE,
-        calls=(_reset(16, 16), _allocate("a", 16), Deallocate(call="a"), Deallocate(call="a")),
+        calls=(_reset(16, 16), _allocate("a", 16), Deallocate(buffer="a"), Deallocate(buffer="a")),
     )
     yield Scenario(
         name="sizes that a pool can never lend are refused",
@@ -149,9 +152,35 @@ def _unusual() -> Iterable[Scenario[PoolCall]]:
     )
 
 
-def _reset(total_memory: int, poolable_size: int) -> Reset:
+def _reset(total_memory: int, poolable_size: int) -> Reset[PoolConfig]:
     return Reset(config=PoolConfig(total_memory=total_memory, poolable_size=poolable_size))
 
 
 def _allocate(call: CallId, size: int) -> Allocate:
-    return Allocate(call=call, size=size, timeout_ms=_LONG_MS)
+    return Allocate(buffer=call, size=size, max_time_to_block_ms=_LONG_MS)
+
+
+def _fuzz(
+    port: SendingPort[PoolCall, PoolObservation], profile: str, tally: Tally, plan: FuzzPlan
+) -> FuzzReport:
+    from wheelproof_spec.components.buffer_pool.fuzz.domain import PoolDomain
+    from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
+
+    return run_pool_fuzz(
+        port,
+        profile=profile,
+        tally=tally,
+        cases=plan.cases,
+        seed=plan.seed,
+        limits=PoolDomain(
+            wide=not tally.skips(PoolLimit.TWO_GIB),
+            outside=not tally.skips(PoolLimit.SIZE_OUTSIDE),
+            twice=not tally.skips(PoolLimit.GIVEN_BACK_TWICE),
+        ),
+        repeat=plan.repeat,
+    )
+
+
+SUITE = any_suite(
+    Suite(definition=DEFINITION, judge=LedgerPool, scenarios=pool_scenarios, fuzz=_fuzz)
+)
