@@ -141,7 +141,7 @@ class DelayedOperation(TimerTask):
     def start_timeout(self, timer: Timer) -> None:
         """Add the operation to `timer`, for good unless it is done by then (semantics.md 2.4).
 
-        Raises what `timer.add` raises.
+        Raises what `timer.add` raises. Seam: known bug tail-not-tested replaces this.
         TLA+: AddToTimer, TimeoutStarted, IsDone and CancelTask of Purgatory.
         """
         timer.add(self)
@@ -155,6 +155,7 @@ class DelayedOperation(TimerTask):
         The adder tests the state after it has said that it has added. A cancel before that would
         find the task bound and not yet linked, and leave its entry in the timer until the time-out
         (semantics.md 1.11), as Kafka does; docs/findings.md has the run.
+        Seam: known bug timeout-half-added replaces this.
         TLA+: EndTimeout and CancelTask of Purgatory.
         """
         if self._timeout_started.get():

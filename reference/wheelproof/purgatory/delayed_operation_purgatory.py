@@ -1,7 +1,6 @@
 """Where operations wait: watched under keys, and in a timer for their time-outs."""
 
 from collections.abc import Hashable, Iterable
-from functools import partial
 from typing import Generic
 
 from wheelproof import sync
@@ -72,7 +71,14 @@ class DelayedOperationPurgatory(Generic[Operation]):
         keys = _distinct(watch_keys)
         self._require_open()
         watched: list[Hashable] = []
-        watch = partial(self._watch_all, operation, keys, watched)
+
+        def watch() -> None:
+            for key in keys:
+                if operation.is_done():
+                    return
+                watched.append(key)
+                self._shard_of(key).watch(key, operation)
+
         try:
             completed = operation.safe_try_complete_or_else(watch)
         except BaseException:
@@ -119,6 +125,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         """Return the number of watches: an operation counts once for each key (2.10).
 
         Operations that are done count until they are dropped from the list.
+        Seam: known bug KAFKA-664 replaces this.
         """
         return sum(
             watchers.count_watched()
@@ -151,12 +158,15 @@ class DelayedOperationPurgatory(Generic[Operation]):
         TLA+: PurgeBegin, PurgeFetch, PurgeTestEmpty and PurgeReset of Purgatory.
         """
         purged = 0
+        # By identity: an operation that waits for several keys counts once.
         pending: set[int] = set()
         with self._purge_lock:
             estimated = self._estimated_total_operations.get()
             for shard in self._shards:
                 for key, watchers in shard.all_watchers():
-                    purged += watchers.purge_completed(pending)
+                    result = watchers.purge_completed()
+                    purged += result.dropped
+                    pending |= result.pending
                     self._drop_if_empty(key, watchers)
             self._recount(estimated, len(pending))
         return purged
@@ -173,25 +183,21 @@ class DelayedOperationPurgatory(Generic[Operation]):
             self._expiration_reaper.join()
 
     def _give_up(self, operation: Operation) -> bool:
+        """Cancel an operation. Seam: known bug cancels-timeout-only replaces this."""
         return operation.force_cancel()
 
     def _new_shard(self) -> WatcherShard[Operation]:
+        """Make a shard. Seam: known bugs with shards of their own replace this."""
         return WatcherShard()
 
     def _shard_of(self, key: Hashable) -> WatcherShard[Operation]:
         return self._shards[_hash(key) % len(self._shards)]
 
-    def _watch_all(
-        self, operation: Operation, keys: Iterable[Hashable], watched: list[Hashable]
-    ) -> None:
-        for key in keys:
-            if operation.is_done():
-                return
-            watched.append(key)
-            self._shard_of(key).watch(key, operation)
-
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
-        """Take back what a call did that ends in an error: it may not leave half an operation."""
+        """Take back what a call did that ends in an error: it may not leave half an operation.
+
+        Seam: known bug left-at-error replaces this.
+        """
         if watched:
             operation.force_cancel()
         for key in watched:
@@ -214,12 +220,17 @@ class DelayedOperationPurgatory(Generic[Operation]):
             return
 
     def _drop_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
+        """Remove a key for which nobody waits. TLA+: TestEmpty and RemoveKeyIfEmpty of Purgatory.
+
+        Seam: known bugs KAFKA-2160 and KAFKA-2253/list-then-map replace this.
+        """
         if watchers.is_empty():
             self._shard_of(key).remove_key_if_empty(key, watchers)
 
     def _purge_is_due(self) -> bool:
         """Tell whether too many operations are done but possibly still watched.
 
+        Seam: known bug estimate-overwritten replaces this.
         TLA+: PurgeReadEstimate and PurgeReadDelayed of Purgatory.
         """
         estimated = self._estimated_total_operations.get()
@@ -231,6 +242,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         Kafka sets it to the number of delayed operations before the purge: what is added meanwhile
         is forgotten, and so is what has left the timer and is not completed yet. Then more than
         purge_interval operations stay; docs/findings.md has the runs.
+        Seam: known bug estimate-overwritten replaces this.
         TLA+: PurgeReset of Purgatory.
         """
         self._estimated_total_operations.add_and_get(live - estimated)

@@ -2,7 +2,7 @@
 
 Kafka has changed its mind five times; each answer is a strategy here (semantics.md 2, the table of
 versions). What each one promises, and what it does not, has models: MaybeTryComplete with the
-CONSTANT Discipline.
+CONSTANT Discipline. Several known bugs of the purgatory are disciplines of their own.
 
 ========================  =============  ==========================================================
 class                     Kafka          how completion is attempted
@@ -126,7 +126,10 @@ class PendingFlagDiscipline(CompletionDiscipline):
                 return completed
 
     def _attempt(self, operation: DelayedOperation) -> tuple[bool, bool]:
-        """Test the predicate if the lock is free; return whether that completed, and to retry."""
+        """Test the predicate if the lock is free.
+
+        Returns whether that completed the operation, and whether to attempt again.
+        """
         if not self._lock.try_acquire():
             return False, self._ask_holder()
         try:

@@ -16,7 +16,7 @@ from wheelproof.replication.requests import (
     FetchPartition,
     FetchPartitionData,
 )
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 
 
 class FetchHandler:
@@ -26,6 +26,7 @@ class FetchHandler:
     """
 
     _delayed_fetch_class: ClassVar[type[DelayedFetch]] = DelayedFetch
+    """Seam: known bug KAFKA-19567/fetch replaces this."""
 
     def __init__(
         self, partitions: Partitions, purgatory: DelayedOperationPurgatory[DelayedFetch]

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from wheelproof import sync
 from wheelproof.errors import IllegalArgumentError
 from wheelproof.replication.partition import Partition
-from wheelproof.replication.topic_partition import TopicPartition
 from wheelproof.sync import Volatile
+from wheelproof.topic_partition import TopicPartition
 
 
 class Partitions:

@@ -15,7 +15,7 @@ from wheelproof.replication.requests import (
     PartitionProduceResponse,
     ProduceCallback,
 )
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 
 

@@ -25,7 +25,7 @@ MODULES = (
     "wheelproof_spec.contracts.cascading",
     "wheelproof_spec.contracts.levels",
     "wheelproof.producer.pool_arithmetic",
-    "wheelproof.producer.readiness",
+    "wheelproof.producer.accumulator.readiness",
 )
 """The modules whose functions carry contracts: the arithmetic, then the theorems about it."""
 
