@@ -90,7 +90,7 @@ class PooledMemory:
         self._non_pooled_available_memory += count * self.poolable_size
 
     def _lend(self, size: int, buffer: ByteBuffer | None) -> Loan:
-        # A buffer of its own for each loan: whoever kept one from a loan before cannot return it.
+        # Each loan has a buffer of its own: one that was kept from an earlier loan is refused.
         loan = Loan(size, None if buffer is None else buffer.duplicate())
         self._loans.add(loan)
         if loan.buffer is not None:

@@ -8,20 +8,19 @@ from wheelproof.domain import require_integer
 from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError, TimerClosedError
 from wheelproof.purgatory.watchers import Operation, Watchers, WatcherShard
 from wheelproof.timer import Timer
+from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
 from wheelproof.units import Millis
 
 DEFAULT_PURGE_INTERVAL = 1_000
 """How many operations that are done may be left in watch lists: a count (semantics.md 2.10)."""
 DEFAULT_SHARDS = 512
-WORK_TIMEOUT_MS = Millis(200)
-"""The longest wait of one pass of the reaper, in milliseconds (semantics.md 2.10)."""
 
 
 class DelayedOperationPurgatory(Generic[Operation]):
     """Keeps operations until a trigger or their time-out completes them.
 
-    Whoever makes a predicate true calls `check_and_complete` for the key afterwards, and holds no
-    exclusive lock there. Lock order: operation, shard, task, list, entry (semantics.md 2.12).
+    A thread that makes a predicate true calls `check_and_complete` for its key afterwards, without
+    an exclusive lock. Lock order: operation, shard, task, list, entry (semantics.md 2.12).
     TLA+: Purgatory.
     """
 
@@ -87,8 +86,8 @@ class DelayedOperationPurgatory(Generic[Operation]):
         if not completed:
             self._add_to_timer(operation)
         if watched:
-            # Counted last: a purge that comes in between has seen it too, and the estimate is too
-            # high, never too low: what is done is purged too early rather than too late.
+            # Counted last. A purge in between has seen the operation too, so the estimate can be
+            # too high and never too low: a purge comes too early rather than too late.
             self._estimated_total_operations.add_and_get(1)
         return completed
 
@@ -138,7 +137,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return self._timer.size()
 
     def num_keys(self) -> int:
-        """Return the number of keys that somebody waits for."""
+        """Return the number of keys that have a list."""
         return sum(len(shard.all_watchers()) for shard in self._shards)
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
@@ -194,7 +193,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return self._shards[_hash(key) % len(self._shards)]
 
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
-        """Take back what a call did that ends in an error: it may not leave half an operation.
+        """Undo a call that ends in an error: it may not leave half an operation behind.
 
         Seam: known bug left-at-error replaces this.
         """
@@ -216,11 +215,11 @@ class DelayedOperationPurgatory(Generic[Operation]):
         try:
             operation.start_timeout(self._timer)
         except TimerClosedError:
-            # Watched before the shutdown: like everybody who waited then, it never expires.
+            # Watched before the shutdown: like all that waited then, it never expires.
             return
 
     def _drop_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
-        """Remove a key for which nobody waits. TLA+: TestEmpty and RemoveKeyIfEmpty of Purgatory.
+        """Remove a key whose list is empty. TLA+: TestEmpty and RemoveKeyIfEmpty of Purgatory.
 
         Seam: known bugs KAFKA-2160 and KAFKA-2253/list-then-map replace this.
         """

@@ -1,4 +1,4 @@
-"""Who waits for what: the operations of one key, and the keys of one shard."""
+"""Which operations wait for which key: the list of one key, and the keys of one shard."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -47,24 +47,25 @@ class Watchers(Generic[Operation]):
             self._operations.pop(id(operation), None)
 
     def operations(self) -> tuple[Operation, ...]:
-        """Return who waits now, those that are done included."""
+        """Return the operations in the list, those that are done included."""
         with self._lock:
             return tuple(self._operations.values())
 
     def count_watched(self) -> int:
-        """Return how many are in the list, those that are done included (semantics.md 2.10)."""
+        """Return how many operations are in the list, those that are done included (2.10)."""
         with self._lock:
             return len(self._operations)
 
     def is_empty(self) -> bool:
-        """Tell whether nobody waits."""
+        """Tell whether the list is empty."""
         return self.count_watched() == 0
 
     def try_complete_watched(self) -> int:
-        """Try everybody in the list, drop who is done, return how many this call completed (2.6).
+        """Try every operation in the list and drop those that are done (semantics.md 2.6).
 
-        Who comes meanwhile may or may not be tried: it tests its predicate itself, after it is in
-        the list. An operation that raises does not keep the others from being tried.
+        Returns how many this call completed. An operation that is added meanwhile may or may not be
+        tried: its adder tests the predicate once it is in the list. An operation that raises does
+        not keep the others from being tried.
 
         Raises DelayedOperationError, after the walk, if any of them raised.
         Seam: known bugs stop-at-error and KAFKA-3994 replace this.
@@ -153,7 +154,7 @@ class WatcherShard(Generic[Operation]):
             return tuple(self._watchers_by_key.items())
 
     def remove_key_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
-        """Remove `key` if it still maps to `watchers` and nobody waits there (semantics.md 2.6).
+        """Remove `key` if it still maps to `watchers` and they are empty (semantics.md 2.6).
 
         TLA+: RemoveKeyIfEmpty of Purgatory.
         """

@@ -31,7 +31,7 @@ class FetchHandler:
     def __init__(
         self, partitions: Partitions, purgatory: DelayedOperationPurgatory[DelayedFetch]
     ) -> None:
-        """Serve from `partitions`; whoever waits does so in `purgatory`."""
+        """Serve from `partitions`; requests wait in `purgatory`."""
         self._partitions = partitions
         self._purgatory = purgatory
         self._follower_expirations = sync.atomic_integer(0, "FetchHandler.follower_expirations")

@@ -197,10 +197,10 @@ class Partition:
     def fetch_progress(
         self, request: FetchPartition, replica_id: int | None
     ) -> FetchProgress | None:
-        """Return where a fetch stands, or None if waiting has no sense any more.
+        """Return where a fetch stands, or None if waiting makes no sense any more.
 
-        It has none if this broker does not serve the fetch, or has to tell the fetcher that its log
-        diverges or reaches too far (semantics.md 2.14).
+        It makes none if this broker does not serve the fetch, or has to tell the fetcher that its
+        log diverges or reaches too far (semantics.md 2.14).
         """
         with self._lock.read:
             return self._progress(request, replica_id)

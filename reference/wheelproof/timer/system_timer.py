@@ -22,7 +22,7 @@ EXECUTOR_TERMINATION_MS = Millis(5_000)
 class SystemTimer(Timer):
     """A timer whose adds and cancels cost the same however many tasks wait.
 
-    Adders share the read side of a lock and run concurrently; whoever advances takes the write side
+    Adders share the read side of a lock and run concurrently; an advance takes the write side
     (semantics.md 1.2, 1.5). Between `add` and the run of a task lie, in this order: its bucket, the
     delay queue, `advance_clock`, the executor.
 

@@ -13,7 +13,7 @@ from wheelproof.topic_partition import TopicPartition
 class PartitionQueue:
     """The batches of one partition, the oldest first; its monitor guards the last one as well.
 
-    Only the last batch is open: whoever puts a batch behind it has closed it.
+    Only the last batch is open: it is closed before another one is put behind it.
     """
 
     __slots__ = ("_batches_made", "batches", "monitor")

@@ -38,7 +38,7 @@ class FinalState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thunk:
-    """A record of a batch, with who is to be told of it."""
+    """A record of a batch, its callback and its future."""
 
     record: Record
     callback: Callback | None
@@ -286,5 +286,5 @@ def _fire(
     try:
         callback(metadata, error)
     except Exception:
-        # What a callback raises is the application's own affair; the others have to be called.
+        # An error of a callback is the application's own; the other callbacks still have to run.
         return

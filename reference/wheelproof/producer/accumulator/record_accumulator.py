@@ -31,7 +31,7 @@ from wheelproof.units import MAX_MILLIS, Millis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordAppendResult:
-    """What became of a record; if a batch is full or new, the sender is to be woken."""
+    """What became of a record. If a batch is full or new, the caller wakes the sender."""
 
     future: FutureRecordMetadata
     batch_is_full: bool
