@@ -6,13 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.reports import write_json, write_junit, write_text
-from wheelproof_spec.components.registry import profiles
 from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.options import add_judging, check_options
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.engines.history.result import (
     check_results,
@@ -30,7 +29,7 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
     )
-    add_judging(parser, profiles())
+    add_judging(parser)
     parser.add_argument(
         "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
     )

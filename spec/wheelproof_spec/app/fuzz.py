@@ -126,7 +126,9 @@ def _require_one_case(arguments: argparse.Namespace) -> None:
     arguments.seed, arguments.cases = arguments.case, 1
 
 
-def _reports(arguments: argparse.Namespace, machine: Machine, seed: int) -> "Iterator[FuzzReport]":
+def _reports(
+    arguments: argparse.Namespace, machine: "Machine", seed: int
+) -> "Iterator[FuzzReport]":
     if arguments.case is None:
         yield from machine.reports(_order(arguments, machine, seed))
         return
@@ -136,7 +138,7 @@ def _reports(arguments: argparse.Namespace, machine: Machine, seed: int) -> "Ite
         yield from machine.reports(_order(arguments, machine, seed))
 
 
-def _order(arguments: argparse.Namespace, machine: Machine, seed: int) -> "FuzzOrder":
+def _order(arguments: argparse.Namespace, machine: "Machine", seed: int) -> "FuzzOrder":
     from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
     if arguments.threads not in machine.threads:

@@ -113,7 +113,6 @@ def _header(history: str, config: Config, lateness_ms: int | None) -> HistoryHea
         impl=Implementation(name=wheelproof.__name__, version="reference"),
         config=config,
         clock="monotonic_ns",
-        profile="kafka",
     )
 
 

@@ -1,17 +1,17 @@
 """The options that say how runs are judged, in one process or on many."""
 
 import argparse
-from collections.abc import Iterable
 
 from wheelproof_spec.base.arguments import positive
+from wheelproof_spec.components.registry import profiles
 from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
 
 
-def add_judging(parser: argparse.ArgumentParser, profiles: Iterable[str]) -> None:
+def add_judging(parser: argparse.ArgumentParser) -> None:
     """Declare how runs are judged."""
     parser.add_argument(
         "--profile",
-        choices=sorted(set(profiles)),
+        choices=sorted(profiles()),
         help="the contract that histories are judged by, instead of the one that they name",
     )
     parser.add_argument(
