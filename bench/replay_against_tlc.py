@@ -9,7 +9,7 @@ from wheelproof_spec.check.tlc_traces import judge_with_tlc
 from wheelproof_spec.check.trace_module import RecordedTrace
 from wheelproof_spec.conformance.trace_run import DEFAULT_WHEEL_SIZE, TraceChecker, TraceOrder
 from wheelproof_spec.conformance.trace_search import Step
-from wheelproof_spec.tlc.launch import Toolchain, find_toolchain
+from wheelproof_spec.tlc.running import Toolchain, find_toolchain
 from wheelproof_spec.traces.line_parser import parse_line
 from wheelproof_spec.traces.lines import TraceEvent, TraceHeader
 from wheelproof_spec.traces.timer_events import TimerSettings

@@ -14,7 +14,7 @@ from wheelproof_spec.cli import main
 from wheelproof_spec.conformance.run_verdict import RunVerdict
 from wheelproof_spec.conformance.trace_run import TraceChecker, TraceOrder
 from wheelproof_spec.conformance.trace_search import Step
-from wheelproof_spec.tlc.launch import find_toolchain
+from wheelproof_spec.tlc.running import find_toolchain
 from wheelproof_spec.traces.vocabulary import ABSENT
 from wheelproof_spec.traces.writer import format_line
 from wheelproof_spec.verdicts import ExitCode, Verdict

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.tlc.cfg import load_cfg
+from wheelproof_spec.tlc.manifest.cfg import load_cfg
 
 TEXT = r"""\* INVARIANT NotThis
 SPECIFICATION Spec

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 from tlc_support import fixture_model, frame, run_of
 
-from wheelproof_spec.tlc.check import Judgement, judge, judge_witness
-from wheelproof_spec.tlc.model import Model
-from wheelproof_spec.tlc.process import Ending
+from wheelproof_spec.tlc.judging.check import Judgement, judge, judge_witness
+from wheelproof_spec.tlc.manifest.model import Model
+from wheelproof_spec.tlc.running.process import Ending
 from wheelproof_spec.verdicts import Verdict
 
 COUNTS = frame(2199, "15 states generated, 13 distinct states found, 0 states left on queue.")

@@ -20,9 +20,9 @@ pytestmark = pytest.mark.slow
 INTERRUPTED = """
 import sys
 from pathlib import Path
-from wheelproof_spec.tlc.launch import find_toolchain
-from wheelproof_spec.tlc.process import termination_interrupts
-from wheelproof_spec.tlc.runner import SilentObserver, run_manifest
+from wheelproof_spec.tlc.running.launch import find_toolchain
+from wheelproof_spec.tlc.running.process import termination_interrupts
+from wheelproof_spec.tlc.judging.runner import SilentObserver, run_manifest
 
 class Observer(SilentObserver):
     def progressed(self, model, statistics, depth):

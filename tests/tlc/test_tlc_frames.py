@@ -4,8 +4,8 @@ import pytest
 from tlc_support import frame, report_of
 
 from wheelproof_spec.tlc import frames
-from wheelproof_spec.tlc.frames import Frame, FrameReader
-from wheelproof_spec.tlc.report import ActionCoverage, Statistics, Violation, ViolationKind
+from wheelproof_spec.tlc.running.frames import Frame, FrameReader
+from wheelproof_spec.tlc.running.report import ActionCoverage, Statistics, Violation, ViolationKind
 
 
 def _read(text: str) -> list[Frame]:

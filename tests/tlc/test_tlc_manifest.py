@@ -7,8 +7,8 @@ import pytest
 from tlc_support import FIXTURES, MANIFEST
 
 from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.tlc.manifest import load_manifest
-from wheelproof_spec.tlc.model import Expectation, Kind, Tier
+from wheelproof_spec.tlc.manifest.loader import load_manifest
+from wheelproof_spec.tlc.manifest.model import Expectation, Kind, Tier
 
 HEAD = 'schema = "wheelproof.manifest/1"\n'
 PASSING = """

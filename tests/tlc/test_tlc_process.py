@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.tlc import process, watchdog
-from wheelproof_spec.tlc.process import Ending, ProcessPool
-from wheelproof_spec.tlc.watchdog import processor_seconds
+from wheelproof_spec.tlc.running.process import Ending, ProcessPool
+from wheelproof_spec.tlc.running.watchdog import processor_seconds
 
 ENDLESS = "import itertools\nfor n in itertools.count(): print(n, flush=True)"
 LONG = 3600.0

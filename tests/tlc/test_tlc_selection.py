@@ -4,10 +4,10 @@ import pytest
 from tlc_support import MANIFEST
 
 from wheelproof_spec.errors import UsageError
-from wheelproof_spec.tlc.manifest import load_manifest
-from wheelproof_spec.tlc.memory import MEBIBYTE, available_memory, job_count, usable_cores
-from wheelproof_spec.tlc.model import Tier
-from wheelproof_spec.tlc.selection import select_models
+from wheelproof_spec.tlc.manifest.loader import load_manifest
+from wheelproof_spec.tlc.running.memory import MEBIBYTE, available_memory, job_count, usable_cores
+from wheelproof_spec.tlc.manifest.model import Tier
+from wheelproof_spec.tlc.manifest.selection import select_models
 
 
 def _names(patterns: list[str], tiers: list[Tier]) -> list[str]:

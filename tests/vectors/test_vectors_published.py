@@ -12,7 +12,7 @@ from vector_support import PUBLISHED, ROOT, published, tally_of
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.cli import main
 from wheelproof_spec.known_bugs.timer import CancelBlindTimer, SubmitAfterTestTimer
-from wheelproof_spec.tlc.launch import find_toolchain
+from wheelproof_spec.tlc.running import find_toolchain
 from wheelproof_spec.traces.timer_events import CancelStep, Done
 from wheelproof_spec.traces.vector_files import with_hash, write_vectors
 from wheelproof_spec.vectors.publication import generate

@@ -12,7 +12,7 @@ from wheelproof_spec.conformance.strict_json import MalformedError
 from wheelproof_spec.conformance.trace_run import DEFAULT_WHEEL_SIZE, TraceOrder
 from wheelproof_spec.conformance.trace_search import Step
 from wheelproof_spec.errors import UsageError
-from wheelproof_spec.tlc.launch import Toolchain, find_toolchain
+from wheelproof_spec.tlc.running import Toolchain, find_toolchain
 from wheelproof_spec.traces.line_parser import parse_line
 from wheelproof_spec.traces.lines import TraceEnd, TraceEvent, TraceHeader
 from wheelproof_spec.traces.reader import STANDARD_INPUT, read_lines

@@ -15,8 +15,8 @@ from wheelproof_spec.check.trace_module import (
 )
 from wheelproof_spec.errors import WheelproofSpecError
 from wheelproof_spec.resources import tla_directory
-from wheelproof_spec.tlc.launch import Toolchain
-from wheelproof_spec.tlc.process import Ending, ProcessPool
+from wheelproof_spec.tlc.running import Toolchain
+from wheelproof_spec.tlc.running import Ending, ProcessPool
 from wheelproof_spec.traces.timer_events import TimerSettings
 
 SECONDS = 600

@@ -17,7 +17,7 @@ from wheelproof_spec.graphs.projected import (
 )
 from wheelproof_spec.graphs.subject import GraphProgram
 from wheelproof_spec.graphs.tlc_side import TlcConfiguration, tlc_graph
-from wheelproof_spec.tlc.launch import Toolchain
+from wheelproof_spec.tlc.running import Toolchain
 from wheelproof_spec.verdicts import Verdict
 
 Progress = Callable[[int], None]

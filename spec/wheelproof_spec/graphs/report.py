@@ -3,7 +3,7 @@
 from wheelproof_spec.graphs.compare import Difference, Side
 from wheelproof_spec.graphs.comparisons import GraphOutcome
 from wheelproof_spec.graphs.state_graph import Observation
-from wheelproof_spec.tlc.values import Value, entries, show
+from wheelproof_spec.tlc.states import Value, entries, show
 from wheelproof_spec.verdicts import CheckResult
 
 _SHOWN = 5

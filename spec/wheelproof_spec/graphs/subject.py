@@ -8,7 +8,7 @@ from wheelproof_spec.explore.locks import ModelLock, ModelMonitor
 from wheelproof_spec.explore.program import Scenario
 from wheelproof_spec.explore.properties import Predicate, Wakes
 from wheelproof_spec.explore.settings import DEFAULT_SETTINGS, Settings
-from wheelproof_spec.tlc.values import State
+from wheelproof_spec.tlc.states import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

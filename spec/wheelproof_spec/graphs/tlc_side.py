@@ -12,12 +12,12 @@ from pathlib import Path
 
 from wheelproof_spec.errors import WheelproofSpecError
 from wheelproof_spec.resources import tla_directory
-from wheelproof_spec.tlc.cfg import load_cfg
-from wheelproof_spec.tlc.graph import StateGraph, read_graph
-from wheelproof_spec.tlc.launch import LIMITS, RunOptions, Toolchain, run_tlc
-from wheelproof_spec.tlc.model import Expectation, Kind, Model, Tier
-from wheelproof_spec.tlc.process import Ending, ProcessPool
-from wheelproof_spec.tlc.values import ModelValue, Value, show
+from wheelproof_spec.tlc.manifest import load_cfg
+from wheelproof_spec.tlc.states import StateGraph, read_graph
+from wheelproof_spec.tlc.running import LIMITS, RunOptions, Toolchain, run_tlc
+from wheelproof_spec.tlc.manifest import Expectation, Kind, Model, Tier
+from wheelproof_spec.tlc.running import Ending, ProcessPool
+from wheelproof_spec.tlc.states import ModelValue, Value, show
 
 _ROOT = "WheelproofGraph"
 

@@ -11,9 +11,9 @@ from wheelproof_spec.verbs import Verbs
 from wheelproof_spec.verdicts import exit_code, overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.tlc.launch import Toolchain
-    from wheelproof_spec.tlc.model import Model
-    from wheelproof_spec.tlc.outcome import ModelOutcome
+    from wheelproof_spec.tlc.running import Toolchain
+    from wheelproof_spec.tlc.manifest import Model
+    from wheelproof_spec.tlc.judging import ModelOutcome
 
 _TIERS = ("smoke", "small", "big")
 
@@ -67,10 +67,10 @@ def register(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the models and report; returns the exit code."""
-    from wheelproof_spec.tlc.launch import find_toolchain
+    from wheelproof_spec.tlc.running import find_toolchain
     from wheelproof_spec.tlc.manifest import load_manifest
-    from wheelproof_spec.tlc.model import Tier
-    from wheelproof_spec.tlc.selection import select_models
+    from wheelproof_spec.tlc.manifest import Tier
+    from wheelproof_spec.tlc.manifest import select_models
 
     manifest: Path = arguments.manifest or tla_directory() / "manifest.toml"
     models = select_models(
@@ -88,10 +88,10 @@ def run(arguments: argparse.Namespace) -> int:
 def _run(
     arguments: argparse.Namespace, toolchain: "Toolchain", models: "Sequence[Model]"
 ) -> "list[ModelOutcome]":
-    from wheelproof_spec.tlc.process import termination_interrupts
-    from wheelproof_spec.tlc.progress import progress_observer
-    from wheelproof_spec.tlc.runner import RunSettings, SilentObserver, run_models
-    from wheelproof_spec.tlc.table import make_console
+    from wheelproof_spec.tlc.running import termination_interrupts
+    from wheelproof_spec.tlc.reporting import progress_observer
+    from wheelproof_spec.tlc.judging import RunSettings, SilentObserver, run_models
+    from wheelproof_spec.tlc.reporting import make_console
 
     settings = RunSettings(
         jobs=arguments.jobs,
@@ -110,7 +110,7 @@ def _write(
     arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
 ) -> None:
     from wheelproof_spec.reports import write_json, write_junit
-    from wheelproof_spec.tlc.document import run_document
+    from wheelproof_spec.tlc.reporting import run_document
 
     if arguments.json is not None:
         write_json(arguments.json, run_document(toolchain, outcomes))
@@ -121,8 +121,8 @@ def _write(
 def _print(
     arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
 ) -> None:
-    from wheelproof_spec.tlc.pin import pin_lines
-    from wheelproof_spec.tlc.table import closing_line, make_console, print_run
+    from wheelproof_spec.tlc.reporting import pin_lines
+    from wheelproof_spec.tlc.reporting import closing_line, make_console, print_run
 
     if arguments.pin:
         print("\n\n".join("\n".join(pin_lines(outcome)) for outcome in outcomes))

@@ -16,7 +16,7 @@ from wheelproof_spec.errors import MissingToolError, WheelproofSpecError
 from wheelproof_spec.reports import write_text
 from wheelproof_spec.resources import checkout_directory, tla_directory
 from wheelproof_spec.tlc.manifest import load_manifest
-from wheelproof_spec.tlc.model import Expectation, Kind, Model
+from wheelproof_spec.tlc.manifest import Expectation, Kind, Model
 
 PAGE = "docs/purgatory-disciplines.md"
 

@@ -9,8 +9,8 @@ Deterministic: the same graph gives the same walks.
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from wheelproof_spec.tlc.graph import Edge, StateGraph
-from wheelproof_spec.tlc.values import show_state
+from wheelproof_spec.tlc.states import Edge, StateGraph
+from wheelproof_spec.tlc.states import show_state
 
 Walk = tuple[Edge, ...]
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from wheelproof_spec.errors import UsageError
 from wheelproof_spec.resources import checkout_directory
-from wheelproof_spec.tlc.launch import Toolchain, find_toolchain
+from wheelproof_spec.tlc.running import Toolchain, find_toolchain
 from wheelproof_spec.traces.lines import Vector
 from wheelproof_spec.traces.vector_files import write_vectors
 from wheelproof_spec.vectors.generate import (

@@ -13,7 +13,7 @@ from wheelproof_spec.graphs.projected import Move, ProjectedGraph
 from wheelproof_spec.graphs.state_graph import Observation, observe
 from wheelproof_spec.oracle import KAFKA
 from wheelproof_spec.oracle.timer import HeapTimer
-from wheelproof_spec.tlc.values import State, Value, make_function
+from wheelproof_spec.tlc.states import State, Value, make_function
 
 OracleClass = Callable[[int], HeapTimer[str]]
 """Makes an oracle with a resolution in milliseconds, whose clock shows 0."""

@@ -22,7 +22,7 @@ from wheelproof_spec.explore.settings import Settings
 from wheelproof_spec.graphs.models.buffer_pool_clock import PoolClock
 from wheelproof_spec.graphs.models.buffer_pool_view import CLOCK, BufferPoolView
 from wheelproof_spec.graphs.subject import GraphProgram, Subject
-from wheelproof_spec.tlc.values import ModelValue, Value, make_function
+from wheelproof_spec.tlc.states import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
 FOREVER = 1_000

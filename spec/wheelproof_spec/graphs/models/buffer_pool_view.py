@@ -23,7 +23,7 @@ from wheelproof_spec.explore.thread_steps import Life, ThreadHandle
 from wheelproof_spec.graphs.models.buffer_pool_clock import PoolClock, Reading
 from wheelproof_spec.graphs.names import attributes, members
 from wheelproof_spec.graphs.subject import Moment, Step
-from wheelproof_spec.tlc.values import ModelValue, State, make_function
+from wheelproof_spec.tlc.states import ModelValue, State, make_function
 
 CLOCK = "clock"
 _NONE = ModelValue(name="None")

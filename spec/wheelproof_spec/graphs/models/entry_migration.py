@@ -29,7 +29,7 @@ from wheelproof_spec.graphs.models.entry_migration_steps import FLUSH, POLL, act
 from wheelproof_spec.graphs.names import attributes
 from wheelproof_spec.graphs.projected import only
 from wheelproof_spec.graphs.subject import GraphProgram, Moment, Step, Subject
-from wheelproof_spec.tlc.values import ModelValue, State, Value, entries, make_function
+from wheelproof_spec.tlc.states import ModelValue, State, Value, entries, make_function
 
 NONE = ModelValue(name="None")
 EXPIRED = ModelValue(name="Expired")

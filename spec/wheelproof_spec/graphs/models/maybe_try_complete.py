@@ -28,7 +28,7 @@ from wheelproof_spec.graphs.models.maybe_try_complete_view import (
     MaybeTryCompleteView,
 )
 from wheelproof_spec.graphs.subject import GraphProgram, Subject
-from wheelproof_spec.tlc.values import ModelValue, Value
+from wheelproof_spec.tlc.states import ModelValue, Value
 
 NONE = ModelValue(name="None")
 TIMER = "timer"

@@ -32,7 +32,7 @@ from wheelproof_spec.graphs.models.purgatory_view import (
 )
 from wheelproof_spec.graphs.names import attributes, members
 from wheelproof_spec.graphs.subject import GraphProgram, Subject
-from wheelproof_spec.tlc.values import ModelValue, Value, make_function
+from wheelproof_spec.tlc.states import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
 _NOW = Millis(0)

@@ -25,7 +25,7 @@ from wheelproof_spec.graphs.models.cells import identity_of, is_dict, number_in,
 from wheelproof_spec.graphs.models.purgatory_timer import PLACE, Place, TimedOperation
 from wheelproof_spec.graphs.names import attributes
 from wheelproof_spec.graphs.subject import Moment, Step
-from wheelproof_spec.tlc.values import ModelValue, State, Value, make_function
+from wheelproof_spec.tlc.states import ModelValue, State, Value, make_function
 
 LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"
 

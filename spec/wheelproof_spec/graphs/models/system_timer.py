@@ -20,7 +20,7 @@ from wheelproof_spec.explore.programs.making import discarding
 from wheelproof_spec.explore.settings import Settings
 from wheelproof_spec.graphs.models.system_timer_view import CLOCK, SystemTimerView
 from wheelproof_spec.graphs.subject import GraphProgram, Subject
-from wheelproof_spec.tlc.values import ModelValue, Value, make_function
+from wheelproof_spec.tlc.states import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
 _AT_ONCE = Millis(0)

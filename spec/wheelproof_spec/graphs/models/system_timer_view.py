@@ -42,7 +42,7 @@ from wheelproof_spec.explore.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.graphs.models.system_timer_module import IDLE
 from wheelproof_spec.graphs.names import attributes, members
 from wheelproof_spec.graphs.subject import Moment, Step
-from wheelproof_spec.tlc.values import State, Value, make_function
+from wheelproof_spec.tlc.states import State, Value, make_function
 
 CLOCK = "clock"
 """The name of the thread that lets time go on."""

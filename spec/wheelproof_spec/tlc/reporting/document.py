@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.tlc.check import describe, first_violation
-from wheelproof_spec.tlc.explain import explain
-from wheelproof_spec.tlc.launch import Toolchain
-from wheelproof_spec.tlc.outcome import ModelOutcome
-from wheelproof_spec.tlc.report import Counterexample
-from wheelproof_spec.tlc.values import show
+from wheelproof_spec.tlc.judging import describe, first_violation
+from wheelproof_spec.tlc.judging import explain
+from wheelproof_spec.tlc.running import Toolchain
+from wheelproof_spec.tlc.judging import ModelOutcome
+from wheelproof_spec.tlc.running import Counterexample
+from wheelproof_spec.tlc.states import show
 from wheelproof_spec.verdicts import overall
 
 SCHEMA = "wheelproof.tlc/1"

@@ -8,7 +8,7 @@ import re
 from typing import NoReturn
 
 from wheelproof_spec.errors import WheelproofSpecError
-from wheelproof_spec.tlc.values import ModelValue, Value, make_function
+from wheelproof_spec.tlc.states.values import ModelValue, Value, make_function
 
 INTERVAL_LIMIT = 1_000_000
 """The most elements that an interval may have; a larger one is refused, not enumerated."""

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import NoReturn, TypeGuard, TypeVar
 
 from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.tlc.cfg import Cfg, load_cfg
-from wheelproof_spec.tlc.model import Expectation, Kind, Model, Tier
+from wheelproof_spec.tlc.manifest.cfg import Cfg, load_cfg
+from wheelproof_spec.tlc.manifest.model import Expectation, Kind, Model, Tier
 
 _MEASURED_OF_PASS = ("distinct", "generated", "depth")
 _MEASURED_OF_FAILURE = ("trace_length",)

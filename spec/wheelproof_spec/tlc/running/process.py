@@ -12,7 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import IO
 
-from wheelproof_spec.tlc.watchdog import Watchdog
+from wheelproof_spec.tlc.running.watchdog import Watchdog
 
 LINE_LIMIT = 16 * 1024 * 1024
 """The most bytes that are taken as one line; a longer line arrives in pieces."""

@@ -1,8 +1,8 @@
 """Writes the lines of the manifest that TLC's measurements call for."""
 
-from wheelproof_spec.tlc.check import first_violation, is_expected
-from wheelproof_spec.tlc.outcome import ModelOutcome
-from wheelproof_spec.tlc.report import ViolationKind
+from wheelproof_spec.tlc.judging import first_violation, is_expected
+from wheelproof_spec.tlc.judging import ModelOutcome
+from wheelproof_spec.tlc.running import ViolationKind
 
 
 def pin_lines(outcome: ModelOutcome) -> list[str]:

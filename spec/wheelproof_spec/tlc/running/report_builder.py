@@ -3,8 +3,8 @@
 import re
 from collections.abc import Callable, Iterable
 
-from wheelproof_spec.tlc.frames import Frame, Severity
-from wheelproof_spec.tlc.report import (
+from wheelproof_spec.tlc.running.frames import Frame, Severity
+from wheelproof_spec.tlc.running.report import (
     ActionCoverage,
     Counterexample,
     ProgressCallback,
@@ -14,7 +14,7 @@ from wheelproof_spec.tlc.report import (
     Violation,
     ViolationKind,
 )
-from wheelproof_spec.tlc.value_parser import ValueSyntaxError, parse_state
+from wheelproof_spec.tlc.states import ValueSyntaxError, parse_state
 
 TRACE_LIMIT = 10_000
 """The most states of a counterexample that are kept; a longer one is cut and said to be."""

@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 
 from wheelproof_spec.errors import UsageError
-from wheelproof_spec.tlc.model import Model, Tier
+from wheelproof_spec.tlc.manifest.model import Model, Tier
 
 DEFAULT_TIERS = (Tier.SMOKE, Tier.SMALL)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from wheelproof_spec.tlc.values import Value
+from wheelproof_spec.tlc.states import Value
 
 
 class ViolationKind(StrEnum):

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.tlc.manifest_entry import ManifestEntry, is_list
-from wheelproof_spec.tlc.model import Model
+from wheelproof_spec.tlc.manifest.entry import ManifestEntry, is_list
+from wheelproof_spec.tlc.manifest.model import Model
 
 SCHEMA = "wheelproof.manifest/1"
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TextIO
 
 from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.tlc.value_parser import ValueSyntaxError, parse_state
-from wheelproof_spec.tlc.values import State
+from wheelproof_spec.tlc.states.value_parser import ValueSyntaxError, parse_state
+from wheelproof_spec.tlc.states.values import State
 
 _NODE = re.compile(r'(-?\d+) \[label="((?:[^"\\]|\\.)*)"(,style = filled)?')
 _EDGE = re.compile(r'(-?\d+) -> (-?\d+)(?: \[label="((?:[^"\\]|\\.)*)")?')

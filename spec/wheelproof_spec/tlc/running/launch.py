@@ -15,14 +15,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheelproof_spec.tlc.frames import FrameReader
-from wheelproof_spec.tlc.jar import TlcJar, find_jar
-from wheelproof_spec.tlc.java import Java, find_java
-from wheelproof_spec.tlc.memory import MEBIBYTE
-from wheelproof_spec.tlc.model import Expectation, Model, Tier
-from wheelproof_spec.tlc.process import Ending, ProcessPool, ProcessResult
-from wheelproof_spec.tlc.report import ProgressCallback, TlcReport
-from wheelproof_spec.tlc.report_builder import ReportBuilder
+from wheelproof_spec.tlc.running.frames import FrameReader
+from wheelproof_spec.tlc.running.jar import TlcJar, find_jar
+from wheelproof_spec.tlc.running.java import Java, find_java
+from wheelproof_spec.tlc.running.memory import MEBIBYTE
+from wheelproof_spec.tlc.manifest import Expectation, Model, Tier
+from wheelproof_spec.tlc.running.process import Ending, ProcessPool, ProcessResult
+from wheelproof_spec.tlc.running.report import ProgressCallback, TlcReport
+from wheelproof_spec.tlc.running.report_builder import ReportBuilder
 
 _ATTEMPTS = 3
 """How often a run is begun that stands still."""

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from wheelproof_spec.tlc.model import Model
-from wheelproof_spec.tlc.outcome import ModelOutcome
-from wheelproof_spec.tlc.report import Statistics
-from wheelproof_spec.tlc.runner import Observer
+from wheelproof_spec.tlc.manifest import Model
+from wheelproof_spec.tlc.judging import ModelOutcome
+from wheelproof_spec.tlc.running import Statistics
+from wheelproof_spec.tlc.judging import Observer
 
 _QUIET_SECONDS = 20
 """A model that takes less writes no line but its last one to a file."""

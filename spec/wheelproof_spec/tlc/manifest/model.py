@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum, auto
 from pathlib import Path
 
-from wheelproof_spec.tlc.cfg import Cfg
+from wheelproof_spec.tlc.manifest.cfg import Cfg
 
 
 class Tier(StrEnum):
