@@ -6,12 +6,9 @@ import pytest
 
 from wheelproof_spec.known_bugs import KNOWN_BUGS, Finder
 from wheelproof_spec.resources import tla_directory
+from wheelproof_spec.tlc.judging import ModelOutcome, RunSettings, SilentObserver, run_models
+from wheelproof_spec.tlc.manifest import Kind, Model, Tier, load_manifest, select_models
 from wheelproof_spec.tlc.running import find_toolchain
-from wheelproof_spec.tlc.manifest import load_manifest
-from wheelproof_spec.tlc.manifest import Kind, Model, Tier
-from wheelproof_spec.tlc.judging import ModelOutcome
-from wheelproof_spec.tlc.judging import RunSettings, SilentObserver, run_models
-from wheelproof_spec.tlc.manifest import select_models
 from wheelproof_spec.verdicts import Verdict
 
 TIERS = (Tier.SMOKE, Tier.SMALL)

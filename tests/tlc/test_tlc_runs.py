@@ -10,13 +10,13 @@ import pytest
 from tlc_support import FIXTURES, MANIFEST, fixture_model, toolchain
 
 from wheelproof_spec.reports import write_json, write_junit
-from wheelproof_spec.tlc.reporting.document import run_document
-from wheelproof_spec.tlc.states.graph import read_graph
-from wheelproof_spec.tlc.running.launch import Toolchain
-from wheelproof_spec.tlc.manifest.model import Model
 from wheelproof_spec.tlc.judging.outcome import ModelOutcome
-from wheelproof_spec.tlc.reporting.pin import pin_lines
 from wheelproof_spec.tlc.judging.runner import RunSettings, SilentObserver, run_manifest, run_models
+from wheelproof_spec.tlc.manifest.model import Model
+from wheelproof_spec.tlc.reporting.document import run_document
+from wheelproof_spec.tlc.reporting.pin import pin_lines
+from wheelproof_spec.tlc.running.launch import Toolchain
+from wheelproof_spec.tlc.states.graph import read_graph
 from wheelproof_spec.verdicts import Verdict
 
 pytestmark = pytest.mark.slow

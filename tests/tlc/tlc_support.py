@@ -3,10 +3,10 @@
 from functools import cache
 from pathlib import Path
 
-from wheelproof_spec.tlc.running.frames import FrameReader
-from wheelproof_spec.tlc.running.launch import TlcRun, Toolchain, find_toolchain
 from wheelproof_spec.tlc.manifest.loader import load_manifest
 from wheelproof_spec.tlc.manifest.model import Model
+from wheelproof_spec.tlc.running.frames import FrameReader
+from wheelproof_spec.tlc.running.launch import TlcRun, Toolchain, find_toolchain
 from wheelproof_spec.tlc.running.process import Ending
 from wheelproof_spec.tlc.running.report import TlcReport
 from wheelproof_spec.tlc.running.report_builder import ReportBuilder

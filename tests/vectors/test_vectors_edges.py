@@ -6,8 +6,8 @@ import pytest
 
 from wheelproof_spec.conformance.timer_calls import Add, Advance, Cancel, TimerCall, TimerConfig
 from wheelproof_spec.oracle import HASHED_WHEEL, KAFKA, NEVER_EARLY
-from wheelproof_spec.tlc.states import Edge, StateGraph
 from wheelproof_spec.tlc.running import find_toolchain
+from wheelproof_spec.tlc.states import Edge, StateGraph
 from wheelproof_spec.vectors.driven_wheel import DrivenWheel
 from wheelproof_spec.vectors.edge_cover import edge_cover
 from wheelproof_spec.vectors.generate import corner_vectors, edge_vectors

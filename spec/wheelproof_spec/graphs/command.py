@@ -31,8 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
     from wheelproof_spec.graphs.comparisons import carry_out, select
     from wheelproof_spec.graphs.models.catalog import MODELS
-    from wheelproof_spec.tlc.running import find_toolchain
-    from wheelproof_spec.tlc.running import termination_interrupts
+    from wheelproof_spec.tlc.running import find_toolchain, termination_interrupts
 
     if arguments.list:
         for model in MODELS:

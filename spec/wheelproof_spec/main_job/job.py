@@ -19,13 +19,10 @@ from wheelproof_spec.main_job.pipeline import pipeline_section
 from wheelproof_spec.main_job.sections import JobReport, Section
 from wheelproof_spec.oracle import KAFKA
 from wheelproof_spec.resources import tla_directory
-from wheelproof_spec.tlc.running import find_toolchain
-from wheelproof_spec.tlc.manifest import load_manifest
-from wheelproof_spec.tlc.manifest import Kind, Tier
-from wheelproof_spec.tlc.reporting import progress_observer
 from wheelproof_spec.tlc.judging import RunSettings, run_models
-from wheelproof_spec.tlc.manifest import select_models
-from wheelproof_spec.tlc.reporting import make_console
+from wheelproof_spec.tlc.manifest import Kind, Tier, load_manifest, select_models
+from wheelproof_spec.tlc.reporting import make_console, progress_observer
+from wheelproof_spec.tlc.running import find_toolchain
 
 FUZZ_SECONDS = 10.0
 DEMO_RUNS = 3_000

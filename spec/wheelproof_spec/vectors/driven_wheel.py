@@ -14,9 +14,8 @@ from pathlib import Path
 
 from wheelproof_spec.conformance.timer_calls import Add, Advance, Cancel, TimerCall, TimerConfig
 from wheelproof_spec.graphs.tlc_side import TlcConfiguration, tlc_graph
-from wheelproof_spec.tlc.states import Edge, StateGraph
 from wheelproof_spec.tlc.running import Toolchain
-from wheelproof_spec.tlc.states import State, Value, entries
+from wheelproof_spec.tlc.states import Edge, State, StateGraph, Value, entries
 
 _MODULE = "DrivenTimingWheel"
 _HEAD = rf"""---- MODULE {_MODULE} ----

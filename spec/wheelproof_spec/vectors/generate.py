@@ -13,8 +13,8 @@ from wheelproof_spec.conformance.timer_calls import Advance, Reset, Size, TimerC
 from wheelproof_spec.conformance.timer_scenarios import timer_scenarios
 from wheelproof_spec.errors import WheelproofSpecError
 from wheelproof_spec.oracle import KAFKA, TimerContract
-from wheelproof_spec.tlc.states import StateGraph
 from wheelproof_spec.tlc.running import Toolchain
+from wheelproof_spec.tlc.states import StateGraph
 from wheelproof_spec.traces.lines import Origin, Vector
 from wheelproof_spec.traces.timer_events import AddStep, TimerSettings
 from wheelproof_spec.traces.vector_files import with_hash

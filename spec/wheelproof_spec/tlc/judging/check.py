@@ -3,10 +3,15 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from wheelproof_spec.tlc.running import TlcRun
 from wheelproof_spec.tlc.manifest import Expectation, Model
-from wheelproof_spec.tlc.running import Ending
-from wheelproof_spec.tlc.running import ActionCoverage, TlcReport, Violation, ViolationKind
+from wheelproof_spec.tlc.running import (
+    ActionCoverage,
+    Ending,
+    TlcReport,
+    TlcRun,
+    Violation,
+    ViolationKind,
+)
 from wheelproof_spec.verdicts import Verdict
 
 _EXIT_CODES = {

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from wheelproof_spec.resources import tla_directory
 from wheelproof_spec.tlc.judging.check import Judgement, trace_length
 from wheelproof_spec.tlc.judging.explain import explain_text
-from wheelproof_spec.tlc.running import TlcRun
 from wheelproof_spec.tlc.manifest import Expectation, Kind, Model
+from wheelproof_spec.tlc.running import TlcRun
 from wheelproof_spec.verdicts import CheckResult, Verdict
 
 GROUP = "tlc"

@@ -10,15 +10,23 @@ from typing import Protocol
 from wheelproof_spec.errors import InputRejectedError
 from wheelproof_spec.resources import tla_directory
 from wheelproof_spec.tlc.judging.check import Judgement, judge, judge_witness, trace_length
-from wheelproof_spec.tlc.states import read_graph
-from wheelproof_spec.tlc.running import LIMITS, Limits, RunOptions, TlcRun, Toolchain, run_tlc
-from wheelproof_spec.tlc.manifest import load_manifest
-from wheelproof_spec.tlc.running import available_memory, job_count, usable_cores
-from wheelproof_spec.tlc.manifest import Expectation, Model, Tier
 from wheelproof_spec.tlc.judging.outcome import ModelOutcome, WitnessOutcome
-from wheelproof_spec.tlc.running import Ending, ProcessPool
-from wheelproof_spec.tlc.running import Statistics
-from wheelproof_spec.tlc.manifest import select_models
+from wheelproof_spec.tlc.manifest import Expectation, Model, Tier, load_manifest, select_models
+from wheelproof_spec.tlc.running import (
+    LIMITS,
+    Ending,
+    Limits,
+    ProcessPool,
+    RunOptions,
+    Statistics,
+    TlcRun,
+    Toolchain,
+    available_memory,
+    job_count,
+    run_tlc,
+    usable_cores,
+)
+from wheelproof_spec.tlc.states import read_graph
 from wheelproof_spec.verdicts import Verdict, overall
 
 

@@ -1,6 +1,6 @@
 """The manifest of models: what is checked, with which configuration, and how TLC has to end."""
 
-from wheelproof_spec.tlc.manifest.cfg import Cfg, load_cfg
+from wheelproof_spec.tlc.manifest.cfg import Cfg, parse_cfg
 from wheelproof_spec.tlc.manifest.loader import library, load_manifest
 from wheelproof_spec.tlc.manifest.model import Expectation, Kind, Model, Tier
 from wheelproof_spec.tlc.manifest.selection import select_models
@@ -12,7 +12,7 @@ __all__ = [
     "Model",
     "Tier",
     "library",
-    "load_cfg",
     "load_manifest",
+    "parse_cfg",
     "select_models",
 ]

@@ -1,7 +1,7 @@
-"""Reads the cfg of a model as far as the runner needs, and derives the cfg of a witness."""
+"""Reads the cfg of a model as far as the runner needs, and derives others from it."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,20 +9,19 @@ from wheelproof_spec.errors import InputRejectedError
 
 _INVARIANTS = frozenset({"INVARIANT", "INVARIANTS"})
 _PROPERTIES = frozenset({"PROPERTY", "PROPERTIES"})
+_CONSTANTS = frozenset({"CONSTANT", "CONSTANTS"})
+_BEHAVIOUR = frozenset({"INIT", "NEXT", "SPECIFICATION"})
 _KEYWORDS = (
     _INVARIANTS
     | _PROPERTIES
+    | _CONSTANTS
+    | _BEHAVIOUR
     | frozenset(
         {
-            "CONSTANT",
-            "CONSTANTS",
             "CONSTRAINT",
             "CONSTRAINTS",
             "ACTION_CONSTRAINT",
             "ACTION_CONSTRAINTS",
-            "INIT",
-            "NEXT",
-            "SPECIFICATION",
             "SYMMETRY",
             "VIEW",
         }
@@ -40,6 +39,9 @@ _TOKEN = re.compile(
 )
 
 
+_ASSIGNMENT_OR_STRING = re.compile(r"(\w+)\s*(=|<-)\s*|\"(?:[^\"\\]|\\.)*\"")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
     """A keyword of a cfg with the text up to the next one, without comments."""
@@ -50,10 +52,26 @@ class Section:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cfg:
-    """A cfg file, its sections in order."""
+class Variation:
+    """How a cfg differs from its base.
 
-    path: Path
+    `constants` get another value, operators in `replaced` another definition, `specification` is
+    another formula than the base's. `checked` is all that is checked: a keyword and a name, or
+    None for nothing but deadlocks.
+    """
+
+    constants: Mapping[str, str]
+    replaced: Mapping[str, str]
+    specification: str | None
+    checked: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cfg:
+    """A configuration as TLC reads it: `name` for messages, the whole text, its sections."""
+
+    name: str
+    text: str
     sections: tuple[Section, ...]
 
     @property
@@ -66,13 +84,15 @@ class Cfg:
         """The names under PROPERTY."""
         return self._names(_PROPERTIES)
 
-    def _names(self, keywords: frozenset[str]) -> tuple[str, ...]:
-        return tuple(
-            name
-            for section in self.sections
-            if section.keyword in keywords
-            for name in section.text.split()
-        )
+    @property
+    def constants(self) -> Mapping[str, str]:
+        """The constants that get a value."""
+        return {name: value for name, sign, value in self._assignments() if sign == "="}
+
+    @property
+    def replaced(self) -> Mapping[str, str]:
+        """The constants and operators that another definition replaces."""
+        return {name: value for name, sign, value in self._assignments() if sign == "<-"}
 
     def witness_text(self, witness: str) -> str:
         """Return this cfg with `witness` as the only thing that is checked."""
@@ -83,25 +103,74 @@ class Cfg:
         )
         return "".join(kept) + f"INVARIANT {witness}\n"
 
+    def varied(self, name: str, comment: str, variation: Variation) -> "Cfg":
+        """Return the cfg `name` that differs from this one by `variation`; `comment` heads it."""
+        settled = {*variation.constants, *variation.replaced}
+        constants = {
+            **{key: value for key, value in self.constants.items() if key not in settled},
+            **variation.constants,
+        }
+        replaced = {
+            **{key: value for key, value in self.replaced.items() if key not in settled},
+            **variation.replaced,
+        }
+        lines = [f"\\* {comment}", *self._formulas(variation.specification), "CONSTANTS"]
+        lines += (f"    {key} = {value}" for key, value in constants.items())
+        lines += (f"    {key} <- {value}" for key, value in replaced.items())
+        if variation.checked is not None:
+            lines.append(" ".join(variation.checked))
+        return parse_cfg(name, "\n".join(lines) + "\n")
+
+    def _formulas(self, specification: str | None) -> Iterator[str]:
+        """Yield the sections that are neither constants nor checked."""
+        dropped = _INVARIANTS | _PROPERTIES | _CONSTANTS
+        if specification is not None:
+            dropped |= _BEHAVIOUR
+            yield f"SPECIFICATION {specification}"
+        for section in self.sections:
+            if section.keyword not in dropped:
+                yield f"{section.keyword} {' '.join(section.text.split())}"
+
+    def _names(self, keywords: frozenset[str]) -> tuple[str, ...]:
+        return tuple(
+            name
+            for section in self.sections
+            if section.keyword in keywords
+            for name in section.text.split()
+        )
+
+    def _assignments(self) -> Iterator[tuple[str, str, str]]:
+        """Yield what each constant or operator is set to, and whether by ``=`` or ``<-``."""
+        for section in self.sections:
+            if section.keyword in _CONSTANTS:
+                tokens = _ASSIGNMENT_OR_STRING.finditer(section.text)
+                found = [match for match in tokens if match[1]]
+                ends = [*(match.start() for match in found[1:]), len(section.text)]
+                for match, end in zip(found, ends, strict=True):
+                    yield match[1], match[2], " ".join(section.text[match.end() : end].split())
+
 
 def load_cfg(path: Path) -> Cfg:
-    """Read a cfg; raises InputRejectedError for what TLC 2.15 would not understand."""
+    """Read a cfg file; raises InputRejectedError for what TLC 2.15 would not understand."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InputRejectedError(str(path), None, f"unreadable ({error})", "repair it") from error
-    return Cfg(path=path, sections=tuple(_sections(path, text)))
+    return parse_cfg(str(path), text)
 
 
-def _sections(path: Path, text: str) -> Iterator[Section]:
+def parse_cfg(name: str, text: str) -> Cfg:
+    """Read the text of a cfg; raises InputRejectedError as `load_cfg` does."""
+    return Cfg(name=name, text=text, sections=tuple(_sections(name, text)))
+
+
+def _sections(name: str, text: str) -> Iterator[Section]:
     keyword, start, body = None, 1, ""
     line = 1
     for match in _TOKEN.finditer(text):
         token, kind = match[0], match.lastgroup
         if kind == "word" and token in _TOO_NEW:
-            raise InputRejectedError(
-                str(path), line, f"TLC 2.15 does not know {token}", _TOO_NEW[token]
-            )
+            raise InputRejectedError(name, line, f"TLC 2.15 does not know {token}", _TOO_NEW[token])
         if kind == "word" and token in _KEYWORDS:
             if keyword is not None:
                 yield Section(keyword=keyword, line=start, text=body)
@@ -109,7 +178,7 @@ def _sections(path: Path, text: str) -> Iterator[Section]:
         elif keyword is None:
             if kind != "comment" and token.strip():
                 raise InputRejectedError(
-                    str(path), line, f"a keyword expected, not {token}", "begin with SPECIFICATION"
+                    name, line, f"a keyword expected, not {token}", "begin with SPECIFICATION"
                 )
         else:
             body += " " if kind == "comment" else token

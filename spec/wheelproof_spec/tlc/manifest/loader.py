@@ -2,16 +2,18 @@
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.tlc.manifest.entry import ManifestEntry, is_list
-from wheelproof_spec.tlc.manifest.model import Model
+from wheelproof_spec.tlc.manifest.entry import Entry, is_list, is_table
+from wheelproof_spec.tlc.manifest.model import Kind, Model
+from wheelproof_spec.tlc.manifest.reader import BASE, ModelReader
 
 SCHEMA = "wheelproof.manifest/1"
 
-_TABLE = re.compile(r"\s*\[\[\s*model\s*\]\]")
+_SECTIONS = (BASE, *Kind)
+_TABLE = re.compile(rf"\s*\[\s*({'|'.join(_SECTIONS)})\s*\.\s*\"?([\w-]+)\"?\s*\]")
 _KEY = re.compile(r"\s*\"?([\w-]+)\"?\s*=")
 _TOML_LINE = re.compile(r"at line (\d+)")
 
@@ -19,42 +21,78 @@ _TOML_LINE = re.compile(r"at line (\d+)")
 def load_manifest(path: Path, *, pinning: bool = False) -> list[Model]:
     """Return the models of the manifest at `path` and of those that it includes, in their order.
 
-    Included files are named relative to the manifest, and folders everywhere too. With `pinning`
-    the numbers that TLC measures may be missing. Raises InputRejectedError.
+    Included files are named relative to the manifest. With `pinning` the numbers that TLC
+    measures may be missing. Raises InputRejectedError.
     """
-    models: list[Model] = []
-    document = _add_models(models, path, path, pinning)
-    for name in _included(path, document):
+    documents = _documents(path)
+    reader = ModelReader(path, library=_library(documents), pinning=pinning)
+    for part, text in documents.items():
+        for entry in _entries(part, text):
+            reader.read(entry)
+    return reader.models
+
+
+def library(path: Path) -> tuple[Path, ...]:
+    """Return the folders in which TLC finds the modules of the manifest at `path`.
+
+    Raises InputRejectedError.
+    """
+    return _library(_documents(path))
+
+
+def _library(documents: Iterable[Path]) -> tuple[Path, ...]:
+    parents = (part.parent.resolve() for part in documents)
+    folders = (folder for parent in parents for folder in (parent, parent / "models"))
+    return tuple(dict.fromkeys(folder for folder in folders if any(folder.glob("*.tla"))))
+
+
+def _documents(path: Path) -> dict[Path, str]:
+    """Return the text of the manifest and of each file that it includes."""
+    documents = {path: _read(path)}
+    for name in _included(path, _parsed(path, documents[path])):
         part = path.parent / name
-        if "include" in _add_models(models, path, part, pinning):
+        documents[part] = _read(part)
+        if "include" in _parsed(part, documents[part]):
             raise InputRejectedError(
                 str(part), None, "an included file includes others", f"include them in {path.name}"
             )
-    return models
+    return documents
 
 
-def _add_models(
-    models: list[Model], manifest: Path, path: Path, pinning: bool
-) -> Mapping[str, object]:
-    """Add the models of one file and return what it says."""
-    text = _read(path)
-    document = _document(path, text)
-    entries = document.get("model", [])
+def _entries(path: Path, text: str) -> list[Entry]:
+    """Return the tables of one file in their order."""
+    document = _parsed(path, text)
     blocks = _blocks(text)
-    if not is_list(entries) or len(blocks) != len(entries):
-        raise InputRejectedError(
-            str(path), None, "the models are no [[model]] tables", "write one table a model"
+    entries: list[Entry] = []
+    for section in _SECTIONS:
+        tables = document.get(section, {})
+        if not is_table(tables) or any((section, name) not in blocks for name in tables):
+            problem, remedy = (
+                f"{section!r} is no set of tables",
+                f"begin each with [{section}.NAME]",
+            )
+            raise InputRejectedError(str(path), None, problem, remedy)
+        entries += (
+            Entry(path, section, name, blocks[section, name], table)
+            for name, table in tables.items()
         )
-    for table, block in zip(entries, blocks, strict=True):
-        entry = ManifestEntry(manifest, path, block, table, pinning)
-        model = entry.model()
-        if any(model.name == other.name for other in models):
-            entry.reject("the name occurs twice", "rename one of the two", "name")
-        models.append(model)
-    return document
+    return sorted(entries, key=lambda entry: entry.line)
 
 
-def _document(path: Path, text: str) -> Mapping[str, object]:
+def _blocks(text: str) -> dict[tuple[str, str], dict[str, int]]:
+    """Return for each table its line, under "", and the line of each of its keys."""
+    blocks: dict[tuple[str, str], dict[str, int]] = {}
+    block: dict[str, int] = {}
+    for number, line in enumerate(text.splitlines(), start=1):
+        table, key = _TABLE.match(line), _KEY.match(line)
+        if table is not None:
+            block = blocks[table[1], table[2]] = {"": number}
+        elif key is not None:
+            block.setdefault(key[1], number)
+    return blocks
+
+
+def _parsed(path: Path, text: str) -> Mapping[str, object]:
     try:
         document: Mapping[str, object] = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -75,18 +113,6 @@ def _included(path: Path, document: Mapping[str, object]) -> tuple[str, ...]:
     return names
 
 
-def _blocks(text: str) -> list[dict[str, int]]:
-    """Return for each [[model]] table its line, under "", and the line of each of its keys."""
-    blocks: list[dict[str, int]] = []
-    for number, line in enumerate(text.splitlines(), start=1):
-        key = _KEY.match(line)
-        if _TABLE.match(line):
-            blocks.append({"": number})
-        elif blocks and key is not None:
-            blocks[-1].setdefault(key[1], number)
-    return blocks
-
-
 def _read(path: Path) -> str:
     if not path.is_file():
         raise InputRejectedError(
@@ -99,13 +125,13 @@ def _read(path: Path) -> str:
 
 
 def _check_document(path: Path, document: Mapping[str, object]) -> None:
-    unknown = sorted(document.keys() - {"schema", "include", "model"})
+    unknown = sorted(document.keys() - {"schema", "include", *_SECTIONS})
     if unknown:
         raise InputRejectedError(
             str(path),
             None,
             f"unknown key {unknown[0]!r}",
-            "only schema, include and [[model]] are allowed",
+            f"allowed are schema, include and the tables of {', '.join(_SECTIONS)}",
         )
     if document.get("schema") != SCHEMA:
         raise InputRejectedError(

@@ -43,7 +43,8 @@ class Expectation(StrEnum):
 class Model:
     """One entry of the manifest, with its files resolved.
 
-    Numbers that its expectation does not call for are None; so are those that are to be pinned.
+    `library` has the folders in which TLC finds the modules that `module` extends. Numbers that
+    its expectation does not call for are None; so are those that are to be pinned.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Model:
     module_path: Path
     cfg: Cfg
     manifest: Path
+    library: tuple[Path, ...]
     property: str | None
     distinct: int | None
     generated: int | None

@@ -2,11 +2,8 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.tlc.judging import describe, first_violation
-from wheelproof_spec.tlc.judging import explain
-from wheelproof_spec.tlc.running import Toolchain
-from wheelproof_spec.tlc.judging import ModelOutcome
-from wheelproof_spec.tlc.running import Counterexample
+from wheelproof_spec.tlc.judging import ModelOutcome, describe, explain, first_violation
+from wheelproof_spec.tlc.running import Counterexample, Toolchain
 from wheelproof_spec.tlc.states import show
 from wheelproof_spec.verdicts import overall
 

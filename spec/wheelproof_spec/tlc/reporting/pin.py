@@ -1,7 +1,6 @@
 """Writes the lines of the manifest that TLC's measurements call for."""
 
-from wheelproof_spec.tlc.judging import first_violation, is_expected
-from wheelproof_spec.tlc.judging import ModelOutcome
+from wheelproof_spec.tlc.judging import ModelOutcome, first_violation, is_expected
 from wheelproof_spec.tlc.running import ViolationKind
 
 

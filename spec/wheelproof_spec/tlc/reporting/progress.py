@@ -9,10 +9,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
+from wheelproof_spec.tlc.judging import ModelOutcome, Observer
 from wheelproof_spec.tlc.manifest import Model
-from wheelproof_spec.tlc.judging import ModelOutcome
 from wheelproof_spec.tlc.running import Statistics
-from wheelproof_spec.tlc.judging import Observer
 
 _QUIET_SECONDS = 20
 """A model that takes less writes no line but its last one to a file."""

@@ -8,9 +8,9 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from wheelproof_spec.tlc.judging import ModelOutcome
 from wheelproof_spec.tlc.reporting.document import announced_version
 from wheelproof_spec.tlc.running import Toolchain
-from wheelproof_spec.tlc.judging import ModelOutcome
 from wheelproof_spec.verdicts import Verdict, overall
 
 _WIDTH_OF_A_FILE = 140

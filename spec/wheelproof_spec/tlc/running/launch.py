@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wheelproof_spec.tlc.manifest import Expectation, Model, Tier
 from wheelproof_spec.tlc.running.frames import FrameReader
 from wheelproof_spec.tlc.running.jar import TlcJar, find_jar
 from wheelproof_spec.tlc.running.java import Java, find_java
 from wheelproof_spec.tlc.running.memory import MEBIBYTE
-from wheelproof_spec.tlc.manifest import Expectation, Model, Tier
 from wheelproof_spec.tlc.running.process import Ending, ProcessPool, ProcessResult
 from wheelproof_spec.tlc.running.report import ProgressCallback, TlcReport
 from wheelproof_spec.tlc.running.report_builder import ReportBuilder
@@ -147,7 +147,7 @@ def command_line(
 
     A fixed fingerprint polynomial and seed make the counterexamples of liveness repeatable.
     """
-    libraries = dict.fromkeys((model.module_path.parent, model.manifest.parent))
+    libraries = dict.fromkeys((model.module_path.parent, *model.library))
     compilers = ["-XX:TieredStopAtLevel=1"] if _is_short(model, options) else []
     return [
         str(toolchain.java.path),
@@ -183,7 +183,6 @@ def _prepare(folder: Path, model: Model, options: RunOptions) -> None:
         (folder / part).mkdir()
     shutil.copy(model.module_path, folder / "spec")
     cfg = folder / "spec" / f"{model.name}.cfg"
-    if options.witness is None:
-        shutil.copy(model.cfg.path, cfg)
-    else:
-        cfg.write_text(model.cfg.witness_text(options.witness), encoding="utf-8")
+    witness = options.witness
+    text = model.cfg.text if witness is None else model.cfg.witness_text(witness)
+    cfg.write_text(text, encoding="utf-8")
