@@ -105,18 +105,13 @@ class Cfg:
 
     def varied(self, name: str, comment: str, variation: Variation) -> "Cfg":
         """Return the cfg `name` that differs from this one by `variation`; `comment` heads it."""
-        settled = {*variation.constants, *variation.replaced}
-        constants = {
-            **{key: value for key, value in self.constants.items() if key not in settled},
-            **variation.constants,
-        }
-        replaced = {
-            **{key: value for key, value in self.replaced.items() if key not in settled},
-            **variation.replaced,
-        }
+        settings = {key: (sign, value) for key, sign, value in self._assignments()}
+        settings.update((key, ("=", value)) for key, value in variation.constants.items())
+        settings.update((key, ("<-", value)) for key, value in variation.replaced.items())
         lines = [f"\\* {comment}", *self._formulas(variation.specification), "CONSTANTS"]
-        lines += (f"    {key} = {value}" for key, value in constants.items())
-        lines += (f"    {key} <- {value}" for key, value in replaced.items())
+        # In the order of the base: TLC sorts strings by when it first meets them, and the
+        # counterexamples of liveness depend on that.
+        lines += (f"    {key} {sign} {value}" for key, (sign, value) in settings.items())
         if variation.checked is not None:
             lines.append(" ".join(variation.checked))
         return parse_cfg(name, "\n".join(lines) + "\n")
