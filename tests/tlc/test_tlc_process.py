@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.tlc import process, watchdog
+from wheelproof_spec.tlc.running import process, watchdog
 from wheelproof_spec.tlc.running.process import Ending, ProcessPool
 from wheelproof_spec.tlc.running.watchdog import processor_seconds
 

@@ -99,6 +99,8 @@ def _write_cfg(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.reports import write_text
     from wheelproof_spec.tlc.manifest import load_manifest, select_models
 
+    if arguments.models:
+        raise UsageError("--write-cfg runs nothing; leave out the models to run")
     models = select_models(
         load_manifest(_manifest(arguments), pinning=True), [arguments.write_cfg], []
     )

@@ -23,7 +23,8 @@ def is_table(value: object) -> TypeGuard[dict[str, object]]:
     return isinstance(value, dict)
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
+    """Tell whether a text is a name of TLA+."""
     return _IDENTIFIER.fullmatch(text) is not None
 
 
@@ -43,7 +44,7 @@ class Entry:
         if not is_table(table):
             self.reject("is no table", f"write [{section}.{name}]")
         self._table = table
-        if not _is_name(name):
+        if not is_name(name):
             self.reject("the name is no TLA+ name", "use letters, digits and _")
 
     @property
@@ -79,7 +80,7 @@ class Entry:
     def identifier(self, key: str) -> str:
         """Return a name of TLA+."""
         value = self.text(key)
-        if not _is_name(value):
+        if not is_name(value):
             self.reject(f"{key!r} is {value!r}, no TLA+ name", "use letters, digits and _", key)
         return value
 
@@ -114,7 +115,7 @@ class Entry:
         value = self._table.get(key, [])
         if not is_list(value):
             self.reject(f"{key!r} is no list", "write a list of names", key)
-        names = tuple(item for item in value if isinstance(item, str) and _is_name(item))
+        names = tuple(item for item in value if isinstance(item, str) and is_name(item))
         if len(names) != len(value) or len(set(names)) != len(names):
             self.reject(f"{key!r} is no list of different names", "write each name once", key)
         return names

@@ -67,11 +67,8 @@ def _entries(path: Path, text: str) -> list[Entry]:
     for section in _SECTIONS:
         tables = document.get(section, {})
         if not is_table(tables) or any((section, name) not in blocks for name in tables):
-            problem, remedy = (
-                f"{section!r} is no set of tables",
-                f"begin each with [{section}.NAME]",
-            )
-            raise InputRejectedError(str(path), None, problem, remedy)
+            remedy = f"begin each with [{section}.NAME]"
+            raise InputRejectedError(str(path), None, f"'{section}' is no set of tables", remedy)
         entries += (
             Entry(path, section, name, blocks[section, name], table)
             for name, table in tables.items()

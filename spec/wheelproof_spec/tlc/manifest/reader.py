@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spec.tlc.manifest.cfg import Cfg, Variation, load_cfg
-from wheelproof_spec.tlc.manifest.entry import Entry
+from wheelproof_spec.tlc.manifest.entry import Entry, is_name
 from wheelproof_spec.tlc.manifest.model import Expectation, Kind, Model, Tier
 
 BASE = "base"
@@ -176,6 +176,8 @@ def _expectation(entry: Entry) -> tuple[Expectation, str | None]:
     expectations = [expect for expect in Expectation if expect is not Expectation.PASS]
     for expect in expectations:
         if word == expect and bool(colon) == (expect in _KEYWORDS) and bool(name) == bool(colon):
+            if name and not is_name(name):
+                entry.reject(f"{name!r} is no TLA+ name", "use letters, digits and _", "expect")
             return expect, name or None
     forms = (f"{expect}: NAME" if expect in _KEYWORDS else str(expect) for expect in expectations)
     return entry.reject(f"'expect' is {text!r}", f"use one of {', '.join(forms)}", "expect")
