@@ -1,6 +1,6 @@
 -------------------------- MODULE MCBufferPool_bugs --------------------------
-(* What replaces an operator of BufferPool to bring a mistake into it.  A cfg names the operator *)
-(* that it replaces and the property that must break. *)
+(* What replaces an operator of BufferPool to bring a mistake into it.  The manifest names the
+   operator that it replaces and the property that must break. *)
 EXTENDS MCBufferPool
 
 \* Kafka's own: a newcomer does not look at the queue (3.2).

@@ -1,5 +1,6 @@
 ------------------------ MODULE MCFifoAllocator_bugs -------------------------
-(* What replaces an operator of FifoAllocator; a cfg names it and the property that must break. *)
+(* What replaces an operator of FifoAllocator; the manifest names it and the property that must
+   break. *)
 EXTENDS MCFifoAllocator
 
 \* Kafka's own: a newcomer does not look at the queue (3.2).

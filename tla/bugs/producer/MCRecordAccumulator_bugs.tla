@@ -1,6 +1,6 @@
 ----------------------- MODULE MCRecordAccumulator_bugs -----------------------
-(* What replaces an operator of RecordAccumulator to bring a mistake into it.  A cfg names the *)
-(* operator that it replaces and the property that must break. *)
+(* What replaces an operator of RecordAccumulator to bring a mistake into it.  The manifest names
+   the operator that it replaces and the property that must break. *)
 EXTENDS MCRecordAccumulator
 
 \* KAFKA-3147: what is aborted stays in its queue as it is.

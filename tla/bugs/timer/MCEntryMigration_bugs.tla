@@ -1,6 +1,6 @@
 ------------------------ MODULE MCEntryMigration_bugs ------------------------
-(* What replaces an action of EntryMigration to bring a mistake into it.  A cfg names the action *)
-(* that it replaces and the property that must break. *)
+(* What replaces an action of EntryMigration to bring a mistake into it.  The manifest names the
+   action that it replaces and the property that must break. *)
 EXTENDS MCEntryMigration
 
 \* KAFKA-2226: any list will do, even one whose monitor this thread does not hold.

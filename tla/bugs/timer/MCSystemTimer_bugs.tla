@@ -1,6 +1,6 @@
 -------------------------- MODULE MCSystemTimer_bugs --------------------------
-(* What replaces an action of SystemTimer to bring a mistake into it.  A cfg names the action that
-   it replaces and the property that must break. *)
+(* What replaces an action of SystemTimer to bring a mistake into it.  The manifest names the action
+   that it replaces and the property that must break. *)
 EXTENDS MCSystemTimer
 
 \* A bucket is linked to and its expiration set, but it is not offered.

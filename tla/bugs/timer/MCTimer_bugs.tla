@@ -1,8 +1,8 @@
 ---------------------------- MODULE MCTimer_bugs -----------------------------
 (***************************************************************************)
 (* Mistakes in what a timer is.  Each definition here replaces one of      *)
-(* Timer (the cfg says which) and breaks the property that its cfg names:  *)
-(* so no property of Timer is idle.                                        *)
+(* Timer and breaks a property (the manifest says which), so no property   *)
+(* of Timer is idle.                                                       *)
 (***************************************************************************)
 EXTENDS MCTimer
 

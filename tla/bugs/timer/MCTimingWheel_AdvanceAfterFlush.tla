@@ -3,7 +3,7 @@
 (* Known bug advance-after-flush: the bucket is flushed before the wheel's *)
 (* clock has moved to its expiration (1.6).  Each entry still lies as far  *)
 (* ahead as when it was added and goes back into the same bucket: the      *)
-(* flush never ends.  The cfg puts these definitions in the place of       *)
+(* flush never ends.  The manifest puts these definitions in the place of  *)
 (* TimingWheel's PollOf, FlushDone and AdvanceClock.                       *)
 (***************************************************************************)
 EXTENDS MCTimingWheel

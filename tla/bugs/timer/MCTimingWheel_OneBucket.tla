@@ -6,7 +6,7 @@
 (*                                                                         *)
 (* TimingWheel chooses the level in one go, which would not end here; so   *)
 (* this model of a single add takes each wheel.add as a step (1.3).  The   *)
-(* cfg puts BucketsAsAskedFor in the place of Buckets.                     *)
+(* manifest puts BucketsAsAskedFor in the place of Buckets.                *)
 (***************************************************************************)
 EXTENDS MCTimingWheel
 

@@ -1,8 +1,8 @@
 ------------------------ MODULE MCTimingWheel_bugs -------------------------
 (***************************************************************************)
 (* Mistakes that a timing wheel can be built with.  Each definition here   *)
-(* replaces one of TimingWheel (the cfg says which), and each is caught by *)
-(* the property that its cfg names: so no property of TimingWheel is idle. *)
+(* replaces one of TimingWheel, and each is caught by a property (the      *)
+(* manifest says which), so no property of TimingWheel is idle.            *)
 (***************************************************************************)
 EXTENDS MCTimingWheel
 
