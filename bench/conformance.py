@@ -22,15 +22,15 @@ from time import process_time
 from machine import this_machine
 from recorded_runs import damaged_lines, pool_lines, timer_lines, trace_lines
 from replay_against_tlc import Race, race
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import Router
-from wheelproof_spec.conformance.conformance import ConformancePlan
-from wheelproof_spec.conformance.suites import COMPONENTS
-from wheelproof_spec.conformance.trace_run import TraceChecker
-from wheelproof_spec.reports import write_json
-from wheelproof_spec.traces.line_parser import Rejection, parse_line
-from wheelproof_spec.traces.lines import TraceEvent, TraceHeader
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
+from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.suites import COMPONENTS
+from wheelproof_spec.components.timer.trace.run import TraceChecker
+from wheelproof_spec.engines.drive.conformance import ConformancePlan
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.line_parser import Rejection, parse_line
+from wheelproof_spec.engines.history.routing import Router
 
 SECONDS_TARGET = 20.0
 GROWTH_TARGET = 1.3

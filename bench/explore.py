@@ -17,9 +17,10 @@ from pathlib import Path
 import frontrun_comparison
 import graph_engine
 from machine import this_machine
-from wheelproof_spec.explore.explorer import Options, explore
-from wheelproof_spec.explore.program import Program
-from wheelproof_spec.explore.programs.classics import (
+from wheelproof_spec.components.failing_programs import bug_programs
+from wheelproof_spec.engines.explore.explorer import Options, explore
+from wheelproof_spec.engines.explore.program import Program
+from wheelproof_spec.engines.explore.programs.classics import (
     cas_rotation,
     cas_then_write,
     coherence,
@@ -27,9 +28,8 @@ from wheelproof_spec.explore.programs.classics import (
     last_zero,
     locked_increments,
 )
-from wheelproof_spec.explore.programs.known_bugs import bug_programs
-from wheelproof_spec.explore.programs.making import program
-from wheelproof_spec.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.engines.explore.substrate import SubstrateKind
 
 _SHORT_STEPS = 15
 _ENOUGH_A_SECOND = 5_000

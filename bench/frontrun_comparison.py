@@ -16,17 +16,17 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from wheelproof_spec.explore.explorer import Options, explore
-from wheelproof_spec.explore.program import Program
-from wheelproof_spec.explore.programs.classics import (
+from wheelproof_spec.engines.explore.explorer import Options, explore
+from wheelproof_spec.engines.explore.program import Program
+from wheelproof_spec.engines.explore.programs.classics import (
     increments,
     last_zero,
     locked_increments,
     philosophers,
     readers,
 )
-from wheelproof_spec.explore.programs.making import program
-from wheelproof_spec.explore.programs.waiting import event
+from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.engines.explore.programs.waiting import event
 
 TIMES_FASTER = 10
 _ENOUGH_FOR_A_RATE = 100

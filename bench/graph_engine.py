@@ -12,13 +12,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from wheelproof_spec.explore.program import Program
-from wheelproof_spec.explore.programs.classics import increments, last_zero, philosophers
-from wheelproof_spec.explore.programs.making import program
-from wheelproof_spec.graphs.engine import explore_graph
-from wheelproof_spec.graphs.exploration import graph_program
-from wheelproof_spec.graphs.models.system_timer import Cast, system_timer
-from wheelproof_spec.graphs.subject import GraphProgram
+from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
+from wheelproof_spec.engines.explore.program import Program
+from wheelproof_spec.engines.explore.programs.classics import increments, last_zero, philosophers
+from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.engines.graph.engine import explore_graph
+from wheelproof_spec.engines.graph.exploration import graph_program
+from wheelproof_spec.engines.graph.subject import GraphProgram
 
 _ENOUGH_EDGES_A_SECOND = 20_000
 _MANY_STATES = 1_000_000

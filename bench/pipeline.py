@@ -38,10 +38,10 @@ from wheelproof_spark.inputs import plan
 from wheelproof_spark.manifest import Manifest, load
 from wheelproof_spark.session import spark_session
 from wheelproof_spark.standalone import standalone_cluster
-from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions, open_run
-from wheelproof_spec.check.routing import Router
-from wheelproof_spec.reports import write_json
-from wheelproof_spec.traces.reader import read_lines
+from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions, open_run
+from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.engines.history.routing import Router
 
 PARTS = ("one", "many", "masters", "check")
 SHARE_TARGET = 0.6
@@ -191,7 +191,14 @@ def masters(figures: Figures, folder: Path, events: int, seed: int) -> None:
 def _program(source: Path, output: Path, master: str) -> None:
     words = ["pipeline", "check", "--input", source, "--output", output, "--master", master]
     # The same number of parts for all, so that only the number of hands differs.
-    command = [sys.executable, "-m", "wheelproof_spec.cli", *map(str, words), "--partitions", "8"]
+    command = [
+        sys.executable,
+        "-m",
+        "wheelproof_spec.app.cli",
+        *map(str, words),
+        "--partitions",
+        "8",
+    ]
     environment = {**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode != 1:

@@ -18,7 +18,7 @@ from producer_partitions import PartitionCost, measure_partitions
 from stopwatch import microseconds_each
 from wheelproof import sync
 from wheelproof.producer import BufferPool
-from wheelproof_spec.reports import write_json
+from wheelproof_spec.base.reports import write_json
 
 _POOLABLE = 16_384
 _THREADS = 10

@@ -20,7 +20,7 @@ from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
-from wheelproof_spec.reports import write_json
+from wheelproof_spec.base.reports import write_json
 
 KEYS_EACH = 3
 TRIGGERED_PERCENT = 90

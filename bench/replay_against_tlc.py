@@ -5,15 +5,15 @@ from resource import RUSAGE_CHILDREN, getrusage
 from time import process_time
 
 from recorded_runs import trace_lines
-from wheelproof_spec.check.tlc_traces import judge_with_tlc
-from wheelproof_spec.check.trace_module import RecordedTrace
-from wheelproof_spec.conformance.trace_run import DEFAULT_WHEEL_SIZE, TraceChecker, TraceOrder
-from wheelproof_spec.conformance.trace_search import Step
-from wheelproof_spec.tlc.running import Toolchain, find_toolchain
-from wheelproof_spec.traces.line_parser import parse_line
-from wheelproof_spec.traces.lines import TraceEvent, TraceHeader
-from wheelproof_spec.traces.timer_events import TimerSettings
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.events import TimerSettings
+from wheelproof_spec.components.timer.trace.run import DEFAULT_WHEEL_SIZE, TraceChecker, TraceOrder
+from wheelproof_spec.components.timer.trace.search import Step
+from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
+from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
+from wheelproof_spec.engines.history.line_parser import parse_line
+from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
 
 _FEW = 40
 

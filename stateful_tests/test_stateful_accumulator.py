@@ -3,11 +3,11 @@
 import pytest
 
 from wheelproof.producer import RecordAccumulator
-from wheelproof_spec.conformance.reference_accumulator import ReferenceAccumulatorPort
-from wheelproof_spec.fuzz.accumulator_sequential import run_accumulator_fuzz
-from wheelproof_spec.fuzz.accumulator_threads import run_threaded_accumulator_fuzz
-from wheelproof_spec.fuzz.report import FuzzReport
-from wheelproof_spec.known_bugs import ACCUMULATOR_BUGS, AccumulatorBug, Finder
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
+from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz
+from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, AccumulatorBug, Finder
 
 SEED = 20_261_120
 MANY_BATCHES_S = 120.0

@@ -7,24 +7,24 @@ from wheelproof.purgatory import (
     DelayedOperationPurgatory,
     ExclusiveDiscipline,
 )
-from wheelproof_spec.conformance.driver_messages import parse_request
-from wheelproof_spec.conformance.port import judge_call
-from wheelproof_spec.conformance.purgatory_calls import parse_purgatory_call
-from wheelproof_spec.conformance.purgatory_judge import PurgatoryJudge
-from wheelproof_spec.conformance.reference_purgatory import ReferencePurgatoryPort
-from wheelproof_spec.fuzz.purgatory_sequential import run_purgatory_fuzz
-from wheelproof_spec.fuzz.purgatory_threads import run_threaded_purgatory_fuzz
-from wheelproof_spec.fuzz.report import FuzzFailure, FuzzReport
-from wheelproof_spec.known_bugs import PURGATORY_BUGS, Finder, PurgatoryBug
-from wheelproof_spec.known_bugs.purgatory import (
+from wheelproof_spec.base.fuzz_report import FuzzFailure, FuzzReport
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.components.bugs import PURGATORY_BUGS, Finder, PurgatoryBug
+from wheelproof_spec.components.purgatory.bugs import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
 )
-from wheelproof_spec.oracle.purgatory_contract import (
+from wheelproof_spec.components.purgatory.calls import parse_purgatory_call
+from wheelproof_spec.components.purgatory.contract import (
     KAFKA_PURGATORY,
     STRICT_PURGATORY,
     PurgatoryContract,
 )
+from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
+from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz
+from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
+from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.engines.drive.driver.messages import parse_request
 
 SEED = 20_261_120
 MANY_BATCHES_S = 120.0

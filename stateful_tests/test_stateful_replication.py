@@ -3,9 +3,9 @@
 import pytest
 
 from wheelproof.replication import ReplicaManager
-from wheelproof_spec.fuzz.replication_sequential import run_replication_fuzz
-from wheelproof_spec.fuzz.replication_threads import run_threaded_replication_fuzz
-from wheelproof_spec.known_bugs import REPLICATION_BUGS, Finder, ReplicationBug
+from wheelproof_spec.components.bugs import REPLICATION_BUGS, Finder, ReplicationBug
+from wheelproof_spec.components.replication.fuzz.sequential import run_replication_fuzz
+from wheelproof_spec.components.replication.fuzz.threads import run_threaded_replication_fuzz
 
 SEED = 3
 MANY_BATCHES_S = 120.0

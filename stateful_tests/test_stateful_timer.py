@@ -3,18 +3,18 @@
 import pytest
 
 from wheelproof.timer import SystemTimer, TimerTaskList
-from wheelproof_spec.conformance.driver_messages import parse_request
-from wheelproof_spec.conformance.port import judge_call
-from wheelproof_spec.conformance.timer_calls import parse_timer_call
-from wheelproof_spec.conformance.timer_domain import TimerDomain
-from wheelproof_spec.conformance.timer_judge import TimerJudge
-from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
-from wheelproof_spec.fuzz.list_threads import run_list_fuzz
-from wheelproof_spec.fuzz.report import FuzzFailure, FuzzReport
-from wheelproof_spec.fuzz.timer_sequential import run_timer_fuzz
-from wheelproof_spec.fuzz.timer_threads import run_threaded_timer_fuzz
-from wheelproof_spec.known_bugs import TIMER_BUGS, Finder, TimerBug
-from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, TimerContract
+from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
+from wheelproof_spec.base.fuzz_report import FuzzFailure, FuzzReport
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.components.bugs import TIMER_BUGS, Finder, TimerBug
+from wheelproof_spec.components.timer.calls import parse_timer_call
+from wheelproof_spec.components.timer.domain import TimerDomain
+from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
+from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
+from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
+from wheelproof_spec.components.timer.judge import TimerJudge
+from wheelproof_spec.engines.drive.driver.messages import parse_request
 
 SEED = 20_261_120
 MANY_BATCHES_S = 120.0

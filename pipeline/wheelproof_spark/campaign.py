@@ -37,7 +37,7 @@ from wheelproof_spark.errors import PipelineError
 from wheelproof_spark.place import locked
 from wheelproof_spark.seed_ranges import Range, missing, size
 from wheelproof_spark.session import LOCAL, spark_session
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
 
 _FIRST_WAVE_A_CORE = 50
 _SECONDS_A_WAVE = 10.0

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from wheelproof_spark.options import add_master, add_output
 from wheelproof_spark.seed_ranges import seed_range
-from wheelproof_spec.arguments import positive
-from wheelproof_spec.verbs import Verbs
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.arguments import positive
 
 if TYPE_CHECKING:
     from wheelproof_spark.campaign import CampaignJob

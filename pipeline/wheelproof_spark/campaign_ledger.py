@@ -10,8 +10,8 @@ from typing import cast
 from wheelproof_spark.errors import PipelineError
 from wheelproof_spark.records import record_of
 from wheelproof_spark.seed_ranges import Range, joined, size
-from wheelproof_spec.errors import InputRejectedError, UsageError
-from wheelproof_spec.reports import write_json
+from wheelproof_spec.base.errors import InputRejectedError, UsageError
+from wheelproof_spec.base.reports import write_json
 
 SCHEMA = "wheelproof.campaign/1"
 NAME = "manifest.json"

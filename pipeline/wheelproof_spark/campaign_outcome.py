@@ -4,8 +4,8 @@ import argparse
 from dataclasses import asdict
 
 from wheelproof_spark.campaign_ledger import CampaignManifest, Failure, SeedCounts
-from wheelproof_spec.reports import write_json, write_junit
-from wheelproof_spec.verdicts import CheckResult, ExitCode, Verdict, exit_code
+from wheelproof_spec.base.reports import write_json, write_junit
+from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict, exit_code
 
 SCHEMA = "wheelproof.campaign.outcome/1"
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from wheelproof_spark.campaign_schema import LEDGER_ARROW
 from wheelproof_spark.campaign_targets import Target, find_target
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
 
 _ROWS = 256
 

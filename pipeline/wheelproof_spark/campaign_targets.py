@@ -10,20 +10,20 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Protocol
 
-from wheelproof_spec.errors import UsageError
-from wheelproof_spec.explore.explorer import Engine, Options, explore
-from wheelproof_spec.explore.programs import find_program, passing_programs
-from wheelproof_spec.explore.programs.known_bugs import failing_programs
-from wheelproof_spec.fuzz.command import check_result
-from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
-from wheelproof_spec.fuzz.machines import MACHINES
-from wheelproof_spec.fuzz.order import FuzzOrder
-from wheelproof_spec.fuzz.report import FuzzReport
-from wheelproof_spec.known_bugs import find_bug
-from wheelproof_spec.known_bugs.known_bug import Finder
-from wheelproof_spec.known_bugs.table import KNOWN_BUGS
-from wheelproof_spec.oracle import Violation
-from wheelproof_spec.verdicts import CheckResult, Verdict
+from wheelproof_spec.app.fuzz import check_result
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.bug_table import KNOWN_BUGS
+from wheelproof_spec.components.bugs import find_bug
+from wheelproof_spec.components.failing_programs import failing_programs
+from wheelproof_spec.components.machines import MACHINES
+from wheelproof_spec.components.programs import find_program, passing_programs
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
 SCHEDULES_OF_A_SEED = 50
 """How many schedules of a program one seed draws."""

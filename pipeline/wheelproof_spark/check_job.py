@@ -21,8 +21,8 @@ from wheelproof_spark.provenance import machine, versions
 from wheelproof_spark.run_judge import FirstLines
 from wheelproof_spark.schemas import RESULTS
 from wheelproof_spark.session import LOCAL, spark_session
-from wheelproof_spec.check.checkers import CheckOptions
-from wheelproof_spec.errors import UsageError
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 _BYTES_A_PARTITION = 64 << 20
 _LEAST_PARTITIONS_A_CORE = 2

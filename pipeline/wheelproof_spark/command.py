@@ -7,7 +7,7 @@ from wheelproof_spark import (
     report_command,
     stream_command,
 )
-from wheelproof_spec.verbs import Verbs
+from wheelproof_spec.app.verbs import Verbs
 
 
 def register(verbs: Verbs) -> None:

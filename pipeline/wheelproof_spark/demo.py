@@ -16,9 +16,9 @@ from wheelproof_spark.manifest import Manifest
 from wheelproof_spark.report import write_page
 from wheelproof_spark.session import LOCAL
 from wheelproof_spark.side_by_side import run_programs
-from wheelproof_spec.check.checkers import CheckOptions
-from wheelproof_spec.errors import UsageError
-from wheelproof_spec.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 RUNS = 3_000
 _RECORDED = "runs"

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spark.options import add_master
-from wheelproof_spec.arguments import positive
-from wheelproof_spec.reports import result_document, write_json, write_junit
-from wheelproof_spec.verbs import Verbs
-from wheelproof_spec.verdicts import exit_code, overall
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.arguments import positive
+from wheelproof_spec.base.reports import result_document, write_json, write_junit
+from wheelproof_spec.base.verdicts import exit_code, overall
 
 if TYPE_CHECKING:
     from wheelproof_spark.demo import DemoResult

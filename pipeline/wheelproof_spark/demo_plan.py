@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheelproof_spec.errors import MissingToolError
-from wheelproof_spec.main_job.kafka import built_adapter
+from wheelproof_spec.app.main_job.kafka import built_adapter
+from wheelproof_spec.base.errors import MissingToolError
 
 _THREADS, _OPERATIONS = 3, 30
 _LATENESS_MS = 60_000
@@ -45,7 +45,7 @@ def demo_plan(folder: Path, runs: int, seed: int) -> DemoPlan:
     Raises MissingToolError if the adapter of Apache Kafka is not built, in CI; elsewhere it is
     left out.
     """
-    reference = (sys.executable, "-m", "wheelproof_spec.cli", "record")
+    reference = (sys.executable, "-m", "wheelproof_spec.app.cli", "record")
     loads = [*_loads("reference", reference, folder, runs, seed)]
     adapter, left_out = built_adapter(), ""
     if adapter is not None:

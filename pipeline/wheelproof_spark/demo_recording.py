@@ -10,13 +10,13 @@ from wheelproof.clock import ManualClock
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
-from wheelproof_spec.loads.load import refusal_of
-from wheelproof_spec.loads.load_recorder import LoadRecorder
-from wheelproof_spec.traces.lines import HistoryHeader
-from wheelproof_spec.traces.timer_events import AddAsked, CancelAnswer, TaskAsked, TimerSettings
-from wheelproof_spec.traces.trace_recorder import tracing
-from wheelproof_spec.traces.vocabulary import Implementation
+from wheelproof_spec.base.codec.vocabulary import Implementation
+from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TimerSettings
+from wheelproof_spec.components.timer.trace.recorder import tracing
+from wheelproof_spec.engines.history.recording.load import refusal_of
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 BUG = find_bug(TIMER_BUGS, "KAFKA-2226/no-cancelled-test")
 """A timer that runs what was cancelled, and says of what has run that it was cancelled."""

@@ -2,7 +2,7 @@
 
 import re
 
-from wheelproof_spec.errors import WheelproofSpecError
+from wheelproof_spec.base.errors import WheelproofSpecError
 
 
 class PipelineError(WheelproofSpecError):

@@ -8,7 +8,7 @@ from pyspark.sql.functions import coalesce, col, count, explode, lit, split, whe
 from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.schemas import VERDICT_COLUMNS, VIOLATION_COLUMNS
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
 
 WHO = ("format", "component", "implementation", "version")
 """By what counts are grouped: the subject of a verdict."""

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from wheelproof_spark.manifest import FileEntry, Manifest
 from wheelproof_spark.splits import Split, is_packed
-from wheelproof_spec.errors import InputRejectedError
+from wheelproof_spec.base.errors import InputRejectedError
 
 LARGEST_SPLIT = 32 << 20
 """The largest piece of a plain file that one task reads, in bytes."""

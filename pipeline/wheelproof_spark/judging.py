@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from wheelproof_spark.run_judge import FirstLines, Row, RunJudge
 from wheelproof_spark.schemas import GOOD, RESULTS_ARROW
-from wheelproof_spec.check.checkers import CheckOptions
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 _ROWS = 512
 

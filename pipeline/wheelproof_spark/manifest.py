@@ -8,9 +8,9 @@ from typing import cast
 
 from wheelproof_spark.errors import PipelineError
 from wheelproof_spark.records import record_of
-from wheelproof_spec.errors import InputRejectedError, UsageError
-from wheelproof_spec.reports import write_json
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.errors import InputRejectedError, UsageError
+from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.verdicts import Verdict
 
 SCHEMA = "wheelproof.pipeline/1"
 NAME = "manifest.json"

@@ -3,8 +3,8 @@
 import math
 from collections import Counter
 
-from wheelproof_spec.traces.lines import HistoryHeader, HistoryOp
-from wheelproof_spec.traces.timer_events import AddAsked, CancelAnswer, TaskAsked, TickAsked
+from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp
+from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TickAsked
 
 _NS = 1_000_000
 

@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from wheelproof_spec.arguments import positive
+from wheelproof_spec.base.arguments import positive
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:

@@ -4,8 +4,8 @@ import argparse
 from dataclasses import asdict
 
 from wheelproof_spark.manifest import Counts, Manifest
-from wheelproof_spec.reports import write_json, write_junit
-from wheelproof_spec.verdicts import CheckResult, ExitCode, Verdict
+from wheelproof_spec.base.reports import write_json, write_junit
+from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
 
 SCHEMA = "wheelproof.pipeline.outcome/1"
 

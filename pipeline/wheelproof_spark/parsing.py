@@ -7,8 +7,8 @@ import pyarrow as pa
 
 from wheelproof_spark.schemas import BRONZE_ARROW
 from wheelproof_spark.splits import PlacedLine, Split, placed_lines
-from wheelproof_spec.traces.line_parser import Event, Rejection, parse_line
-from wheelproof_spec.traces.lines import (
+from wheelproof_spec.base.codec.vocabulary import Absent
+from wheelproof_spec.base.history.lines import (
     HistoryEnd,
     HistoryHeader,
     HistoryOp,
@@ -17,7 +17,7 @@ from wheelproof_spec.traces.lines import (
     TraceHeader,
     Vector,
 )
-from wheelproof_spec.traces.vocabulary import Absent
+from wheelproof_spec.engines.history.line_parser import Event, Rejection, parse_line
 
 HEADER, BODY, END = range(3)
 _ROWS = 4_096

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from wheelproof_spark.manifest import NAME, Manifest, load
-from wheelproof_spec.errors import UsageError
+from wheelproof_spec.base.errors import UsageError
 
 _LOCK = ".lock"
 _NUMBERED = ("bronze", "silver", "gold", ".work")

@@ -14,10 +14,10 @@ from wheelproof_spark.manifest import Manifest, load
 from wheelproof_spark.outcome import code_of, sentence
 from wheelproof_spark.report_cases import Violation, explained
 from wheelproof_spark.step_graph import StepGraph, step_graph
-from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.reports import write_json, write_text
-from wheelproof_spec.traces.components import COMPONENTS
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.base.errors import InputRejectedError
+from wheelproof_spec.base.reports import write_json, write_text
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.components.definitions import COMPONENTS
 
 MOST_VIOLATIONS = 500
 _WIDTH = 420

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from wheelproof_spark.options import add_output
-from wheelproof_spec.verbs import Verbs
+from wheelproof_spec.app.verbs import Verbs
 
 
 def register(verbs: Verbs) -> None:

@@ -8,13 +8,8 @@ from typing import NamedTuple
 
 from wheelproof_spark.meter import HistoryMeter
 from wheelproof_spark.parsing import BODY, HEADER
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import Body, Checker, Header
-from wheelproof_spec.conformance.run_verdict import RunVerdict
-from wheelproof_spec.conformance.strict_json import MalformedError
-from wheelproof_spec.conformance.trace_run import MOST_KEPT
-from wheelproof_spec.traces.line_parser import Rejection, parse_line
-from wheelproof_spec.traces.lines import (
+from wheelproof_spec.base.codec.vocabulary import Absent
+from wheelproof_spec.base.history.lines import (
     HistoryEnd,
     HistoryHeader,
     HistoryOp,
@@ -23,8 +18,13 @@ from wheelproof_spec.traces.lines import (
     TraceHeader,
     Vector,
 )
-from wheelproof_spec.traces.vocabulary import Absent
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.trace.run import MOST_KEPT
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.line_parser import Rejection, parse_line
+from wheelproof_spec.engines.history.routing import Body, Checker, Header
 
 MOST_GAPS = 20
 """How many gaps of a run are named; their sizes are summed."""

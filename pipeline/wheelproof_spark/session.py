@@ -12,8 +12,8 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from wheelproof_spark.errors import PipelineError
-from wheelproof_spec.errors import MissingToolError, UsageError
-from wheelproof_spec.tlc.running import find_java
+from wheelproof_spec.base.errors import MissingToolError, UsageError
+from wheelproof_spec.engines.tlc.running import find_java
 
 OLDEST_JAVA = 17
 LOCAL = "local[*]"

@@ -9,7 +9,7 @@ from pyspark.sql.functions import broadcast, col, lit, when
 from wheelproof_spark.judging import judge_groups
 from wheelproof_spark.run_judge import FirstLines
 from wheelproof_spark.schemas import GOOD, RESULTS
-from wheelproof_spec.check.checkers import CheckOptions
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 _NAME = ["format", "run"]
 _PAIR = ["format", "run", "file_id"]

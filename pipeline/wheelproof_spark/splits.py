@@ -13,8 +13,8 @@ from wheelproof_spark.parquet_lines import MAGIC as PARQUET
 from wheelproof_spark.parquet_lines import parquet_lines
 from wheelproof_spark.zstd_stream import MAGIC as ZSTD
 from wheelproof_spark.zstd_stream import ZstdStream
-from wheelproof_spec.traces.line_parser import LINE_LIMIT, Rejection
-from wheelproof_spec.traces.reader import FREE_BYTES, MOST_UNPACKED, lines_of
+from wheelproof_spec.engines.history.line_parser import LINE_LIMIT, Rejection
+from wheelproof_spec.engines.history.reader import FREE_BYTES, MOST_UNPACKED, lines_of
 
 GZIP = b"\x1f\x8b"
 ZIP = b"PK\x03\x04"

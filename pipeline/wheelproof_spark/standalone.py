@@ -16,7 +16,7 @@ from pathlib import Path
 import pyspark
 
 from wheelproof_spark.errors import PipelineError
-from wheelproof_spec.conformance.process_group import end
+from wheelproof_spec.engines.drive.driver.process_group import end
 
 _HOST = "127.0.0.1"
 _DEPLOY = "org.apache.spark.deploy"

@@ -25,7 +25,7 @@ from wheelproof_spark.stream_gold import APPENDED, SUMMED, NewRuns
 from wheelproof_spark.stream_schemas import FILES, OPEN, PARTS
 from wheelproof_spark.stream_state import Patience
 from wheelproof_spark.stream_store import Attempt, StreamStore
-from wheelproof_spec.check.checkers import CheckOptions
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 MOST_BATCHES = 100
 """How many batches the manifest tells of."""

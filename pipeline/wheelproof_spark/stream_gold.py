@@ -14,7 +14,7 @@ from wheelproof_spark.collected import collected
 from wheelproof_spark.gold import OF_RUNS, verdicts, violations
 from wheelproof_spark.manifest import Counts
 from wheelproof_spark.small_tables import read_rows, write_rows
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
 
 APPENDED = ("verdicts", "violations")
 SUMMED = tuple(OF_RUNS)

@@ -16,7 +16,7 @@ from wheelproof_spark.stop import Stop
 from wheelproof_spark.stream_batch import Judging, NewFile, StreamBatch
 from wheelproof_spark.stream_query import Pace, follow
 from wheelproof_spark.stream_store import StreamStore
-from wheelproof_spec.errors import InputRejectedError, UsageError
+from wheelproof_spec.base.errors import InputRejectedError, UsageError
 
 _PATTERN = frozenset("*?[]{}\\")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from wheelproof_spark.manifest import Manifest, StreamProgress, load, save
-from wheelproof_spec.errors import UsageError
+from wheelproof_spec.base.errors import UsageError
 
 SCHEMA = "wheelproof.pipeline.stream/1"
 CHECKPOINT = "checkpoint"

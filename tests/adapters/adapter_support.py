@@ -4,9 +4,9 @@ import shlex
 import sys
 from pathlib import Path
 
-from wheelproof_spec.conformance.conformance import ConformancePlan
-from wheelproof_spec.conformance.conformance_result import ConformanceResult
-from wheelproof_spec.conformance.suites import COMPONENTS
+from wheelproof_spec.components.suites import COMPONENTS
+from wheelproof_spec.engines.drive.conformance import ConformancePlan
+from wheelproof_spec.engines.drive.result import ConformanceResult
 
 ADAPTERS = Path(__file__).resolve().parent.parent.parent / "adapters"
 HEAPQ = ADAPTERS / "python-heapq" / "driver.py"

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from adapter_support import HEAPQ, conform, python
 
-from wheelproof_spec.conformance.conformance import FUZZED_CASES
-from wheelproof_spec.conformance.driver_messages import parse_request
-from wheelproof_spec.conformance.timer_clauses import TimerClause
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.clauses import TimerClause
+from wheelproof_spec.engines.drive.conformance import FUZZED_CASES
+from wheelproof_spec.engines.drive.driver.messages import parse_request
 
 DUE = "(self.now_ms + delay_ms) // self.tick_ms * self.tick_ms"
 STILL_ADDED = "if self.add_of_task.get(task) == number:"

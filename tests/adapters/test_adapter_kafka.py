@@ -5,11 +5,9 @@ from collections.abc import Iterator
 import pytest
 from adapter_support import KAFKA, conform
 
-from wheelproof_spec.conformance.driver_port import DriverPort
-from wheelproof_spec.conformance.driver_process import DriverFailedError, DriverLimits
-from wheelproof_spec.conformance.driver_session import DriverSession
-from wheelproof_spec.conformance.port import RefusedError
-from wheelproof_spec.conformance.timer_calls import (
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.calls import (
     Add,
     Advance,
     Reset,
@@ -18,8 +16,10 @@ from wheelproof_spec.conformance.timer_calls import (
     TimerObservation,
     parse_timer_answer,
 )
-from wheelproof_spec.conformance.timer_clauses import TimerClause, TimerLimit
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.timer.clauses import TimerClause, TimerLimit
+from wheelproof_spec.engines.drive.driver.port import DriverPort
+from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
+from wheelproof_spec.engines.drive.driver.session import DriverSession
 
 pytestmark = pytest.mark.slow
 

@@ -3,10 +3,10 @@
 import pytest
 from adapter_support import KAFKA, conform
 
-from wheelproof_spec.conformance.accumulator_clauses import AccumulatorLimit
-from wheelproof_spec.conformance.conformance import FUZZED_CASES
-from wheelproof_spec.oracle.record_accumulator import AccumulatorClause
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.accumulator.clauses import AccumulatorLimit
+from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
+from wheelproof_spec.engines.drive.conformance import FUZZED_CASES
 
 pytestmark = pytest.mark.slow
 

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 from adapter_support import KAFKA, conform
-
-from wheelproof_spec.conformance.buffer_pool_calls import (
+from wheelproof_spec.components.buffer_pool.calls import (
     Advance,
     Allocate,
     Deallocate,
@@ -15,10 +14,11 @@ from wheelproof_spec.conformance.buffer_pool_calls import (
     Reset,
     parse_pool_answer,
 )
-from wheelproof_spec.conformance.driver_port import DriverPort
-from wheelproof_spec.conformance.driver_session import DriverSession
-from wheelproof_spec.oracle.buffer_pool import PoolClause, PoolOutcome
-from wheelproof_spec.verdicts import Verdict
+
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.buffer_pool.oracle import PoolClause, PoolOutcome
+from wheelproof_spec.engines.drive.driver.port import DriverPort
+from wheelproof_spec.engines.drive.driver.session import DriverSession
 
 pytestmark = pytest.mark.slow
 

@@ -3,9 +3,9 @@
 import pytest
 from adapter_support import conform
 
-from wheelproof_spec.conformance.conformance import FUZZED_CASES
-from wheelproof_spec.oracle.purgatory_contract import PurgatoryClause
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.purgatory.contract import PurgatoryClause
+from wheelproof_spec.engines.drive.conformance import FUZZED_CASES
 
 pytestmark = pytest.mark.slow
 

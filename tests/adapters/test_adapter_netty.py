@@ -3,9 +3,8 @@
 import pytest
 from adapter_support import NETTY, conform
 
-from wheelproof_spec.conformance.driver_port import DriverPort
-from wheelproof_spec.conformance.driver_session import DriverSession
-from wheelproof_spec.conformance.timer_calls import (
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.calls import (
     Add,
     Advance,
     Cancel,
@@ -14,8 +13,9 @@ from wheelproof_spec.conformance.timer_calls import (
     TimerConfig,
     parse_timer_answer,
 )
-from wheelproof_spec.conformance.timer_clauses import TimerClause, TimerLimit
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.timer.clauses import TimerClause, TimerLimit
+from wheelproof_spec.engines.drive.driver.port import DriverPort
+from wheelproof_spec.engines.drive.driver.session import DriverSession
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from adapter_support import ADAPTERS, conform, python
 
-from wheelproof_spec.cli import main
-from wheelproof_spec.conformance.templates import TEMPLATES
-from wheelproof_spec.verdicts import ExitCode, Verdict
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.engines.drive.templates import TEMPLATES
 
 TEMPLATE = ADAPTERS / "template"
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from small_histories import History
 
-from wheelproof_spec.traces.writer import format_line
+from wheelproof_spec.base.codec.writer import format_line
 
 
 def timer_file(history: History, name: str) -> tuple[bytes, ...]:

@@ -4,22 +4,22 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from small_histories import History, Op
+from wheelproof_spec.components.buffer_pool.events import (
+    AllocateAnswer,
+    AllocateAsked,
+    DeallocateAsked,
+)
 
-from wheelproof_spec.conformance.linearizability import Model
-from wheelproof_spec.conformance.linearizability_calls import (
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TickAsked
+from wheelproof_spec.engines.history.linearizability import Model
+from wheelproof_spec.engines.history.linearizability_calls import (
     UNKNOWN,
     Event,
     Invoked,
     Returned,
     Unknown,
 )
-from wheelproof_spec.traces.producer_events import (
-    AllocateAnswer,
-    AllocateAsked,
-    DeallocateAsked,
-)
-from wheelproof_spec.traces.timer_events import AddAsked, CancelAnswer, TaskAsked, TickAsked
-from wheelproof_spec.traces.vocabulary import ABSENT
 
 Operation = tuple[str, object]
 Answer = object

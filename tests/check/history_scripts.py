@@ -4,11 +4,14 @@ from collections.abc import Sequence
 from typing import Literal
 
 from small_histories import History, Line, history_of
+from wheelproof_spec.base.codec.definitions import CountAnswer
+from wheelproof_spec.components.buffer_pool.events import (
+    MemoryAnswer,
+)
 
-from wheelproof_spec.conformance.history_run import HistoryChecker
-from wheelproof_spec.conformance.run_verdict import RunVerdict
-from wheelproof_spec.traces.definitions import CountAnswer
-from wheelproof_spec.traces.producer_events import (
+from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.components.accumulator.events import (
     AccumulatorSettings,
     AppendAnswer,
     AppendAsked,
@@ -16,10 +19,9 @@ from wheelproof_spec.traces.producer_events import (
     CallbackAsked,
     DrainAnswer,
     DrainedBatch,
-    MemoryAnswer,
     PartitionAsked,
 )
-from wheelproof_spec.traces.purgatory_events import (
+from wheelproof_spec.components.purgatory.events import (
     CancelledAnswer,
     CheckedAnswer,
     CompletedAnswer,
@@ -28,8 +30,8 @@ from wheelproof_spec.traces.purgatory_events import (
     PurgatorySettings,
     WatchAsked,
 )
-from wheelproof_spec.traces.timer_events import AdvanceAnswer, AdvanceAsked, TickAsked
-from wheelproof_spec.traces.vocabulary import Nothing
+from wheelproof_spec.components.timer.events import AdvanceAnswer, AdvanceAsked, TickAsked
+from wheelproof_spec.engines.history.run import HistoryChecker
 
 Lines = tuple[Line, ...]
 _NOTHING = Nothing()

@@ -10,21 +10,21 @@ from dataclasses import dataclass, replace
 from small_histories import History, Op
 from small_purgatories import KEYS
 
-from wheelproof_spec.conformance.linearizability import Model
-from wheelproof_spec.conformance.linearizability_calls import (
-    UNKNOWN,
-    Event,
-    Invoked,
-    Returned,
-    Unknown,
-)
-from wheelproof_spec.traces.purgatory_events import (
+from wheelproof_spec.components.purgatory.events import (
     CancelledAnswer,
     CheckedAnswer,
     CompletedAnswer,
     KeyAsked,
     OperationAsked,
     WatchAsked,
+)
+from wheelproof_spec.engines.history.linearizability import Model
+from wheelproof_spec.engines.history.linearizability_calls import (
+    UNKNOWN,
+    Event,
+    Invoked,
+    Returned,
+    Unknown,
 )
 
 _EXPIRY = -1

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from small_histories import History, Line, history_of
 
-from wheelproof_spec.traces.purgatory_events import (
+from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.components.purgatory.events import (
     CancelledAnswer,
     CheckedAnswer,
     CompletedAnswer,
@@ -19,7 +20,6 @@ from wheelproof_spec.traces.purgatory_events import (
     PurgatorySettings,
     WatchAsked,
 )
-from wheelproof_spec.traces.vocabulary import Nothing
 
 KEYS = {"a": ("k",), "b": ("k", "j"), "c": ("j",)}
 _TIMER = "timer"

@@ -20,8 +20,11 @@ from history_scripts import (
     tick,
 )
 
-from wheelproof_spec.conformance.strict_json import MalformedError
-from wheelproof_spec.traces.producer_events import AccumulatorSettings, AppendAnswer
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.components.accumulator.events import (
+    AccumulatorSettings,
+    AppendAnswer,
+)
 
 _BATCH = 1_000
 _CLAIMS = AccumulatorSettings(

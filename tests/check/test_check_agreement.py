@@ -9,8 +9,8 @@ from purgatory_model import PurgatoryModel, purgatory_events
 from small_histories import pool_history, timer_history
 from small_purgatories import purgatory_history
 
-from wheelproof_spec.conformance.linearizability import check_history
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.history.linearizability import check_history
 
 FEW, MORE, MANY = range(200), range(200, 2_000), range(200, 4_000)
 

@@ -9,12 +9,12 @@ import pytest
 from damaged_files import damaged_file, timer_file
 from small_histories import History, timer_history
 
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import Router
-from wheelproof_spec.cli import main
-from wheelproof_spec.traces.reader import lines_of, read_lines
-from wheelproof_spec.traces.writer import format_line
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.reader import lines_of, read_lines
+from wheelproof_spec.engines.history.routing import Router
 
 HEADER = (
     b'{"schema":"wheelproof.history/1","kind":"header","history":"h","component":"timer",'

@@ -6,26 +6,21 @@ from functools import partial
 from typing import TypeVar
 
 import pytest
+from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.conformance.accumulator_suite import AccumulatorSuite
-from wheelproof_spec.conformance.buffer_pool_suite import BufferPoolSuite
-from wheelproof_spec.conformance.calls import Request
-from wheelproof_spec.conformance.port import Port, judge_call
-from wheelproof_spec.conformance.purgatory_suite import PurgatorySuite
-from wheelproof_spec.conformance.reference_accumulator import ReferenceAccumulatorPort
-from wheelproof_spec.conformance.reference_buffer_pool import ReferencePoolPort
-from wheelproof_spec.conformance.reference_purgatory import ReferencePurgatoryPort
-from wheelproof_spec.conformance.suite import Scenario, Suite
-from wheelproof_spec.conformance.timer_suite import TimerSuite
-from wheelproof_spec.explore.explorer import explore
-from wheelproof_spec.explore.programs.system_timer import TIMER_BUILDERS, timer_program
-from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
-from wheelproof_spec.fuzz.broker_under_test import BROKER, BrokerConfig, BrokerUnderTest
-from wheelproof_spec.fuzz.replication_clauses import judge_answers
-from wheelproof_spec.known_bugs import (
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.port import Port, judge_call
+from wheelproof_spec.base.suite import Scenario, Suite
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
+from wheelproof_spec.components.buffer_pool.oracle import LONGEST_WAITING_FIRST
+from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
+from wheelproof_spec.components.bugs import (
     KNOWN_BUGS,
     TIMER_BUGS,
     AccumulatorBug,
@@ -36,10 +31,19 @@ from wheelproof_spec.known_bugs import (
     Sight,
     TimerBug,
 )
-from wheelproof_spec.oracle import Violation
-from wheelproof_spec.oracle.buffer_pool import LONGEST_WAITING_FIRST
-from wheelproof_spec.oracle.replication import FetchedPartition, FetchRequest, ReplicationLedger
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.purgatory.suite import PurgatorySuite
+from wheelproof_spec.components.replication.clauses import judge_answers
+from wheelproof_spec.components.replication.oracle import (
+    FetchedPartition,
+    FetchRequest,
+    ReplicationLedger,
+)
+from wheelproof_spec.components.replication.reference import BROKER, BrokerConfig, BrokerUnderTest
+from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.components.timer.programs.system_timer import TIMER_BUILDERS, timer_program
+from wheelproof_spec.components.timer.suite import TimerSuite
+from wheelproof_spec.engines.explore.explorer import explore
 
 CallT = TypeVar("CallT", bound=Request)
 SeenT = TypeVar("SeenT")

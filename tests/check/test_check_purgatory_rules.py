@@ -20,16 +20,16 @@ from history_scripts import (
     tick,
     watch,
 )
+from wheelproof_spec.base.codec.definitions import CountAnswer
 
-from wheelproof_spec.traces.definitions import CountAnswer
-from wheelproof_spec.traces.purgatory_events import (
+from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.components.purgatory.events import (
     CompletedAnswer,
     KeyAsked,
     OperationAsked,
     PurgatorySettings,
     WatchAsked,
 )
-from wheelproof_spec.traces.vocabulary import Nothing
 
 _CLAIMS = PurgatorySettings(
     predicates="recorded",

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import Router
-from wheelproof_spec.conformance.run_verdict import RunVerdict
-from wheelproof_spec.traces.reader import read_lines
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.engines.history.routing import Router
 
 MS = 1_000_000
 CONFIG = {"tick_ms": 100, "lateness_ms": 50}

@@ -3,14 +3,16 @@
 import pytest
 from history_scripts import judged
 from small_histories import History, Line, history_of
-
-from wheelproof_spec.traces.producer_events import (
-    AccumulatorSettings,
+from wheelproof_spec.components.buffer_pool.events import (
     AllocateAsked,
-    AppendAsked,
     PoolSettings,
 )
-from wheelproof_spec.traces.vocabulary import ABSENT, Absent, Nothing
+
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Nothing
+from wheelproof_spec.components.accumulator.events import (
+    AccumulatorSettings,
+    AppendAsked,
+)
 
 _MS = 1_000_000
 _POOL = PoolSettings(total=10, poolable=4)

@@ -4,8 +4,8 @@ import pytest
 from purgatory_worlds import BROKEN, DEADLOCKS, RIGHT
 from recorded_worlds import explored, verdicts_of_a_deadlock
 
-from wheelproof_spec.known_bugs import PURGATORY_BUGS, Sight
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.bugs import PURGATORY_BUGS, Sight
 
 ENOUGH_TO_FIND_IT = 3_000
 _RULES = {

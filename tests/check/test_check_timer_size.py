@@ -4,15 +4,15 @@ import pytest
 from history_scripts import judged, whole
 from small_histories import Line, history_of
 
-from wheelproof_spec.traces.timer_events import (
+from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.events import (
     AddAsked,
     CancelAnswer,
     SizeAnswer,
     TaskAsked,
     TimerSettings,
 )
-from wheelproof_spec.traces.vocabulary import Nothing
-from wheelproof_spec.verdicts import Verdict
 
 
 @pytest.mark.parametrize("size", [0, 1])

@@ -7,17 +7,17 @@ from pathlib import Path
 import pytest
 from trace_walks import Walk, renumbered, spoiled, walk
 
-from wheelproof_spec.check.second_opinion import compare
-from wheelproof_spec.check.tlc_traces import judge_with_tlc
-from wheelproof_spec.check.trace_module import RecordedTrace
-from wheelproof_spec.cli import main
-from wheelproof_spec.conformance.run_verdict import RunVerdict
-from wheelproof_spec.conformance.trace_run import TraceChecker, TraceOrder
-from wheelproof_spec.conformance.trace_search import Step
-from wheelproof_spec.tlc.running import find_toolchain
-from wheelproof_spec.traces.vocabulary import ABSENT
-from wheelproof_spec.traces.writer import format_line
-from wheelproof_spec.verdicts import ExitCode, Verdict
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.second_opinion import compare
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.components.timer.trace.run import TraceChecker, TraceOrder
+from wheelproof_spec.components.timer.trace.search import Step
+from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
+from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
+from wheelproof_spec.engines.tlc.running import find_toolchain
 
 ENOUGH = 20_000
 

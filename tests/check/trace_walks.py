@@ -3,13 +3,9 @@
 import random
 from dataclasses import dataclass, replace
 
-from wheelproof_spec.conformance.trace_run import initial_state
-from wheelproof_spec.conformance.trace_search import take
-from wheelproof_spec.conformance.trace_step import SeveralError, UnexplainedError
-from wheelproof_spec.conformance.trace_timer import TimerActions
-from wheelproof_spec.conformance.trace_timer_state import Bucket, ThreadState
-from wheelproof_spec.traces.lines import TraceEnd, TraceEvent, TraceHeader
-from wheelproof_spec.traces.timer_events import (
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
+from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
+from wheelproof_spec.components.timer.events import (
     AddAsked,
     Bound,
     BucketSeen,
@@ -24,7 +20,11 @@ from wheelproof_spec.traces.timer_events import (
     TimerSettings,
     WheelClock,
 )
-from wheelproof_spec.traces.vocabulary import ABSENT, Implementation
+from wheelproof_spec.components.timer.trace.actions import TimerActions
+from wheelproof_spec.components.timer.trace.run import initial_state
+from wheelproof_spec.components.timer.trace.search import take
+from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState
+from wheelproof_spec.components.timer.trace.step import SeveralError, UnexplainedError
 
 DELAYS = {"a": 0, "b": 1, "c": 3, "d": 7, "e": -2}
 THREADS: tuple[str, ...] = ("t0", "t1", "t2")

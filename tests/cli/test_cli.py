@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-from wheelproof_spec.cli import main
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.verdicts import ExitCode
 
 VERBS = ("tlc", "explore", "graph", "fuzz", "conform")
 
@@ -41,7 +41,7 @@ def test_cli_unknown_verb_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -
 def test_cli_missing_extra_is_one_sentence(words: list[str], module: str, extra: str) -> None:
     program = (
         f"import sys; sys.modules[{module!r}] = None; "
-        f"from wheelproof_spec.cli import main; sys.exit(main({words!r}))"
+        f"from wheelproof_spec.app.cli import main; sys.exit(main({words!r}))"
     )
     completed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.conformance.reference_driver"])
+REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.app.reference_driver"])
 HEAPQ = shlex.join([sys.executable, str(ROOT / "adapters" / "python-heapq" / "driver.py")])
 
 

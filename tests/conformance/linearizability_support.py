@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeVar
 
-from wheelproof_spec.conformance.linearizability import Model
-from wheelproof_spec.conformance.linearizability_calls import (
+from wheelproof_spec.engines.history.linearizability import Model
+from wheelproof_spec.engines.history.linearizability_calls import (
     Call,
     Event,
     Invoked,

@@ -9,7 +9,12 @@ from dataclasses import replace
 import pytest
 
 from wheelproof.producer import RecordAccumulator
-from wheelproof_spec.conformance.accumulator_calls import (
+from wheelproof_spec.base.known_limits import KnownLimit
+from wheelproof_spec.base.port import RefusedError, judge_call
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError
+from wheelproof_spec.base.suite import Scenario
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
     AccumulatorCall,
     AccumulatorConfig,
@@ -30,29 +35,13 @@ from wheelproof_spec.conformance.accumulator_calls import (
     Split,
     Store,
 )
-from wheelproof_spec.conformance.accumulator_judge import AccumulatorJudge
-from wheelproof_spec.conformance.accumulator_messages import (
+from wheelproof_spec.components.accumulator.judge import AccumulatorJudge
+from wheelproof_spec.components.accumulator.messages import (
     accumulator_answer,
     parse_accumulator_answer,
     parse_accumulator_call,
 )
-from wheelproof_spec.conformance.accumulator_scenarios import accumulator_scenarios
-from wheelproof_spec.conformance.accumulator_suite import AccumulatorSuite
-from wheelproof_spec.conformance.driver_messages import (
-    Refusal,
-    format_answer,
-    format_request,
-    parse_answer,
-    parse_request,
-)
-from wheelproof_spec.conformance.known_limits import KnownLimit
-from wheelproof_spec.conformance.port import RefusedError, judge_call
-from wheelproof_spec.conformance.reference_accumulator import ReferenceAccumulatorPort
-from wheelproof_spec.conformance.strict_json import JsonObject, MalformedError
-from wheelproof_spec.conformance.suite import Scenario
-from wheelproof_spec.known_bugs import ACCUMULATOR_BUGS, AccumulatorBug, find_bug
-from wheelproof_spec.oracle import Violation
-from wheelproof_spec.oracle.record_accumulator import (
+from wheelproof_spec.components.accumulator.oracle import (
     KAFKA_ACCUMULATOR,
     WHEELPROOF_ACCUMULATOR,
     AccumulatorClause,
@@ -61,6 +50,17 @@ from wheelproof_spec.oracle.record_accumulator import (
     AppendOutcome,
     RecordOutcome,
     Told,
+)
+from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
+from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
+from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, AccumulatorBug, find_bug
+from wheelproof_spec.engines.drive.driver.messages import (
+    Refusal,
+    format_answer,
+    format_request,
+    parse_answer,
+    parse_request,
 )
 
 _CONTRACTS = (WHEELPROOF_ACCUMULATOR, KAFKA_ACCUMULATOR)

@@ -1,9 +1,7 @@
 """The named cases of the buffer pool: the reference passes all, each known bug fails one."""
 
 import pytest
-
-from wheelproof.producer import BufferPool
-from wheelproof_spec.conformance.buffer_pool_calls import (
+from wheelproof_spec.components.buffer_pool.calls import (
     Allocate,
     Deallocate,
     PoolCall,
@@ -14,26 +12,28 @@ from wheelproof_spec.conformance.buffer_pool_calls import (
     parse_pool_call,
     pool_answer,
 )
-from wheelproof_spec.conformance.buffer_pool_judge import PoolJudge
-from wheelproof_spec.conformance.buffer_pool_scenarios import pool_scenarios
-from wheelproof_spec.conformance.driver_messages import (
-    Refusal,
-    format_answer,
-    format_request,
-    parse_answer,
-    parse_request,
-)
-from wheelproof_spec.conformance.port import judge_call
-from wheelproof_spec.conformance.reference_buffer_pool import ReferencePoolPort
-from wheelproof_spec.conformance.strict_json import MalformedError
-from wheelproof_spec.conformance.suite import Scenario
-from wheelproof_spec.known_bugs import BUFFER_POOL_BUGS, BufferPoolBug, find_bug
-from wheelproof_spec.oracle.buffer_pool import (
+from wheelproof_spec.components.buffer_pool.judge import PoolJudge
+from wheelproof_spec.components.buffer_pool.scenarios import pool_scenarios
+
+from wheelproof.producer import BufferPool
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.suite import Scenario
+from wheelproof_spec.components.buffer_pool.oracle import (
     KAFKA_POOL,
     LONGEST_WAITING_FIRST,
     PoolContract,
     PoolFault,
     PoolOutcome,
+)
+from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
+from wheelproof_spec.components.bugs import BUFFER_POOL_BUGS, BufferPoolBug, find_bug
+from wheelproof_spec.engines.drive.driver.messages import (
+    Refusal,
+    format_answer,
+    format_request,
+    parse_answer,
+    parse_request,
 )
 
 

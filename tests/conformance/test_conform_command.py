@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from conformance_support import HEAPQ, REFERENCE, ROOT, bad_driver
 
-from wheelproof_spec.cli import main
-from wheelproof_spec.conformance.conformance import ConformancePlan
-from wheelproof_spec.conformance.conformance import conform as conform_suite
-from wheelproof_spec.conformance.strict_json import JsonObject, parse_object
-from wheelproof_spec.conformance.timer_clauses import TimerClause
-from wheelproof_spec.conformance.timer_suite import TimerSuite
-from wheelproof_spec.verdicts import ExitCode, Verdict
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.strict_json import JsonObject, parse_object
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.components.timer.clauses import TimerClause
+from wheelproof_spec.components.timer.suite import TimerSuite
+from wheelproof_spec.engines.drive.conformance import ConformancePlan
+from wheelproof_spec.engines.drive.conformance import conform as conform_suite
 
 FEW = ("--cases", "5", "--seed", "3")
 
@@ -235,7 +235,7 @@ def test_a_missing_file_of_known_limits_is_rejected(capsys: pytest.CaptureFixtur
 def test_an_interruption_ends_the_run_with_a_report(number: signal.Signals, tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     driver = bad_driver("interrupts_its_judge", number.name)
-    command = [sys.executable, "-m", "wheelproof_spec.cli", "conform", "--driver", driver]
+    command = [sys.executable, "-m", "wheelproof_spec.app.cli", "conform", "--driver", driver]
     ended = subprocess.run(
         [*command, "--json", str(report)], capture_output=True, text=True, check=False
     )

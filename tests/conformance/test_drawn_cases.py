@@ -8,24 +8,12 @@ import pytest
 from conformance_support import bad_driver
 
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.conformance.drawn_cases import (
-    MOST_ATTEMPTS,
-    DrawnCase,
-    run_drawn_cases,
-    smaller_cases,
-)
-from wheelproof_spec.conformance.driver_messages import parse_request
-from wheelproof_spec.conformance.driver_port import DriverPort
-from wheelproof_spec.conformance.driver_process import DriverFailedError
-from wheelproof_spec.conformance.driver_session import DriverSession
-from wheelproof_spec.conformance.port import (
-    BrokenDownError,
-    RefusedError,
-    judge_call,
-    outcome_of,
-)
-from wheelproof_spec.conformance.suite import FuzzPlan
-from wheelproof_spec.conformance.timer_calls import (
+from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import BrokenDownError, RefusedError, judge_call, outcome_of
+from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.components.bugs import TIMER_BUGS, Finder, TimerBug
+from wheelproof_spec.components.timer.calls import (
     Add,
     Advance,
     Reset,
@@ -36,13 +24,20 @@ from wheelproof_spec.conformance.timer_calls import (
     parse_timer_answer,
     parse_timer_call,
 )
-from wheelproof_spec.conformance.timer_cases import TimerCases
-from wheelproof_spec.conformance.timer_domain import TimerDomain
-from wheelproof_spec.conformance.timer_judge import TimerJudge
-from wheelproof_spec.fuzz.bounded_reference import BoundedReferencePort
-from wheelproof_spec.fuzz.report import FuzzReport
-from wheelproof_spec.known_bugs import TIMER_BUGS, Finder, TimerBug
-from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, TimerContract
+from wheelproof_spec.components.timer.cases import TimerCases
+from wheelproof_spec.components.timer.domain import TimerDomain
+from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.components.timer.judge import TimerJudge
+from wheelproof_spec.engines.drive.drawn_cases import (
+    MOST_ATTEMPTS,
+    DrawnCase,
+    run_drawn_cases,
+    smaller_cases,
+)
+from wheelproof_spec.engines.drive.driver.messages import parse_request
+from wheelproof_spec.engines.drive.driver.port import DriverPort
+from wheelproof_spec.engines.drive.driver.process import DriverFailedError
+from wheelproof_spec.engines.drive.driver.session import DriverSession
 
 
 class _InProcess:

@@ -9,16 +9,11 @@ from pathlib import Path
 import pytest
 from conformance_support import bad_driver
 
-from wheelproof_spec.conformance.driver_port import DriverPort
-from wheelproof_spec.conformance.driver_process import DriverFailedError, DriverLimits
-from wheelproof_spec.conformance.driver_session import DriverSession
-from wheelproof_spec.conformance.timer_calls import (
-    Add,
-    Reset,
-    TimerConfig,
-    parse_timer_answer,
-)
-from wheelproof_spec.errors import UsageError
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.components.timer.calls import Add, Reset, TimerConfig, parse_timer_answer
+from wheelproof_spec.engines.drive.driver.port import DriverPort
+from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
+from wheelproof_spec.engines.drive.driver.session import DriverSession
 
 PATIENT = DriverLimits()
 IMPATIENT = DriverLimits(timeout_s=0.1)

@@ -7,7 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wheelproof_spec.conformance.driver_messages import (
+from wheelproof_spec.base.strict_json import MalformedError, parse_object
+from wheelproof_spec.components.timer.calls import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
+    TimerCall,
+    TimerConfig,
+    TimerObservation,
+    parse_timer_answer,
+    parse_timer_call,
+    timer_answer,
+)
+from wheelproof_spec.engines.drive.driver.messages import (
     Hello,
     Introduction,
     Refusal,
@@ -20,20 +34,6 @@ from wheelproof_spec.conformance.driver_messages import (
     parse_hello,
     parse_introduction,
     parse_request,
-)
-from wheelproof_spec.conformance.strict_json import MalformedError, parse_object
-from wheelproof_spec.conformance.timer_calls import (
-    Add,
-    Advance,
-    Cancel,
-    Reset,
-    Size,
-    TimerCall,
-    TimerConfig,
-    TimerObservation,
-    parse_timer_answer,
-    parse_timer_call,
-    timer_answer,
 )
 
 names = st.text()

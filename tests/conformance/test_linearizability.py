@@ -13,26 +13,26 @@ from linearizability_support import (
     random_history,
 )
 
-from wheelproof_spec.conformance.linearizability import (
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.engines.history.linearizability import (
     Judgement,
     MalformedHistoryError,
     check_history,
 )
-from wheelproof_spec.conformance.linearizability_calls import (
+from wheelproof_spec.engines.history.linearizability_calls import (
     Event,
     Failed,
     Invoked,
     Lost,
     Returned,
 )
-from wheelproof_spec.conformance.linearizability_register import (
+from wheelproof_spec.engines.history.linearizability_register import (
     GetAndSet,
     Read,
     RegisterOperation,
     Registers,
     Write,
 )
-from wheelproof_spec.verdicts import ExitCode, Verdict
 
 _History = list[Event[RegisterOperation, Hashable]]
 _IN_A_TEST = 500

@@ -4,9 +4,9 @@ import random
 
 import pytest
 
-from wheelproof_spec.conformance.linearizability import check_history
-from wheelproof_spec.conformance.linearizability_calls import Event, Invoked, Returned
-from wheelproof_spec.conformance.linearizability_timer import (
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.linearizability import (
     Add,
     Advance,
     Cancel,
@@ -16,8 +16,9 @@ from wheelproof_spec.conformance.linearizability_timer import (
     TimerOperation,
     TimerResult,
 )
-from wheelproof_spec.oracle import KAFKA, HeapTimer
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.engines.history.linearizability import check_history
+from wheelproof_spec.engines.history.linearizability_calls import Event, Invoked, Returned
 
 _Events = list[Event[TimerOperation, TimerResult]]
 _TICK_MS = 10

@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from wheelproof_spec.conformance.conformance import ConformancePlan, conform
-from wheelproof_spec.conformance.driver_messages import format_request, parse_request
-from wheelproof_spec.conformance.port import RefusedError
-from wheelproof_spec.conformance.purgatory_calls import (
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.purgatory.calls import (
     Advance,
     AskGauges,
     Cancel,
@@ -24,13 +24,13 @@ from wheelproof_spec.conformance.purgatory_calls import (
     parse_purgatory_call,
     purgatory_answer,
 )
-from wheelproof_spec.conformance.purgatory_suite import PurgatorySuite
-from wheelproof_spec.conformance.reference_purgatory import ReferencePurgatoryPort
-from wheelproof_spec.conformance.strict_json import MalformedError
-from wheelproof_spec.oracle.purgatory_contract import Callbacks, Gauges
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.purgatory.contract import Callbacks, Gauges
+from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.purgatory.suite import PurgatorySuite
+from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
+from wheelproof_spec.engines.drive.driver.messages import format_request, parse_request
 
-_REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.conformance.reference_driver"])
+_REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.app.reference_driver"])
 _CALLBACKS = Callbacks(completed=("a", "b"), expired=("b",))
 _WATCH = Watch(operation_id="a", delay_ms=5, keys=("x", "y"), conditions=("p",))
 _EXCHANGES: tuple[tuple[PurgatoryCall, PurgatoryObservation], ...] = (

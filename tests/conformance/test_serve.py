@@ -6,11 +6,11 @@ import subprocess
 import pytest
 from conformance_support import REFERENCE
 
-from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
-from wheelproof_spec.conformance.serve import serve, served
-from wheelproof_spec.conformance.timer_calls import TIMER, parse_timer_call, timer_answer
-from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.base.errors import InputRejectedError
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.components.timer.calls import TIMER, parse_timer_call, timer_answer
+from wheelproof_spec.components.timer.reference import ReferenceTimerPort
+from wheelproof_spec.engines.drive.driver.serve import serve, served
 
 RESET = '{"id":1,"op":"reset","component":"timer","config":%s}'
 

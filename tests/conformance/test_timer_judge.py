@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.conformance.port import RefusedError
-from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
-from wheelproof_spec.conformance.suite import Scenario
-from wheelproof_spec.conformance.timer_calls import (
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.suite import Scenario
+from wheelproof_spec.components.timer import oracle as oracle_timer
+from wheelproof_spec.components.timer.calls import (
     Add,
     Advance,
     Cancel,
@@ -18,11 +19,10 @@ from wheelproof_spec.conformance.timer_calls import (
     TimerConfig,
     TimerObservation,
 )
-from wheelproof_spec.conformance.timer_clauses import TimerClause
-from wheelproof_spec.conformance.timer_judge import TimerJudge
-from wheelproof_spec.conformance.timer_scenarios import timer_scenarios
-from wheelproof_spec.oracle import KAFKA
-from wheelproof_spec.oracle import timer as oracle_timer
+from wheelproof_spec.components.timer.clauses import TimerClause
+from wheelproof_spec.components.timer.judge import TimerJudge
+from wheelproof_spec.components.timer.reference import ReferenceTimerPort
+from wheelproof_spec.components.timer.scenarios import timer_scenarios
 
 ADD = Add(task="a", delay_ms=5)
 ADD_LATER = Add(task="b", delay_ms=9)

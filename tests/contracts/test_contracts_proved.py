@@ -4,8 +4,8 @@ import pytest
 from planted import PLANTED, Planted
 from planted_producer import PLANTED_PRODUCER
 
-from wheelproof_spec.contracts.prove import Contract, find_contracts, prove
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.contracts.prove import Contract, find_contracts, prove
 
 CONTRACTS = {contract.name: contract for contract in find_contracts()}
 ALL_PLANTED = [*PLANTED, *PLANTED_PRODUCER]

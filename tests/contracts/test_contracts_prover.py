@@ -6,9 +6,9 @@ import pytest
 from unreadable_contract import promises_gibberish
 from without_contract import promises_nothing
 
-from wheelproof_spec.contracts.prove import find_contracts, prove, prove_all
-from wheelproof_spec.errors import MissingToolError
-from wheelproof_spec.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.errors import MissingToolError
+from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.engines.contracts.prove import find_contracts, prove, prove_all
 
 ODD = {contract.function: contract for contract in find_contracts(["odd_contracts"])}
 

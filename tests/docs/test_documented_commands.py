@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.known_bugs.page import PAGE, render
+from wheelproof_spec.app.pages.known_bugs import PAGE, render
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = (

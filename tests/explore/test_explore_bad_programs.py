@@ -11,14 +11,14 @@ import pytest
 from explore_support import explored, make
 
 from wheelproof import sync
-from wheelproof_spec.explore import guard
-from wheelproof_spec.explore.explorer import Options, explore
-from wheelproof_spec.explore.failures import FailureKind
-from wheelproof_spec.explore.problems import NondeterminismError, ProgramRejectedError
-from wheelproof_spec.explore.program import Action, Scenario
-from wheelproof_spec.explore.settings import Settings
-from wheelproof_spec.explore.substrate import SubstrateKind
-from wheelproof_spec.verdicts import ExitCode, Verdict
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.engines.explore import guard
+from wheelproof_spec.engines.explore.explorer import Options, explore
+from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.problems import NondeterminismError, ProgramRejectedError
+from wheelproof_spec.engines.explore.program import Action, Scenario
+from wheelproof_spec.engines.explore.settings import Settings
+from wheelproof_spec.engines.explore.substrate import SubstrateKind
 
 
 def _two(action: Action) -> Callable[[], Scenario]:

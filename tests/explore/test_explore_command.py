@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.errors import InputRejectedError, UsageError, WheelproofSpecError
-from wheelproof_spec.explore import command
-from wheelproof_spec.explore.explorer import explore
-from wheelproof_spec.explore.programs import find_program
-from wheelproof_spec.verbs import Verbs
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app import explore as command
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import InputRejectedError, UsageError, WheelproofSpecError
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.components.programs import find_program
+from wheelproof_spec.engines.explore.explorer import explore
 
 
 def _run(*words: str) -> int:
@@ -92,7 +92,7 @@ def test_words_that_make_no_sense(words: tuple[str, ...], problem: str) -> None:
     ("words", "problem"),
     [
         (("no.such.module:PROGRAM",), "ModuleNotFoundError"),
-        (("wheelproof_spec.verdicts:Verdict",), "is no Program"),
+        (("wheelproof_spec.base.verdicts:Verdict",), "is no Program"),
         (("event", "--replay", "nonsense"), "no schedule string"),
     ],
 )
@@ -105,15 +105,15 @@ def test_input_that_is_refused(words: tuple[str, ...], problem: str) -> None:
 
 _LONG = """
 from functools import partial
-from wheelproof_spec.explore.programs.classics import increments
-from wheelproof_spec.explore.programs.making import program
+from wheelproof_spec.engines.explore.programs.classics import increments
+from wheelproof_spec.engines.explore.programs.making import program
 
 PROGRAM = program("long", partial(increments, 7))
 """
 _MAIN = """
 import argparse, sys
-from wheelproof_spec.explore import command
-from wheelproof_spec.verbs import Verbs
+from wheelproof_spec.app import explore as command
+from wheelproof_spec.app.verbs import Verbs
 
 parser = argparse.ArgumentParser()
 command.register(Verbs(parser))

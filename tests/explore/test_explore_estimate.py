@@ -5,21 +5,21 @@ from functools import partial
 import pytest
 from explore_support import make
 
-from wheelproof_spec.explore import explorer
-from wheelproof_spec.explore.driver import analysed_runs
-from wheelproof_spec.explore.engines.optimal import OptimalStrategy
-from wheelproof_spec.explore.estimate import Estimate, Estimator, Progress
-from wheelproof_spec.explore.execution import World
-from wheelproof_spec.explore.explorer import Options, explore
-from wheelproof_spec.explore.program import Program
-from wheelproof_spec.explore.programs.classics import (
+from wheelproof_spec.engines.explore import explorer
+from wheelproof_spec.engines.explore.driver import analysed_runs
+from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
+from wheelproof_spec.engines.explore.execution import World
+from wheelproof_spec.engines.explore.explorer import Options, explore
+from wheelproof_spec.engines.explore.program import Program
+from wheelproof_spec.engines.explore.programs.classics import (
     cas_then_write,
     coherence,
     increments,
     locked_increments,
     philosophers,
 )
-from wheelproof_spec.explore.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
+from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
 
 
 def _estimate(program: Program, probes: int) -> Estimate:

@@ -25,15 +25,15 @@ from guarded_classes import (
 
 from wheelproof import sync
 from wheelproof.clock import ManualClock
-from wheelproof_spec.explore.explorer import Options, explore
-from wheelproof_spec.explore.failures import Failure, FailureKind
-from wheelproof_spec.explore.plain_fields import PlainField
-from wheelproof_spec.explore.problems import ProgramRejectedError
-from wheelproof_spec.explore.program import Action, Body, Program, Scenario
-from wheelproof_spec.explore.programs.entry_migration import IdleTask
-from wheelproof_spec.explore.programs.system_timer import add_against_advance
-from wheelproof_spec.explore.substrate import SubstrateKind
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
+from wheelproof_spec.components.timer.programs.system_timer import add_against_advance
+from wheelproof_spec.engines.explore.explorer import Options, explore
+from wheelproof_spec.engines.explore.failures import Failure, FailureKind
+from wheelproof_spec.engines.explore.plain_fields import PlainField
+from wheelproof_spec.engines.explore.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.program import Action, Body, Program, Scenario
+from wheelproof_spec.engines.explore.substrate import SubstrateKind
 
 _ACCOUNTS = (Account, SlottedAccount)
 _X = (PlainField(owner=Point, name="x"),)

@@ -8,13 +8,13 @@ from explore_support import make
 from wheelproof import sync
 from wheelproof.errors import ThreadInterruptedError
 from wheelproof.units import Millis
-from wheelproof_spec.explore.explorer import Engine, Options, explore
-from wheelproof_spec.explore.failures import FailureKind
-from wheelproof_spec.explore.program import Scenario
-from wheelproof_spec.explore.result import Exploration
-from wheelproof_spec.explore.settings import DEFAULT_SETTINGS, Settings
-from wheelproof_spec.explore.substrate import SubstrateKind
-from wheelproof_spec.explore.timing import TimeMode
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.program import Scenario
+from wheelproof_spec.engines.explore.result import Exploration
+from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
+from wheelproof_spec.engines.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.timing import TimeMode
 
 
 class _Run:

@@ -7,13 +7,13 @@ from explore_support import make
 
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.explore.explorer import Engine, Options, explore
-from wheelproof_spec.explore.failures import FailureKind
-from wheelproof_spec.explore.program import Action, Scenario
-from wheelproof_spec.explore.programs.entry_migration import IdleTask
-from wheelproof_spec.explore.programs.system_timer import Bench, timer_program
-from wheelproof_spec.explore.schedule import decode
-from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
+from wheelproof_spec.components.timer.programs.system_timer import Bench, timer_program
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.program import Action, Scenario
+from wheelproof_spec.engines.explore.schedule import decode
 
 
 def counters() -> Scenario:

@@ -11,14 +11,14 @@ import pytest
 from explore_support import make
 
 from wheelproof import sync
-from wheelproof_spec.explore.explorer import Options, explore
-from wheelproof_spec.explore.page import render_exploration, rows_of, states_of
-from wheelproof_spec.explore.program import Program, Scenario
-from wheelproof_spec.explore.programs import find_program
-from wheelproof_spec.explore.programs.classics import lost_update, philosophers
-from wheelproof_spec.explore.programs.waiting import readers_and_writers
-from wheelproof_spec.explore.recording import Recording
-from wheelproof_spec.explore.result import Exploration
+from wheelproof_spec.app.pages.explore import render_exploration, rows_of, states_of
+from wheelproof_spec.components.programs import find_program
+from wheelproof_spec.engines.explore.explorer import Options, explore
+from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.programs.classics import lost_update, philosophers
+from wheelproof_spec.engines.explore.programs.waiting import readers_and_writers
+from wheelproof_spec.engines.explore.recording import Recording
+from wheelproof_spec.engines.explore.result import Exploration
 
 _RECORDED = Options(record=True)
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.explore.page import render_exploration
-from wheelproof_spec.explore.programs.classics import lost_update
+from wheelproof_spec.app.pages.explore import render_exploration
+from wheelproof_spec.engines.explore.programs.classics import lost_update
 
 pytest_plugins = ("pytester",)
 
@@ -25,8 +25,8 @@ def _no_other_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 _HEAD = """
 from functools import partial
 from wheelproof import sync
-from wheelproof_spec.explore.program import Scenario
-from wheelproof_spec.explore.programs.classics import increments, lost_update
+from wheelproof_spec.engines.explore.program import Scenario
+from wheelproof_spec.engines.explore.programs.classics import increments, lost_update
 """
 _LOSES = """
 def test_counts(explore):
@@ -53,7 +53,7 @@ def test_two_locked_increments(explore):
 
 def _run(pytester: pytest.Pytester, body: str, *options: str) -> pytest.RunResult:
     pytester.makepyfile(test_user=_HEAD + body)
-    plugin = "wheelproof_spec.explore.pytest_plugin"
+    plugin = "wheelproof_spec.engines.explore.pytest_plugin"
     return pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", plugin, *options)
 
 
@@ -69,7 +69,7 @@ def _schedule(result: pytest.RunResult) -> str:
 
 def test_the_plugin_is_installed_with_the_package() -> None:
     (found,) = entry_points(group="pytest11", name="wheelproof")
-    assert found.value == "wheelproof_spec.explore.pytest_plugin"
+    assert found.value == "wheelproof_spec.engines.explore.pytest_plugin"
 
 
 def test_a_program_that_holds_passes_and_gives_its_certificate(pytester: pytest.Pytester) -> None:
@@ -161,7 +161,7 @@ def test_without_greenlet_a_sentence_says_what_to_install(
 
 def test_the_plugin_imports_nothing_but_pytest_until_it_is_used() -> None:
     program = (
-        "import sys, wheelproof_spec.explore.pytest_plugin\n"
+        "import sys, wheelproof_spec.engines.explore.pytest_plugin\n"
         "ours = [name for name in sys.modules if name.startswith('wheelproof')]\n"
         "print(*sorted(ours), 'greenlet' in sys.modules)\n"
     )
@@ -170,7 +170,7 @@ def test_the_plugin_imports_nothing_but_pytest_until_it_is_used() -> None:
     )
     assert done.stdout.split() == [
         "wheelproof_spec",
-        "wheelproof_spec.explore",
-        "wheelproof_spec.explore.pytest_plugin",
+        "wheelproof_spec.engines.explore",
+        "wheelproof_spec.engines.explore.pytest_plugin",
         "False",
     ]

@@ -8,13 +8,13 @@ from explore_support import explored
 
 from wheelproof import sync
 from wheelproof.units import Millis
-from wheelproof_spec.explore.failures import FailureKind
-from wheelproof_spec.explore.program import Invariant, Scenario, choose, recorded
-from wheelproof_spec.explore.read_write_lock import Holders, ModelReadWriteLock
-from wheelproof_spec.explore.settings import Settings
-from wheelproof_spec.explore.timing import TimeMode
-from wheelproof_spec.graphs.engine import explore_graph
-from wheelproof_spec.graphs.subject import GraphProgram, NoView, Subject
+from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.program import Invariant, Scenario, choose, recorded
+from wheelproof_spec.engines.explore.read_write_lock import Holders, ModelReadWriteLock
+from wheelproof_spec.engines.explore.settings import Settings
+from wheelproof_spec.engines.explore.timing import TimeMode
+from wheelproof_spec.engines.graph.engine import explore_graph
+from wheelproof_spec.engines.graph.subject import GraphProgram, NoView, Subject
 
 
 def _kind(build: Callable[[], Scenario], settings: Settings | None = None) -> FailureKind | None:

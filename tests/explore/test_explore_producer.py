@@ -2,13 +2,13 @@
 
 import pytest
 
-from wheelproof_spec.explore.explorer import explore
-from wheelproof_spec.explore.program import Program
-from wheelproof_spec.explore.programs.buffer_pool import BUFFER_POOL
-from wheelproof_spec.explore.programs.producer_bugs import producer_bug_programs
-from wheelproof_spec.explore.programs.record_accumulator import RECORD_ACCUMULATOR
-from wheelproof_spec.known_bugs import ACCUMULATOR_BUGS, BUFFER_POOL_BUGS, Finder
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.accumulator.programs import RECORD_ACCUMULATOR
+from wheelproof_spec.components.buffer_pool.programs import BUFFER_POOL
+from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, BUFFER_POOL_BUGS, Finder
+from wheelproof_spec.components.producer_bug_programs import producer_bug_programs
+from wheelproof_spec.engines.explore.explorer import explore
+from wheelproof_spec.engines.explore.program import Program
 
 _MANY_CLASSES = {"accumulator-two-appends-abort", "pool-spurious"}
 

@@ -7,21 +7,21 @@ from explore_support import make
 
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.conformance.linearizability_register import Read, Registers, Write
-from wheelproof_spec.conformance.linearizability_timer import TimerModel, TimerState
-from wheelproof_spec.explore.explorer import Options, explore
-from wheelproof_spec.explore.failures import FailureKind
-from wheelproof_spec.explore.program import Program, Scenario
-from wheelproof_spec.explore.programs import find_program
-from wheelproof_spec.explore.programs.linearizable import (
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.components.programs import find_program
+from wheelproof_spec.components.timer.linearizability import TimerModel, TimerState
+from wheelproof_spec.components.timer.programs.linearizable import (
     LINEARIZABLE,
     advance_against_add_and_cancel,
     advance_against_cancel_and_size,
 )
-from wheelproof_spec.explore.public_operations import PublicOperations
-from wheelproof_spec.explore.substrate import SubstrateKind
-from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.engines.explore.explorer import Options, explore
+from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.public_operations import PublicOperations
+from wheelproof_spec.engines.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.history.linearizability_register import Read, Registers, Write
 
 
 @pytest.mark.parametrize("program", LINEARIZABLE, ids=lambda program: program.name)

@@ -2,18 +2,18 @@
 
 import pytest
 
-from wheelproof_spec.explore.explorer import explore
-from wheelproof_spec.explore.failures import FailureKind
-from wheelproof_spec.explore.program import Program
-from wheelproof_spec.explore.programs.completion import COMPLETION
-from wheelproof_spec.explore.programs.purgatory import PURGATORY
-from wheelproof_spec.explore.programs.purgatory_bugs import (
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.bugs import PURGATORY_BUGS, Finder
+from wheelproof_spec.components.purgatory.programs.bugs import (
     EXCLUSIVE_EXPIRY,
     purgatory_bug_programs,
 )
-from wheelproof_spec.explore.programs.purgatory_users import PURGATORY_USERS
-from wheelproof_spec.known_bugs import PURGATORY_BUGS, Finder
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.purgatory.programs.completion import COMPLETION
+from wheelproof_spec.components.purgatory.programs.purgatory import PURGATORY
+from wheelproof_spec.components.purgatory.programs.users import PURGATORY_USERS
+from wheelproof_spec.engines.explore.explorer import explore
+from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.program import Program
 
 _SLOW = {
     "complete-pending-flag-3",

@@ -4,9 +4,9 @@ import pytest
 from explore_support import classes
 from random_programs import random_program
 
-from wheelproof_spec.explore.engines.brute import BruteStrategy
-from wheelproof_spec.explore.engines.optimal import OptimalStrategy
-from wheelproof_spec.explore.engines.source import SourceStrategy
+from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
+from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
+from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
 
 _PROGRAMS = 3_300
 _IN_A_TEST = 100

@@ -6,13 +6,13 @@ import pytest
 from explore_support import make
 
 from wheelproof import sync
-from wheelproof_spec.explore.explorer import Engine, Options, explore
-from wheelproof_spec.explore.problems import ScheduleRejectedError
-from wheelproof_spec.explore.program import Program, Scenario, choose
-from wheelproof_spec.explore.programs.classics import lost_update, philosophers
-from wheelproof_spec.explore.programs.known_bugs import failing_programs
-from wheelproof_spec.explore.schedule import decode, encode
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.failing_programs import failing_programs
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
+from wheelproof_spec.engines.explore.program import Program, Scenario, choose
+from wheelproof_spec.engines.explore.programs.classics import lost_update, philosophers
+from wheelproof_spec.engines.explore.schedule import decode, encode
 
 _ACTORS = (0, 0, 0, 1, 2 | 3 << 16, 65535, 1, 1)
 

@@ -1,9 +1,12 @@
 """The lost wake-up of TLC's own state queue, which hung this project's tests."""
 
-from wheelproof_spec.explore.explorer import explore
-from wheelproof_spec.explore.failures import FailureKind
-from wheelproof_spec.explore.programs.state_queue import MENDED_STATE_QUEUE, STATE_QUEUE_OF_TLC
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.explore.explorer import explore
+from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.programs.state_queue import (
+    MENDED_STATE_QUEUE,
+    STATE_QUEUE_OF_TLC,
+)
 
 
 def test_the_queue_of_tlc_loses_a_wake_up() -> None:

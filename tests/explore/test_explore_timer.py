@@ -2,15 +2,15 @@
 
 import pytest
 
-from wheelproof_spec.explore.explorer import explore
-from wheelproof_spec.explore.failures import FailureKind
-from wheelproof_spec.explore.program import Program
-from wheelproof_spec.explore.programs.entry_migration import ENTRY_MIGRATION
-from wheelproof_spec.explore.programs.known_bugs import bug_programs
-from wheelproof_spec.explore.programs.system_timer import SYSTEM_TIMER
-from wheelproof_spec.explore.programs.timer_world import TIMER_WORLD
-from wheelproof_spec.known_bugs import TIMER_BUGS
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.bugs import TIMER_BUGS
+from wheelproof_spec.components.failing_programs import bug_programs
+from wheelproof_spec.components.timer.programs.entry_migration import ENTRY_MIGRATION
+from wheelproof_spec.components.timer.programs.system_timer import SYSTEM_TIMER
+from wheelproof_spec.components.timer.programs.world import TIMER_WORLD
+from wheelproof_spec.engines.explore.explorer import explore
+from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.program import Program
 
 _NEEDS_ONE_THREAD = {"one-bucket"}
 

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from explore_support import explored
 
 from wheelproof import sync
-from wheelproof_spec.explore.failures import Failure, FailureKind
-from wheelproof_spec.explore.program import Scenario
+from wheelproof_spec.engines.explore.failures import Failure, FailureKind
+from wheelproof_spec.engines.explore.program import Scenario
 
 
 def _failure(build: Callable[[], Scenario]) -> Failure:

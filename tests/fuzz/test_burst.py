@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from wheelproof_spec.fuzz import burst
-from wheelproof_spec.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.engines.fuzz import burst
+from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 
 
 def test_burst_runs_all_programs_at_the_same_time() -> None:

@@ -10,13 +10,17 @@ from hypothesis.database import InMemoryExampleDatabase
 
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.explore.engines.drawn import keep_running
-from wheelproof_spec.fuzz.burst import BurstError
-from wheelproof_spec.fuzz.controlled_threads import ControlledThreads, burst_line, drawn_schedule
-from wheelproof_spec.fuzz.report import FuzzReport
-from wheelproof_spec.fuzz.timer_controlled import run_controlled_timer_fuzz
-from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
-from wheelproof_spec.oracle import KAFKA
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
+from wheelproof_spec.engines.explore.strategies.drawn import keep_running
+from wheelproof_spec.engines.fuzz.burst import BurstError
+from wheelproof_spec.engines.fuzz.controlled_threads import (
+    ControlledThreads,
+    burst_line,
+    drawn_schedule,
+)
 
 _SEED = 20_261_120
 _SWITCH = 1

@@ -2,12 +2,12 @@
 
 import pytest
 
-from wheelproof_spec.cli import main
-from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
-from wheelproof_spec.fuzz.machines import MACHINES
-from wheelproof_spec.fuzz.order import FuzzOrder
-from wheelproof_spec.fuzz.report import FuzzReport
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.components.machines import MACHINES
+from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
 _BUG = "KAFKA-2226/no-cancelled-test"
 

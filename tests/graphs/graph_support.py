@@ -5,12 +5,17 @@ from functools import cache, partial
 from pathlib import Path
 
 from wheelproof import sync
-from wheelproof_spec.explore.program import Scenario
-from wheelproof_spec.graphs.comparisons import GraphModel, GraphOutcome, carry_out, program_side
-from wheelproof_spec.graphs.subject import GraphProgram, Moment, Step, Subject
-from wheelproof_spec.graphs.tlc_side import TlcConfiguration
-from wheelproof_spec.tlc.running import Toolchain, find_toolchain
-from wheelproof_spec.tlc.states import State, Value, make_function
+from wheelproof_spec.engines.explore.program import Scenario
+from wheelproof_spec.engines.graph.comparisons import (
+    GraphModel,
+    GraphOutcome,
+    carry_out,
+    program_side,
+)
+from wheelproof_spec.engines.graph.subject import GraphProgram, Moment, Step, Subject
+from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.states import State, Value, make_function
 
 FIXTURES = Path(__file__).parent / "fixtures"
 Forks = list[sync.Lock]

@@ -9,11 +9,9 @@ import pytest
 from graph_support import compared
 
 from wheelproof.producer import BufferPool
-from wheelproof_spec.graphs.comparisons import GraphModel, GraphOutcome, program_side
-from wheelproof_spec.graphs.models.buffer_pool import Borrowers, buffer_pool
-from wheelproof_spec.graphs.models.catalog import buffer_pool_model
-from wheelproof_spec.graphs.tlc_side import TlcGraphError
-from wheelproof_spec.known_bugs.buffer_pool import (
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.buffer_pool.bugs import (
     AnyoneTakesPool,
     BargingPool,
     DeadWaiterPool,
@@ -21,8 +19,10 @@ from wheelproof_spec.known_bugs.buffer_pool import (
     NoHandOnPool,
     NoRefundPool,
 )
-from wheelproof_spec.resources import tla_directory
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.buffer_pool.graph.buffer_pool import Borrowers, buffer_pool
+from wheelproof_spec.components.buffer_pool.graph.catalog import buffer_pool_model
+from wheelproof_spec.engines.graph.comparisons import GraphModel, GraphOutcome, program_side
+from wheelproof_spec.engines.graph.tlc_side import TlcGraphError
 
 pytestmark = pytest.mark.slow
 

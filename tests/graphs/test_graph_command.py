@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from graph_support import philosophers, philosophers_model
 
-from wheelproof_spec.errors import MissingToolError, UsageError
-from wheelproof_spec.graphs import command, comparisons, engine
-from wheelproof_spec.graphs.comparisons import GraphOutcome
-from wheelproof_spec.graphs.models import catalog
-from wheelproof_spec.verbs import Verbs
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app import graph as command
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import MissingToolError, UsageError
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.components import comparisons as catalog
+from wheelproof_spec.engines.graph import comparisons, engine
+from wheelproof_spec.engines.graph.comparisons import GraphOutcome
 
 
 def _run(*arguments: str) -> int:

@@ -10,14 +10,14 @@ from graph_support import philosophers
 
 from wheelproof import sync
 from wheelproof.sync import GuardedBy
-from wheelproof_spec.explore.problems import NondeterminismError, ProgramRejectedError
-from wheelproof_spec.explore.program import Action, Program, Scenario, forget
-from wheelproof_spec.explore.programs.waiting import WAITING
-from wheelproof_spec.explore.substrate import SubstrateKind
-from wheelproof_spec.graphs.engine import explore_graph
-from wheelproof_spec.graphs.fields import watched_fields
-from wheelproof_spec.graphs.state_graph import ProgramGraph
-from wheelproof_spec.graphs.subject import GraphProgram, PlainView, Subject
+from wheelproof_spec.engines.explore.problems import NondeterminismError, ProgramRejectedError
+from wheelproof_spec.engines.explore.program import Action, Program, Scenario, forget
+from wheelproof_spec.engines.explore.programs.waiting import WAITING
+from wheelproof_spec.engines.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.graph.engine import explore_graph
+from wheelproof_spec.engines.graph.fields import watched_fields
+from wheelproof_spec.engines.graph.state_graph import ProgramGraph
+from wheelproof_spec.engines.graph.subject import GraphProgram, PlainView, Subject
 
 
 def _program(build: Callable[[], dict[str, Action]]) -> GraphProgram:

@@ -11,29 +11,33 @@ from graph_support import (
 
 from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
-from wheelproof_spec.graphs.compare import Side
-from wheelproof_spec.graphs.comparisons import CodeSide, GraphModel, program_side
-from wheelproof_spec.graphs.models.abstract_timer import TimerBounds, oracle_graph
-from wheelproof_spec.graphs.models.catalog import (
-    MODELS,
-    migration_model,
-    system_timer_model,
-    timer_model,
-)
-from wheelproof_spec.graphs.models.entry_migration import EXPIRED, Migration, entry_migration
-from wheelproof_spec.graphs.models.purgatory_catalog import PURGATORY_MODELS
-from wheelproof_spec.graphs.models.system_timer import Cast, system_timer
-from wheelproof_spec.graphs.tlc_side import TlcConfiguration, TlcGraphError
-from wheelproof_spec.known_bugs.timer import (
+from wheelproof_spec.base.contract import NEVER_EARLY
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.comparisons import MODELS
+from wheelproof_spec.components.purgatory.graph.catalog import PURGATORY_MODELS
+from wheelproof_spec.components.timer.bugs import (
     PollOutsideLockTimer,
     StaleListBucket,
     SubmitAfterTestTimer,
     UnguardedEntryBucket,
 )
-from wheelproof_spec.oracle import NEVER_EARLY
-from wheelproof_spec.oracle.timer import HeapTimer
-from wheelproof_spec.resources import tla_directory
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.timer.graph.abstract import TimerBounds, oracle_graph
+from wheelproof_spec.components.timer.graph.catalog import (
+    migration_model,
+    system_timer_model,
+    timer_model,
+)
+from wheelproof_spec.components.timer.graph.entry_migration import (
+    EXPIRED,
+    Migration,
+    entry_migration,
+)
+from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
+from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.engines.graph.compare import Side
+from wheelproof_spec.engines.graph.comparisons import CodeSide, GraphModel, program_side
+from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration, TlcGraphError
 
 pytestmark = pytest.mark.slow
 

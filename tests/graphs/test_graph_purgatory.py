@@ -9,28 +9,31 @@ from graph_support import compared
 from wheelproof import sync
 from wheelproof.purgatory import CompletionDiscipline, DelayedOperation
 from wheelproof.sync.protocols import LockView
-from wheelproof_spec.graphs.comparisons import GraphModel, GraphOutcome, program_side
-from wheelproof_spec.graphs.models.maybe_try_complete import Attempts, maybe_try_complete
-from wheelproof_spec.graphs.models.maybe_try_complete_view import LOCK
-from wheelproof_spec.graphs.models.purgatory import (
-    ComparedPurgatory,
-    Visitors,
-    purgatory,
-)
-from wheelproof_spec.graphs.models.purgatory_catalog import (
-    PURGATORY_MODELS,
-    attempts_model,
-    purgatory_model,
-)
-from wheelproof_spec.known_bugs.purgatory import (
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.purgatory.bugs import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
     KeepsEmptyKeysPurgatory,
     NoLockDiscipline,
     RetryOnceDiscipline,
 )
-from wheelproof_spec.resources import tla_directory
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.components.purgatory.graph.catalog import (
+    PURGATORY_MODELS,
+    attempts_model,
+    purgatory_model,
+)
+from wheelproof_spec.components.purgatory.graph.maybe_try_complete import (
+    Attempts,
+    maybe_try_complete,
+)
+from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import LOCK
+from wheelproof_spec.components.purgatory.graph.purgatory import (
+    ComparedPurgatory,
+    Visitors,
+    purgatory,
+)
+from wheelproof_spec.engines.graph.comparisons import GraphModel, GraphOutcome, program_side
 
 pytestmark = pytest.mark.slow
 

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import Router
-from wheelproof_spec.cli import main
-from wheelproof_spec.loads.callers import Callers, LoadFailedError
-from wheelproof_spec.traces.reader import read_lines
-from wheelproof_spec.verdicts import ExitCode, Verdict
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.engines.history.recording.callers import Callers, LoadFailedError
+from wheelproof_spec.engines.history.routing import Router
 
 OPTIONS = ("--threads", "4", "--operations", "400", "--histories", "2", "--seed", "5")
 

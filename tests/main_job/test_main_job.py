@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.main_job.page import render_page
-from wheelproof_spec.main_job.pipeline import TITLE, pipeline_section
-from wheelproof_spec.main_job.sections import JobReport, Section
-from wheelproof_spec.verdicts import CheckResult, ExitCode, Verdict
+from wheelproof_spec.app.main_job.page import render_page
+from wheelproof_spec.app.main_job.pipeline import TITLE, pipeline_section
+from wheelproof_spec.app.main_job.sections import JobReport, Section
+from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
 
 
 def _section(*verdicts: Verdict, note: str = "") -> Section:
@@ -87,7 +87,7 @@ def test_main_job_does_not_pass_over_a_demo_that_fails(
 @pytest.mark.slow
 def test_main_job_runs_and_judges_kafka(tmp_path: Path, kafka: str) -> None:
     assert Path(kafka).is_file()
-    command = [sys.executable, "-m", "wheelproof_spec.main_job", "--out", str(tmp_path)]
+    command = [sys.executable, "-m", "wheelproof_spec.app.main_job", "--out", str(tmp_path)]
     command += ["--demo-runs", "200"]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     assert completed.returncode == ExitCode.PASS, completed.stdout + completed.stderr

@@ -6,8 +6,8 @@ The tick is 1 ms, the clock starts at 0 ms, the contract is Kafka's unless a his
 
 from dataclasses import dataclass
 
-from wheelproof_spec.oracle import KAFKA, FiringOrder, Rounding, TimerContract
-from wheelproof_spec.oracle.concurrent_timer import CallKind, TimerCall
+from wheelproof_spec.base.contract import KAFKA, FiringOrder, Rounding, TimerContract
+from wheelproof_spec.components.timer.fuzz.concurrent import CallKind, TimerCall
 
 _ANY_ORDER = TimerContract(
     name="any-order", rounding=Rounding.DOWN, lateness_ms=0, order=FiringOrder.ANY

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 
 import pytest
 
-from wheelproof_spec.oracle.concurrent_purgatory import (
-    Callback,
-    CallKind,
-    ConcurrentPurgatory,
-    PurgatoryCall,
-)
-from wheelproof_spec.oracle.purgatory_contract import (
+from wheelproof_spec.components.purgatory.contract import (
     NO_GAUGES,
     Gauges,
     OperationSpec,
     PurgatoryClause,
+)
+from wheelproof_spec.components.purgatory.fuzz.concurrent import (
+    Callback,
+    CallKind,
+    ConcurrentPurgatory,
+    PurgatoryCall,
 )
 
 _SPEC = OperationSpec(name="a", delay_ms=10, keys=("k",), conditions=("p",))

@@ -8,8 +8,10 @@ from concurrent_histories import HISTORIES, History, add, advance, cancel, tick
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wheelproof_spec.oracle import KAFKA, NEVER_EARLY, HeapTimer, TimerContract, Violation
-from wheelproof_spec.oracle.concurrent_timer import ConcurrentTimer, TimerCall
+from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.timer.fuzz.concurrent import ConcurrentTimer, TimerCall
+from wheelproof_spec.components.timer.oracle import HeapTimer
 
 _NAMES = "abc"
 _LYING_CANCEL = "Timer.CancelTellsTheTruth"

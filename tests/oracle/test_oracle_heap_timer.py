@@ -2,16 +2,16 @@
 
 import pytest
 
-from wheelproof_spec.oracle import (
+from wheelproof_spec.base.contract import (
     HASHED_WHEEL,
     KAFKA,
     NEVER_EARLY,
     FiringOrder,
-    HeapTimer,
     Rounding,
     TimerContract,
-    Violation,
 )
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.timer.oracle import HeapTimer
 
 _LATE_IN_ANY_ORDER = TimerContract(
     name="late-in-any-order", rounding=Rounding.DOWN, lateness_ms=5, order=FiringOrder.ANY

@@ -2,8 +2,8 @@
 
 import pytest
 
-from wheelproof_spec.oracle.purgatory import OraclePurgatory
-from wheelproof_spec.oracle.purgatory_contract import (
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.purgatory.contract import (
     KAFKA_PURGATORY,
     NO_CALLBACKS,
     STRICT_PURGATORY,
@@ -13,7 +13,7 @@ from wheelproof_spec.oracle.purgatory_contract import (
     PurgatoryClause,
     PurgatoryContract,
 )
-from wheelproof_spec.oracle.timer import Violation
+from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 
 
 def _oracle(

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from page_support import whole_page
 
-from wheelproof_spec.check_page.excerpt import LINES_BEFORE, Moment
-from wheelproof_spec.check_page.lanes import lanes_of
-from wheelproof_spec.cli import main
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.pages.check.excerpt import LINES_BEFORE, Moment
+from wheelproof_spec.app.pages.check.lanes import lanes_of
+from wheelproof_spec.base.verdicts import ExitCode
 
 
 def _line(**fields: object) -> str:

@@ -7,30 +7,30 @@ from pathlib import Path
 
 import pytest
 from page_support import whole_page
+from wheelproof_spec.components.buffer_pool.scenarios import pool_scenarios
 
 from wheelproof.timer import SystemTimer, TimingWheel
-from wheelproof_spec.cli import main
-from wheelproof_spec.conformance.accumulator_scenarios import accumulator_scenarios
-from wheelproof_spec.conformance.answers import answers_to
-from wheelproof_spec.conformance.buffer_pool_scenarios import pool_scenarios
-from wheelproof_spec.conformance.calls import Request
-from wheelproof_spec.conformance.conformance_result import ConformanceFailure
-from wheelproof_spec.conformance.driver_messages import request_line
-from wheelproof_spec.conformance.driver_session import DriverSession
-from wheelproof_spec.conformance.purgatory_scenarios import purgatory_scenarios
-from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
-from wheelproof_spec.conformance.timer_calls import Add, Reset, TimerConfig
-from wheelproof_spec.conformance.timer_clauses import TimerClause
-from wheelproof_spec.conformance.timer_scenarios import timer_scenarios
-from wheelproof_spec.conformance_page.drawing import Part, bar, chip
-from wheelproof_spec.conformance_page.stages import MOST_STAGES, stages_of
-from wheelproof_spec.conformance_page.timer_view import levels
-from wheelproof_spec.oracle import Violation
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.pages.conformance.stages import MOST_STAGES, stages_of
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.drawing import Part, bar, chip
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
+from wheelproof_spec.components.purgatory.scenarios import purgatory_scenarios
+from wheelproof_spec.components.timer.calls import Add, Reset, TimerConfig
+from wheelproof_spec.components.timer.clauses import TimerClause
+from wheelproof_spec.components.timer.reference import ReferenceTimerPort
+from wheelproof_spec.components.timer.scenarios import timer_scenarios
+from wheelproof_spec.components.timer.view import levels
+from wheelproof_spec.engines.drive.answers import answers_to
+from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.drive.driver.session import DriverSession
+from wheelproof_spec.engines.drive.result import ConformanceFailure
 
 ROOT = Path(__file__).resolve().parents[2]
 HEAPQ = ROOT / "adapters" / "python-heapq" / "driver.py"
-REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.conformance.reference_driver"])
+REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.app.reference_driver"])
 VIOLATION = Violation(rule="Rule", expected="this", observed="that", reason="why")
 
 

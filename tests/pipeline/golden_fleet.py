@@ -17,7 +17,7 @@ from pipeline_tables import Judged, committed
 from recorded_fleet import chance_lines, trace_lines
 from zstandard import ZstdCompressor
 
-from wheelproof_spec.traces.line_parser import LINE_LIMIT
+from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
 
 GOLDEN = Path(__file__).with_name("golden_tables.json")
 TABLES = ("verdicts", "violations", "summary", "clauses", "coverage", "steps", "histograms")

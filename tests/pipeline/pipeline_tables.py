@@ -9,7 +9,7 @@ import pyarrow.parquet as parquet
 from wheelproof_spark.check_job import CheckJob
 from wheelproof_spark.check_job import check as run_pipeline
 from wheelproof_spark.manifest import Manifest, load
-from wheelproof_spec.check.checkers import CheckOptions
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 Table = list[dict[str, object]]
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from wheelproof.producer import BufferPool
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import FileResult, Router
-from wheelproof_spec.known_bugs.buffer_pool import TrustingPool
-from wheelproof_spec.traces.reader import read_lines
-from wheelproof_spec.traces.recorder import recording
+from wheelproof_spec.components.buffer_pool.bugs import TrustingPool
+from wheelproof_spec.components.recorder import recording
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.engines.history.routing import FileResult, Router
 
 RUNS_A_FILE = 40
 

@@ -22,8 +22,8 @@ from wheelproof_spark.manifest import Manifest, StreamProgress, save
 from wheelproof_spark.parsing import parser
 from wheelproof_spark.run_judge import FirstLines
 from wheelproof_spark.stream_store import Attempt, StreamStore
-from wheelproof_spec.check.checkers import CheckOptions
-from wheelproof_spec.cli import main
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 

@@ -14,7 +14,7 @@ from wheelproof_spark.stream_batch import Judging
 from wheelproof_spark.stream_job import StreamJob, stream
 from wheelproof_spark.stream_query import Pace
 from wheelproof_spark.stream_state import Patience
-from wheelproof_spec.check.checkers import CheckOptions
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 GOLD = ("verdicts", "violations", "summary", "clauses", "coverage", "histograms")
 

@@ -16,7 +16,7 @@ from wheelproof_spark.campaign_ledger import (
     load,
     save,
 )
-from wheelproof_spec.errors import InputRejectedError
+from wheelproof_spec.base.errors import InputRejectedError
 
 _TARGET = "fuzz/timer/none"
 

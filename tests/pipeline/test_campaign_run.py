@@ -16,8 +16,8 @@ from wheelproof_spark.campaign import CampaignJob
 from wheelproof_spark.campaign import campaign as run_campaign
 from wheelproof_spark.campaign_ledger import CampaignManifest, load, wave_folder
 from wheelproof_spark.campaign_targets import selected_targets
-from wheelproof_spec.errors import UsageError
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.verdicts import ExitCode
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +26,7 @@ _TARGETS = (
     "fuzz/timer/none/KAFKA-2226/no-cancelled-test",
     "explore/bug/poll-outside-lock",
 )
-_PROGRAM_NAME = (sys.executable, "-m", "wheelproof_spec.cli")
+_PROGRAM_NAME = (sys.executable, "-m", "wheelproof_spec.app.cli")
 _LAST_SEED = 19
 _SEEDS = len(_TARGETS) * (_LAST_SEED + 1)
 
@@ -148,7 +148,7 @@ def test_a_killed_campaign_loses_nothing_and_does_nothing_twice(
 
 
 _PROGRAM = """
-from wheelproof_spec.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.program import Program, Scenario
 
 PROGRAM = Program(name="p", summary="one step", build=lambda: Scenario(threads={"a": print}))
 """

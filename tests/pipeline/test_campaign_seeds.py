@@ -10,8 +10,8 @@ from wheelproof_spark.campaign_ledger import CampaignManifest, Failure, TargetEn
 from wheelproof_spark.campaign_targets import find_target, selected_targets, targets_of_bug
 from wheelproof_spark.errors import PipelineError
 from wheelproof_spark.seed_ranges import joined, missing, seed_range, size
-from wheelproof_spec.errors import UsageError
-from wheelproof_spec.fuzz.machines import MACHINES
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.components.machines import MACHINES
 
 
 def test_ranges_are_sets_of_seeds() -> None:

@@ -17,9 +17,9 @@ from wheelproof_spark.demo_plan import demo_plan
 from wheelproof_spark.demo_recording import BUG, record_known_bug
 from wheelproof_spark.errors import PipelineError
 from wheelproof_spark.side_by_side import run_programs
-from wheelproof_spec.check.checkers import CheckOptions
-from wheelproof_spec.errors import MissingToolError, UsageError
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.errors import MissingToolError, UsageError
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 _SHOWN = ("verdict", "events", "good_prefix", "rule", "place_index", "place_line", "notes")
 _FEW_RUNS = 60

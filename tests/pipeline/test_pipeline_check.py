@@ -23,8 +23,8 @@ from zstandard import ZstdCompressor
 from wheelproof_spark import silver
 from wheelproof_spark.bronze import read_bronze
 from wheelproof_spark.place import numbered
-from wheelproof_spec.check.checkers import CheckOptions
-from wheelproof_spec.cli import main
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ from recorded_fleet import chance_lines, record_known_bug
 from started_program import await_end, members, parent_of, started
 
 from wheelproof_spark.standalone import Cluster, standalone_cluster
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.base.verdicts import ExitCode
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from recorded_fleet import chance_lines
 from started_program import await_end, parent_of, started
 
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.base.verdicts import ExitCode
 
 pytestmark = pytest.mark.slow
 

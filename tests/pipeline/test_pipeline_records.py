@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spark.manifest import SCHEMA, Batch, Counts, FileEntry, Manifest, load, save
-from wheelproof_spec.errors import InputRejectedError
+from wheelproof_spec.base.errors import InputRejectedError
 
 _FILE = FileEntry(
     id=1, path="a.jsonl", size=9, mtime_ns=8, complete=True, tail="t", batches=[1, 2], lines=3

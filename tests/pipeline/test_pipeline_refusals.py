@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.cli import main
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.verdicts import ExitCode
 
 
 def _refused(

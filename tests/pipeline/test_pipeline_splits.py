@@ -11,7 +11,7 @@ import pytest
 from zstandard import ZstdCompressor
 
 from wheelproof_spark.splits import MOST_KEPT, PlacedLine, Split, lines_in, placed_lines
-from wheelproof_spec.traces.line_parser import LINE_LIMIT
+from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
 
 
 def _read(path: Path, *cuts: int) -> list[PlacedLine]:

@@ -14,8 +14,8 @@ from streamed_folder import StreamedFolder, adds_up, open_runs
 
 from wheelproof_spark.manifest import save
 from wheelproof_spark.outcome import code_of
-from wheelproof_spec.cli import main
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.verdicts import ExitCode
 
 pytestmark = pytest.mark.slow
 

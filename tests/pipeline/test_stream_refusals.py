@@ -8,9 +8,9 @@ import pytest
 
 from wheelproof_spark.manifest import Manifest, StreamProgress, save
 from wheelproof_spark.stream_store import SCHEMA
-from wheelproof_spec.check.checkers import MAX_STATES
-from wheelproof_spec.cli import main
-from wheelproof_spec.verdicts import ExitCode
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.engines.history.checkers import MAX_STATES
 
 
 @pytest.fixture

@@ -15,13 +15,13 @@ from wheelproof.purgatory import (
     TryLockOnceDiscipline,
 )
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.conformance.port import judge_call
-from wheelproof_spec.conformance.purgatory_calls import PurgatoryCall
-from wheelproof_spec.conformance.purgatory_judge import PurgatoryJudge
-from wheelproof_spec.conformance.purgatory_scenarios import purgatory_scenarios
-from wheelproof_spec.conformance.reference_purgatory import ReferencePurgatoryPort
-from wheelproof_spec.conformance.suite import Scenario
-from wheelproof_spec.oracle.purgatory_contract import STRICT_PURGATORY
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.base.suite import Scenario
+from wheelproof_spec.components.purgatory.calls import PurgatoryCall
+from wheelproof_spec.components.purgatory.contract import STRICT_PURGATORY
+from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
+from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.purgatory.scenarios import purgatory_scenarios
 
 _THREADS = 20
 _OPERATIONS = 100

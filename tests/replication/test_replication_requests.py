@@ -13,14 +13,14 @@ from wheelproof.replication import (
     TopicPartition,
 )
 from wheelproof.units import Millis
-from wheelproof_spec.fuzz.broker_under_test import BrokerConfig, BrokerUnderTest
-from wheelproof_spec.oracle.replication import (
+from wheelproof_spec.components.replication.oracle import (
     Answer,
     FetchAnswer,
     FetchedPartition,
     FetchRequest,
     ProduceAnswer,
 )
+from wheelproof_spec.components.replication.reference import BrokerConfig, BrokerUnderTest
 
 _TOPIC = TopicPartition("t", 0)
 

@@ -45,10 +45,10 @@ def test_the_core_is_what_it_is_called() -> None:
         "wheelproof",
         "wheelproof.sync.threads",
         "wheelproof.timer.system_timer",
-        "wheelproof_spec.cli",
-        "wheelproof_spec.conformance.timer_calls",
-        "wheelproof_spec.oracle.concurrent_timer",
-        "wheelproof_spec.verdicts",
+        "wheelproof_spec.app.cli",
+        "wheelproof_spec.components.timer.calls",
+        "wheelproof_spec.components.timer.fuzz.concurrent",
+        "wheelproof_spec.base.verdicts",
     }
 
 
@@ -69,7 +69,7 @@ def test_the_program_shows_its_help_with_the_standard_library_alone() -> None:
         "import importlib.metadata, sys\n"
         f"sys.path[:0] = [{str(REFERENCE)!r}, {str(SPEC)!r}]\n"
         "importlib.metadata.version = lambda name: 'not installed'\n"
-        "from wheelproof_spec.cli import main\n"
+        "from wheelproof_spec.app.cli import main\n"
         "sys.exit(main(['--help']))\n"
     )
     done = subprocess.run(

@@ -14,8 +14,9 @@ from checkout import ROOT
 _USE_THE_ORACLE = """
 from importlib.metadata import distributions
 
-from wheelproof_spec.oracle import KAFKA, HeapTimer
-from wheelproof_spec.resources import tla_directory
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.base.resources import tla_directory
 
 timer = HeapTimer(tick_ms=10, start_ms=0, contract=KAFKA)
 timer.add("a", 29)

@@ -11,13 +11,13 @@ from wheelproof.sync import DeferredExecutor, atomic_integer, use_runtime, volat
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
-from wheelproof_spec.fuzz.instrumented_runtime import (
+from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.components.timer.bugs import UnguardedEntryBucket
+from wheelproof_spec.engines.fuzz.instrumented_runtime import (
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,
 )
-from wheelproof_spec.known_bugs import TIMER_BUGS, find_bug
-from wheelproof_spec.known_bugs.timer import UnguardedEntryBucket
 
 _NOTHING: list[str] = []
 _STEPS_ENOUGH_FOR_ANY_ADVANCE = 10_000

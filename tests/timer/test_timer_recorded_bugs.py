@@ -6,13 +6,13 @@ import pytest
 from test_timer_known_bugs import CASES, Case
 
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import Router
-from wheelproof_spec.conformance.run_verdict import RunVerdict
-from wheelproof_spec.known_bugs import TIMER_BUGS, Sight, find_bug
-from wheelproof_spec.traces.reader import lines_of
-from wheelproof_spec.traces.recorder import recording
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.bugs import TIMER_BUGS, Sight, find_bug
+from wheelproof_spec.components.recorder import recording
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.reader import lines_of
+from wheelproof_spec.engines.history.routing import Router
 
 _RECORDED = {bug.id for bug in TIMER_BUGS if Sight.RECORDED in bug.seen}
 

@@ -5,8 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.resources import checkout_directory, tla_directory
-from wheelproof_spec.tlc.readmes import Suite, citations, load_suite, read_module, without_lines
+from wheelproof_spec.base.resources import checkout_directory, tla_directory
+from wheelproof_spec.engines.tlc.readmes import (
+    Suite,
+    citations,
+    load_suite,
+    read_module,
+    without_lines,
+)
 
 MODULE = r"""---- MODULE Door ----
 EXTENDS Integers
@@ -63,7 +69,7 @@ def suite() -> Suite:
 @pytest.mark.parametrize("name", COMPONENTS)
 def test_tla_readme_is_up_to_date(suite: Suite, name: str) -> None:
     readme = suite.root / "tla" / name / "README.md"
-    remedy = "renew it: python -m wheelproof_spec.tlc.readmes"
+    remedy = "renew it: python -m wheelproof_spec.engines.tlc.readmes"
     text = readme.read_text(encoding="utf-8")
     assert without_lines(text) == without_lines(suite.renewed(readme)), remedy
 

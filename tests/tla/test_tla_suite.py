@@ -5,12 +5,17 @@ from collections.abc import Mapping
 
 import pytest
 
-from wheelproof_spec.known_bugs import KNOWN_BUGS, Finder
-from wheelproof_spec.resources import tla_directory
-from wheelproof_spec.tlc.judging import ModelOutcome, RunSettings, SilentObserver, run_models
-from wheelproof_spec.tlc.manifest import Kind, Model, Tier, load_manifest, select_models
-from wheelproof_spec.tlc.running import find_toolchain
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.bugs import KNOWN_BUGS, Finder
+from wheelproof_spec.engines.tlc.judging import (
+    ModelOutcome,
+    RunSettings,
+    SilentObserver,
+    run_models,
+)
+from wheelproof_spec.engines.tlc.manifest import Kind, Model, Tier, load_manifest, select_models
+from wheelproof_spec.engines.tlc.running import find_toolchain
 
 TIERS = (Tier.SMOKE, Tier.SMALL)
 MODULES = tuple(path.stem for path in sorted(tla_directory().glob("*/*.tla")))

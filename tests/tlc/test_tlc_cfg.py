@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.tlc.manifest.cfg import Variation, load_cfg, parse_cfg
+from wheelproof_spec.base.errors import InputRejectedError
+from wheelproof_spec.engines.tlc.manifest.cfg import Variation, load_cfg, parse_cfg
 
 TEXT = r"""\* INVARIANT NotThis
 SPECIFICATION Spec

@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 from tlc_support import fixture_model, frame, run_of
 
-from wheelproof_spec.tlc.judging.check import Judgement, judge, judge_witness
-from wheelproof_spec.tlc.manifest.model import Model
-from wheelproof_spec.tlc.running.process import Ending
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness
+from wheelproof_spec.engines.tlc.manifest.model import Model
+from wheelproof_spec.engines.tlc.running.process import Ending
 
 COUNTS = frame(2199, "15 states generated, 13 distinct states found, 0 states left on queue.")
 DEPTH = frame(2194, "The depth of the complete state graph search is 7.")

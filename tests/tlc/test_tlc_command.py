@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 from tlc_support import FIXTURES, MANIFEST, fixture_model
 
-from wheelproof_spec.errors import InputRejectedError, UsageError
-from wheelproof_spec.tlc import command
-from wheelproof_spec.verbs import Verbs
+from wheelproof_spec.app import tlc as command
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import InputRejectedError, UsageError
 
 pytestmark = pytest.mark.slow
 
 INTERRUPTED = """
 import sys
 from pathlib import Path
-from wheelproof_spec.tlc.running.launch import find_toolchain
-from wheelproof_spec.tlc.running.process import termination_interrupts
-from wheelproof_spec.tlc.judging.runner import SilentObserver, run_manifest
+from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+from wheelproof_spec.engines.tlc.running.process import termination_interrupts
+from wheelproof_spec.engines.tlc.judging.runner import SilentObserver, run_manifest
 
 class Observer(SilentObserver):
     def progressed(self, model, statistics, depth):

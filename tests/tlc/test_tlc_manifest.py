@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from tlc_support import FIXTURES, MANIFEST
 
-from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.tlc.manifest.loader import load_manifest
-from wheelproof_spec.tlc.manifest.model import Expectation, Kind, Tier
+from wheelproof_spec.base.errors import InputRejectedError
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Expectation, Kind, Tier
 
 HEAD = 'schema = "wheelproof.manifest/1"\n'
 PASSING = """

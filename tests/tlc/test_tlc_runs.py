@@ -8,15 +8,20 @@ from pathlib import Path
 import pytest
 from tlc_support import MANIFEST, fixture_model, toolchain
 
-from wheelproof_spec.reports import write_json, write_junit
-from wheelproof_spec.tlc.judging.outcome import ModelOutcome
-from wheelproof_spec.tlc.judging.runner import RunSettings, SilentObserver, run_manifest, run_models
-from wheelproof_spec.tlc.manifest import Model, parse_cfg
-from wheelproof_spec.tlc.reporting.document import run_document
-from wheelproof_spec.tlc.reporting.pin import pin_lines
-from wheelproof_spec.tlc.running.launch import Toolchain
-from wheelproof_spec.tlc.states.graph import read_graph
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.reports import write_json, write_junit
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.judging.runner import (
+    RunSettings,
+    SilentObserver,
+    run_manifest,
+    run_models,
+)
+from wheelproof_spec.engines.tlc.manifest import Model, parse_cfg
+from wheelproof_spec.engines.tlc.reporting.document import run_document
+from wheelproof_spec.engines.tlc.reporting.pin import pin_lines
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import read_graph
 
 pytestmark = pytest.mark.slow
 

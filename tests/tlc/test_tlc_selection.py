@@ -3,11 +3,16 @@
 import pytest
 from tlc_support import MANIFEST
 
-from wheelproof_spec.errors import UsageError
-from wheelproof_spec.tlc.manifest.loader import load_manifest
-from wheelproof_spec.tlc.manifest.model import Tier
-from wheelproof_spec.tlc.manifest.selection import select_models
-from wheelproof_spec.tlc.running.memory import MEBIBYTE, available_memory, job_count, usable_cores
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Tier
+from wheelproof_spec.engines.tlc.manifest.selection import select_models
+from wheelproof_spec.engines.tlc.running.memory import (
+    MEBIBYTE,
+    available_memory,
+    job_count,
+    usable_cores,
+)
 
 
 def _names(patterns: list[str], tiers: list[Tier]) -> list[str]:

@@ -3,8 +3,7 @@
 import random
 from functools import cache
 
-from wheelproof_spec.traces.line_parser import line_shapes
-from wheelproof_spec.traces.shapes import (
+from wheelproof_spec.base.codec.shapes import (
     BooleanKind,
     Field,
     IntegerKind,
@@ -14,7 +13,8 @@ from wheelproof_spec.traces.shapes import (
     Shape,
     StringKind,
 )
-from wheelproof_spec.traces.writer import format_line
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.engines.history.line_parser import line_shapes
 
 JsonValue = object
 

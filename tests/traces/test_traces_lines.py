@@ -5,11 +5,11 @@ import random
 import pytest
 from damage import damaged, good_line
 
-from wheelproof_spec.conformance.strict_json import MalformedError
-from wheelproof_spec.traces import line_parser
-from wheelproof_spec.traces.line_parser import LINE_LIMIT, Rejection, parse_line
-from wheelproof_spec.traces.reader import lines_of
-from wheelproof_spec.traces.writer import format_line
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.engines.history import line_parser
+from wheelproof_spec.engines.history.line_parser import LINE_LIMIT, Rejection, parse_line
+from wheelproof_spec.engines.history.reader import lines_of
 
 SEED = 6
 DAMAGED = 20_000

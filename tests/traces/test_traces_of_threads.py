@@ -8,16 +8,16 @@ import pytest
 from wheelproof import sync
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import Router
-from wheelproof_spec.cli import main
-from wheelproof_spec.conformance.run_verdict import RunVerdict
-from wheelproof_spec.errors import UsageError
-from wheelproof_spec.known_bugs.timer import CancelBlindTimer, PollOutsideLockTimer
-from wheelproof_spec.traces.reader import read_lines
-from wheelproof_spec.traces.timer_events import TimerSettings
-from wheelproof_spec.traces.trace_recorder import tracing
-from wheelproof_spec.verdicts import ExitCode, Verdict
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.components.timer.bugs import CancelBlindTimer, PollOutsideLockTimer
+from wheelproof_spec.components.timer.events import TimerSettings
+from wheelproof_spec.components.timer.trace.recorder import tracing
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.engines.history.routing import Router
 
 SETTINGS = TimerSettings(tick_ms=1, wheel_size=2)
 ROUNDS = 25

@@ -7,11 +7,11 @@ from wheelproof.producer import BufferPool
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.check.checkers import CheckOptions, open_run
-from wheelproof_spec.check.routing import FileResult, Router
-from wheelproof_spec.traces.reader import read_lines
-from wheelproof_spec.traces.recorder import PREDICATES_TOO, Recording, recording
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.recorder import PREDICATES_TOO, Recording, recording
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.engines.history.routing import FileResult, Router
 
 
 class _Task(TimerTask):

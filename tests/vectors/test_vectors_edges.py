@@ -4,14 +4,14 @@ from itertools import pairwise
 
 import pytest
 
-from wheelproof_spec.conformance.timer_calls import Add, Advance, Cancel, TimerCall, TimerConfig
-from wheelproof_spec.oracle import HASHED_WHEEL, KAFKA, NEVER_EARLY
-from wheelproof_spec.tlc.running import find_toolchain
-from wheelproof_spec.tlc.states import Edge, StateGraph
-from wheelproof_spec.vectors.driven_wheel import DrivenWheel
-from wheelproof_spec.vectors.edge_cover import edge_cover
-from wheelproof_spec.vectors.generate import corner_vectors, edge_vectors
-from wheelproof_spec.vectors.timer_answers import timer_steps
+from wheelproof_spec.base.contract import HASHED_WHEEL, KAFKA, NEVER_EARLY
+from wheelproof_spec.components.timer.calls import Add, Advance, Cancel, TimerCall, TimerConfig
+from wheelproof_spec.components.timer.vectors.answers import timer_steps
+from wheelproof_spec.components.timer.vectors.driven_wheel import DrivenWheel
+from wheelproof_spec.components.timer.vectors.generate import corner_vectors, edge_vectors
+from wheelproof_spec.engines.tlc.running import find_toolchain
+from wheelproof_spec.engines.tlc.states import Edge, StateGraph
+from wheelproof_spec.engines.vectors.edge_cover import edge_cover
 
 _TINY = DrivenWheel(
     name="tiny", tasks=("a",), delays=(0, 3), tick_ms=1, wheel_size=2, horizon_ms=3, adds=1

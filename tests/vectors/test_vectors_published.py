@@ -10,13 +10,13 @@ import pytest
 from vector_support import PUBLISHED, ROOT, published, tally_of
 
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.cli import main
-from wheelproof_spec.known_bugs.timer import CancelBlindTimer, SubmitAfterTestTimer
-from wheelproof_spec.tlc.running import find_toolchain
-from wheelproof_spec.traces.timer_events import CancelStep, Done
-from wheelproof_spec.traces.vector_files import with_hash, write_vectors
-from wheelproof_spec.vectors.publication import generate
-from wheelproof_spec.verdicts import ExitCode, Verdict
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.components.timer.bugs import CancelBlindTimer, SubmitAfterTestTimer
+from wheelproof_spec.components.timer.events import CancelStep, Done
+from wheelproof_spec.components.timer.vectors.publication import generate
+from wheelproof_spec.engines.tlc.running import find_toolchain
+from wheelproof_spec.engines.vectors.files import with_hash, write_vectors
 
 _BYTES = 1 << 20
 _BAD_TIMER = """

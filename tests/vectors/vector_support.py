@@ -4,14 +4,14 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.conformance.calls import Request
-from wheelproof_spec.conformance.driver_messages import VIRTUAL_TIME, Introduction
-from wheelproof_spec.conformance.reference_timer import ReferenceTimerPort
-from wheelproof_spec.conformance.strict_json import JsonObject
-from wheelproof_spec.conformance.timer_calls import parse_timer_call, timer_answer
-from wheelproof_spec.conformance.vector_run import VectorRunner, VectorTally, run_vectors
-from wheelproof_spec.traces.lines import Vector
-from wheelproof_spec.traces.vector_files import find_vector_files, read_vectors
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.history.lines import Vector
+from wheelproof_spec.base.strict_json import JsonObject
+from wheelproof_spec.components.timer.calls import parse_timer_call, timer_answer
+from wheelproof_spec.components.timer.reference import ReferenceTimerPort
+from wheelproof_spec.engines.drive.driver.messages import VIRTUAL_TIME, Introduction
+from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
+from wheelproof_spec.engines.vectors.run import VectorRunner, VectorTally, run_vectors
 
 ROOT = Path(__file__).resolve().parents[2]
 PUBLISHED = ROOT / "vectors"

@@ -6,21 +6,21 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.oracle.purgatory_contract import PurgatoryClause
-from wheelproof_spec.oracle.record_accumulator import AccumulatorClause
-from wheelproof_spec.verdict_page.deviations import (
+from wheelproof_spec.app.verdict_page.deviations import (
     DEVIATIONS,
     Deviation,
     Kind,
     UnexplainedDeviationError,
     explain,
 )
-from wheelproof_spec.verdict_page.measure import Extent, measure
-from wheelproof_spec.verdict_page.page import PAGE
-from wheelproof_spec.verdict_page.recorded_clauses import RECORDED_CLAUSES
-from wheelproof_spec.verdict_page.render import render
-from wheelproof_spec.verdict_page.subjects import IMPLEMENTATIONS, Implementation
-from wheelproof_spec.verdicts import Verdict
+from wheelproof_spec.app.verdict_page.measure import Extent, measure
+from wheelproof_spec.app.verdict_page.page import PAGE
+from wheelproof_spec.app.verdict_page.recorded_clauses import RECORDED_CLAUSES
+from wheelproof_spec.app.verdict_page.render import render
+from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS, Implementation
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
+from wheelproof_spec.components.purgatory.contract import PurgatoryClause
 
 ROOT = Path(__file__).resolve().parents[2]
 JUDGES = ROOT / "spec" / "wheelproof_spec" / "conformance"

@@ -1,0 +1,1 @@
+"""The program: the command line, a verb a file, the pages, the main job."""

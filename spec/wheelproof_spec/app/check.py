@@ -1,0 +1,88 @@
+"""The verb ``check``: judges recorded traces and histories."""
+
+import argparse
+import shlex
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.reports import write_json, write_junit, write_text
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.options import add_judging, check_options
+from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
+from wheelproof_spec.engines.history.result import (
+    check_results,
+    code_of,
+    render,
+    result_document,
+    verdict_line,
+)
+from wheelproof_spec.engines.history.routing import FileResult, Router
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verbs.add("check", "judge recorded traces and histories (JSON Lines)", run)
+    parser.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
+    )
+    add_judging(parser)
+    parser.add_argument(
+        "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
+    )
+    parser.add_argument("--jar", type=Path, help="with --tlc: the tla2tools.jar to use")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page to FILE: each run, and what the threads of a failing one did",
+    )
+    parser.add_argument("--java", type=Path, help="with --tlc: the java to use")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Judge the files; a violation is exit code 1, a rejected line 4."""
+    files: list[Path] = arguments.files
+    if files.count(STANDARD_INPUT) > 1:
+        raise UsageError("standard input can be read once; name - once")
+    options = check_options(arguments)
+    write_page = None if arguments.html is None else _page_writer(arguments.html, files, options)
+    started = time.monotonic()
+    results = [_check(path, options) for path in files]
+    seconds = time.monotonic() - started
+    if arguments.tlc:
+        # Its module needs Java and rich, and most users of the verb do not.
+        from wheelproof_spec.app.second_opinion import ask_tlc
+
+        ask_tlc(files, results, jar=arguments.jar, java=arguments.java)
+    if arguments.json is not None:
+        write_json(arguments.json, result_document(results))
+    if arguments.junit is not None:
+        write_junit(arguments.junit, "wheelproof.check", check_results(results, seconds))
+    if write_page is not None:
+        write_page(results)
+    print(verdict_line(results) if arguments.quiet else render(results))
+    return code_of(results)
+
+
+def _page_writer(
+    path: Path, files: list[Path], options: CheckOptions
+) -> Callable[[list[FileResult]], None]:
+    # Jinja is an extra: if it is missing, this has to be said before the files are judged.
+    from wheelproof_spec.app.pages.check.page import render_check
+
+    words = ["wheelproof", "check", *map(str, files)]
+    if options.profile is not None:
+        words += ["--profile", options.profile]
+    return lambda results: write_text(path, render_check(files, results, shlex.join(words)))
+
+
+def _check(path: Path, options: CheckOptions) -> FileResult:
+    source = "<standard input>" if path == STANDARD_INPUT else str(path)
+    router = Router(source, open_run(options))
+    result = router.judge(read_lines(path))
+    if not result.lines:
+        router.note_empty()
+    return result

@@ -1,0 +1,188 @@
+"""The verb `conform`: drive another implementation and judge it."""
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from pathlib import Path
+
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.arguments import positive
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.reports import write_json, write_junit, write_text
+from wheelproof_spec.base.verdicts import exit_code
+from wheelproof_spec.components.suites import COMPONENTS
+from wheelproof_spec.engines.drive.conformance import DEFAULT_CASES, DEFAULT_SEED, ConformancePlan
+from wheelproof_spec.engines.drive.driver.process import USUAL_LIMITS, DriverLimits
+from wheelproof_spec.engines.drive.result import ConformanceResult, check_results, result_document
+from wheelproof_spec.engines.drive.templates import TEMPLATES, PrintTemplate
+from wheelproof_spec.engines.drive.text import render, verdict_line
+from wheelproof_spec.engines.vectors.files import find_vector_files
+
+_PROGRESS_S = 0.5
+
+
+def register(verbs: Verbs) -> None:
+    """Add the verb to the program."""
+    parser = verbs.add("conform", "drive another implementation and judge it", _run)
+    parser.add_argument(
+        "--driver",
+        required=True,
+        metavar="CMD",
+        help="the command that starts the driver; its words are split as a shell does, but no "
+        "shell is started",
+    )
+    parser.add_argument(
+        "--template",
+        action=PrintTemplate,
+        choices=list(TEMPLATES),
+        help="print an adapter to start from, or a recorder for `wheelproof check`, and do no more",
+    )
+    parser.add_argument(
+        "--component",
+        choices=list(COMPONENTS),
+        default=next(iter(COMPONENTS)),
+        help="what is judged (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="NAME",
+        help="the contract that the implementation has declared "
+        f"(default: {next(iter(COMPONENTS.values())).profiles[0]})",
+    )
+    parser.add_argument(
+        "--cases",
+        type=positive,
+        default=DEFAULT_CASES,
+        metavar="N",
+        help="how many cases are fuzzed after the named ones (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=DEFAULT_SEED,
+        metavar="N",
+        help="where the fuzzing starts (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--skip",
+        type=Path,
+        metavar="FILE",
+        help="known limits that are not judged: one a line, the clause and then the reason",
+    )
+    parser.add_argument(
+        "--must-fail",
+        action="store_true",
+        help="with --skip: a known limit that is none any more is an error",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page to FILE: clause by clause, and each failing case drawn, to step through",
+    )
+    parser.add_argument(
+        "--vectors",
+        action="append",
+        default=[],
+        metavar="GLOB",
+        help="files of vectors, which are run first",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_positive_seconds,
+        default=USUAL_LIMITS.timeout_s,
+        metavar="S",
+        help="how long the driver may take for an answer, in seconds (default: %(default)g)",
+    )
+    parser.add_argument(
+        "--memory-mb",
+        type=positive,
+        default=USUAL_LIMITS.memory_mb,
+        metavar="N",
+        help="how much memory its processes may hold, in MiB (default: %(default)s)",
+    )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    skip: Path | None = arguments.skip
+    component = COMPONENTS[arguments.component]
+    profile: str | None = arguments.profile
+    if profile is not None and profile not in component.profiles:
+        known = ", ".join(component.profiles)
+        raise UsageError(f"the {component.name} has no profile {profile!r}; use one of {known}")
+    if arguments.must_fail and skip is None:
+        raise UsageError("--must-fail tells of known limits; name their file with --skip FILE")
+    plan = ConformancePlan(
+        driver=arguments.driver,
+        profile=profile,
+        cases=arguments.cases,
+        seed=arguments.seed,
+        limits=DriverLimits(timeout_s=arguments.timeout, memory_mb=arguments.memory_mb),
+        skip=skip,
+        must_fail=arguments.must_fail,
+        vectors=tuple(find_vector_files(arguments.vectors)),
+    )
+    write_page = None if arguments.html is None else _page_writer(arguments.html)
+    progress = _Progress() if sys.stderr.isatty() and not arguments.quiet else None
+    with _termination_as_interrupt():
+        result = component.conform(plan, progress)
+    if progress is not None:
+        progress.clear()
+    _write_reports(result, arguments.json, arguments.junit)
+    if write_page is not None:
+        write_page(result)
+    print(verdict_line(result) if arguments.quiet else render(result))
+    return exit_code(result.verdict)
+
+
+def _page_writer(path: Path) -> Callable[[ConformanceResult], None]:
+    # Jinja is an extra: if it is missing, this has to be said before anything is started.
+    from wheelproof_spec.app.pages.conformance.page import render_conformance
+
+    return lambda result: write_text(path, render_conformance(result))
+
+
+def _write_reports(result: ConformanceResult, json: Path | None, junit: Path | None) -> None:
+    if json is not None:
+        write_json(json, result_document(result))
+    if junit is not None:
+        write_junit(junit, "wheelproof.conform", check_results(result))
+
+
+class _Progress:
+    """A line on the terminal that says how far the run has come."""
+
+    def __init__(self) -> None:
+        self._next = 0.0
+
+    def __call__(self, cases: int, steps: int) -> None:
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + _PROGRESS_S
+            print(f"\r{cases:,} cases, {steps:,} steps", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _termination_as_interrupt() -> Generator[None, None, None]:
+    """Let a request to terminate end the run as Ctrl-C does: with a report, without the driver."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _positive_seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value

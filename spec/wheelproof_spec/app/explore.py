@@ -1,0 +1,214 @@
+"""The verb `wheelproof explore`: the model checker of code written against `wheelproof.sync`."""
+
+import argparse
+import importlib
+import secrets
+import sys
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.reports import write_json, write_junit, write_text
+from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code, overall
+
+if TYPE_CHECKING:
+    from wheelproof_spec.engines.explore.estimate import Progress
+    from wheelproof_spec.engines.explore.explorer import Options
+    from wheelproof_spec.engines.explore.program import Program
+    from wheelproof_spec.engines.explore.result import Exploration
+    from wheelproof_spec.engines.graph.exploration import GraphExploration
+
+_GRAPH = "graph"
+_ENGINES = ("optimal", _GRAPH, "sample", "source", "brute")
+_SUBSTRATES = ("greenlet", "threads")
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its arguments."""
+    parser = verbs.add("explore", "run a program under every interleaving", run)
+    parser.add_argument(
+        "program", nargs="?", metavar="PROGRAM", help="a program's name, or module:attribute"
+    )
+    parser.add_argument("--all", action="store_true", help="explore every program that must pass")
+    parser.add_argument("--list", action="store_true", help="list the programs")
+    parser.add_argument(
+        "--engine",
+        choices=_ENGINES,
+        default="optimal",
+        help="optimal covers every class once; graph visits every state, and judges what can go on "
+        "for ever as well; sample draws schedules at random; source and brute are oracles for "
+        "small programs (default: optimal)",
+    )
+    parser.add_argument(
+        "--replay", metavar="SCHEDULE", help="repeat the run of this schedule string"
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="the seed of the engine sample")
+    parser.add_argument(
+        "--max-runs", type=int, metavar="N", help="end after N runs, inconclusive if none failed"
+    )
+    parser.add_argument(
+        "--max-states", type=int, metavar="N", help="end the engine graph after N states"
+    )
+    parser.add_argument(
+        "--keep-going", action="store_true", help="do not end at the first run that fails"
+    )
+    parser.add_argument(
+        "--substrate",
+        choices=_SUBSTRATES,
+        default="greenlet",
+        help="what the threads run on (default: greenlet)",
+    )
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page in which the counterexample, or an example run, can be stepped through",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb; the exit code is that of the worst verdict."""
+    from wheelproof_spec.engines.explore.explorer import explore
+
+    if arguments.list:
+        return _list_programs()
+    programs = _programs(arguments)
+    if arguments.html is not None:
+        # What is not installed is better known before a long run than after it.
+        importlib.import_module("jinja2")
+    options = None if arguments.engine == _GRAPH else _options(arguments)
+    explorations: list[Exploration | GraphExploration] = []
+    shown: list[Exploration] = []
+    for program in programs:
+        exploration: Exploration | GraphExploration
+        if options is None:
+            exploration = _explore_states(program, arguments)
+        else:
+            progress = None if arguments.quiet else partial(_print_progress, program.name)
+            exploration = explore(program, options, progress)
+            shown.append(exploration)
+        explorations.append(exploration)
+        if not arguments.quiet:
+            _print_result(exploration.check_result())
+        if exploration.stopped == "interrupted":
+            break
+    verdict = overall(exploration.verdict() for exploration in explorations)
+    if arguments.quiet:
+        print(verdict.value)
+    _write_reports(arguments, verdict, explorations)
+    if arguments.html is not None:
+        _write_page(arguments.html, shown[0])
+    return exit_code(verdict)
+
+
+def _explore_states(program: "Program", arguments: argparse.Namespace) -> "GraphExploration":
+    from wheelproof_spec.engines.explore.substrate import SubstrateKind
+    from wheelproof_spec.engines.graph.exploration import explore_states
+
+    for option, value in (("--replay", arguments.replay), ("--html", arguments.html)):
+        if value is not None:
+            raise UsageError(f"{option} shows one run, and the engine graph makes no runs")
+    if arguments.max_states is not None and arguments.max_states < 1:
+        raise UsageError(f"--max-states has to be at least 1, not {arguments.max_states}")
+    return explore_states(
+        program,
+        substrate=SubstrateKind(arguments.substrate),
+        max_states=arguments.max_states,
+        progress=None if arguments.quiet else partial(_print_states, program.name),
+    )
+
+
+def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
+    from wheelproof_spec.components.programs import find_program, graph_programs, passing_programs
+
+    if arguments.all == (arguments.program is not None):
+        raise UsageError("name one PROGRAM, or give --all; --list names the programs")
+    if arguments.all:
+        if arguments.replay is not None:
+            raise UsageError("--replay needs the PROGRAM that the schedule belongs to")
+        if arguments.html is not None:
+            raise UsageError("--html shows one run: name the PROGRAM")
+        return graph_programs() if arguments.engine == _GRAPH else passing_programs()
+    # A user's own programs are in the current folder, as with `python -m`.
+    sys.path.insert(0, str(Path.cwd()))
+    return (find_program(arguments.program),)
+
+
+def _options(arguments: argparse.Namespace) -> "Options":
+    from wheelproof_spec.engines.explore.explorer import Engine, Options
+    from wheelproof_spec.engines.explore.substrate import SubstrateKind
+
+    if arguments.max_runs is not None and arguments.max_runs < 1:
+        raise UsageError(f"--max-runs has to be at least 1, not {arguments.max_runs}")
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    engine = Engine.REPLAY if arguments.replay is not None else Engine(arguments.engine)
+    if engine is Engine.SAMPLE and not arguments.quiet:
+        print(f"sampling, seed {seed}", flush=True)
+    return Options(
+        engine=engine,
+        substrate=SubstrateKind(arguments.substrate),
+        seed=seed,
+        max_runs=arguments.max_runs,
+        keep_going=arguments.keep_going,
+        schedule=arguments.replay or "",
+        record=arguments.html is not None,
+    )
+
+
+def _list_programs() -> int:
+    from wheelproof_spec.components.failing_programs import failing_programs
+    from wheelproof_spec.components.programs import graph_programs, passing_programs
+    from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
+
+    for title, programs in (
+        ("pass", passing_programs()),
+        ("fail", failing_programs()),
+        ("pass with --engine graph", graph_programs()),
+        ("fail with --engine graph", FOR_EVER_BUGS),
+    ):
+        print(f"programs that must {title}:")
+        for program in programs:
+            print(f"  {program.name:<32} {program.summary}")
+    return exit_code(Verdict.PASS)
+
+
+def _print_result(result: CheckResult) -> None:
+    print(f"{result.name}: {result.verdict.value}, {result.summary}", flush=True)
+    if result.details:
+        print(result.details)
+
+
+def _print_progress(name: str, progress: "Progress") -> None:
+    print(f"  {name}: {progress.text()}", flush=True)
+
+
+def _print_states(name: str, states: int) -> None:
+    if not states % 100_000:
+        print(f"  {name}: {states:,} states", flush=True)
+
+
+def _write_page(file: Path, exploration: "Exploration") -> None:
+    from wheelproof_spec.app.pages.explore import render_exploration
+
+    write_text(file, render_exploration(exploration))
+
+
+def _write_reports(
+    arguments: argparse.Namespace,
+    verdict: Verdict,
+    explorations: "list[Exploration | GraphExploration]",
+) -> None:
+    if arguments.json is not None:
+        write_json(
+            arguments.json,
+            {
+                "schema": "wheelproof.explore-report/1",
+                "verdict": verdict.value,
+                "explorations": [exploration.document() for exploration in explorations],
+            },
+        )
+    if arguments.junit is not None:
+        results = [exploration.check_result() for exploration in explorations]
+        write_junit(arguments.junit, "wheelproof explore", results)

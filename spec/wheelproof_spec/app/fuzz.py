@@ -1,0 +1,177 @@
+"""The verb `wheelproof fuzz`: stateful fuzzing of the reference against the oracle."""
+
+import argparse
+import secrets
+from typing import TYPE_CHECKING
+
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.reports import result_document, write_json, write_junit
+from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code, overall
+from wheelproof_spec.components.machines import MACHINES, Machine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from wheelproof_spec.base.fuzz_report import FuzzReport
+    from wheelproof_spec.engines.fuzz.order import FuzzOrder
+
+# A batch is over in a second or two, so that `--seconds` is kept to.
+_CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its arguments."""
+    parser = verbs.add("fuzz", "stateful fuzzing against the oracle", run)
+    parser.add_argument(
+        "machine", metavar="MACHINE", choices=MACHINES, help=f"what to fuzz: {', '.join(MACHINES)}"
+    )
+    parser.add_argument(
+        "--threads",
+        choices=("none", "real", "controlled"),
+        default="none",
+        help="one thread under a manual clock, bursts of real threads, or bursts under the "
+        "controlled runtime, whose schedule is drawn and shrunk like the calls (default: none)",
+    )
+    parser.add_argument(
+        "--seconds", type=float, metavar="N", help="go on for N seconds (default: one batch)"
+    )
+    parser.add_argument(
+        "--cases",
+        type=int,
+        metavar="N",
+        help="cases in a batch (default: 100, with real threads 20, with controlled ones 200)",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="repeat the run of this seed")
+    parser.add_argument(
+        "--case",
+        type=int,
+        metavar="N",
+        help="run the one case that a plain generator of seed N draws, as `pipeline campaign` does",
+    )
+    parser.add_argument(
+        "--bug", metavar="ID", help="fuzz the reference with this known bug brought back"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb; the exit code is that of the worst verdict."""
+    if arguments.case is not None:
+        _require_one_case(arguments)
+    if arguments.cases is None:
+        arguments.cases = _CASES_IN_A_BATCH[arguments.threads]
+    if arguments.cases < 1:
+        raise UsageError(f"--cases has to be at least 1, not {arguments.cases}")
+    if arguments.seconds is not None and arguments.seconds <= 0:
+        raise UsageError(f"--seconds has to be more than 0, not {arguments.seconds:g}")
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    machine = MACHINES[arguments.machine]
+    if not arguments.quiet:
+        print(f"fuzzing the {machine.name}, threads: {arguments.threads}, seed {seed}", flush=True)
+    results: list[CheckResult] = []
+    for report in _reports(arguments, machine, seed):
+        result = check_result(report)
+        results.append(result)
+        if not arguments.quiet:
+            print(f"{result.name}: {result.verdict.value}, {result.summary}")
+            if result.details:
+                print(result.details)
+    verdict = overall(result.verdict for result in results)
+    if arguments.quiet:
+        print(verdict.value)
+    _write_reports(arguments, seed, verdict, results)
+    return exit_code(verdict)
+
+
+def check_result(report: "FuzzReport") -> CheckResult:
+    """Return the report of one machine as the result of a check."""
+    failure = report.failure
+    counts = f"{report.cases} cases, {report.steps} steps, {report.seconds:.1f} s"
+    if failure is None:
+        return CheckResult(
+            name=report.machine,
+            group="fuzz",
+            verdict=Verdict.PASS,
+            seconds=report.seconds,
+            summary=counts,
+        )
+    violation = failure.violation
+    story = [
+        f"  rule      {violation.rule}",
+        f"  expected  {violation.expected}",
+        f"  observed  {violation.observed}",
+        f"  reason    {violation.reason}",
+        "  case, as small as it was found:",
+        *(f"    {step}" for step in failure.steps),
+        f"  repeat    {failure.repeat}",
+    ]
+    return CheckResult(
+        name=report.machine,
+        group="fuzz",
+        verdict=Verdict.FAIL,
+        seconds=report.seconds,
+        summary=f"{violation.rule} is broken ({counts})",
+        details="\n".join(story),
+    )
+
+
+def _require_one_case(arguments: argparse.Namespace) -> None:
+    if (arguments.seed, arguments.cases, arguments.seconds) != (None, None, None):
+        raise UsageError("--case is one case: leave out --seed, --cases and --seconds")
+    arguments.seed, arguments.cases = arguments.case, 1
+
+
+def _reports(arguments: argparse.Namespace, machine: Machine, seed: int) -> "Iterator[FuzzReport]":
+    if arguments.case is None:
+        yield from machine.reports(_order(arguments, machine, seed))
+        return
+    from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
+
+    with drawn_by(PlainDrawing(shrinks=True)):
+        yield from machine.reports(_order(arguments, machine, seed))
+
+
+def _order(arguments: argparse.Namespace, machine: Machine, seed: int) -> "FuzzOrder":
+    from wheelproof_spec.engines.fuzz.order import FuzzOrder
+
+    if arguments.threads not in machine.threads:
+        known = ", ".join(machine.threads)
+        raise UsageError(f"{machine.name} has no threads {arguments.threads!r}; use one of {known}")
+    repeat = f"wheelproof fuzz {machine.name} --threads {arguments.threads}"
+    if arguments.case is None:
+        repeat += f" --cases {arguments.cases}"
+    if arguments.bug is not None:
+        repeat += f" --bug {arguments.bug}"
+    return FuzzOrder(
+        threads=arguments.threads,
+        cases=arguments.cases,
+        seconds=arguments.seconds,
+        seed=seed,
+        bug=arguments.bug,
+        repeat=repeat + (" --seed {seed}" if arguments.case is None else " --case {seed}"),
+        progress=None if arguments.quiet else _print_progress,
+    )
+
+
+def _print_progress(report: "FuzzReport") -> None:
+    print(
+        f"  {report.machine}: {report.seconds:.0f} s, {report.cases} cases, {report.steps} steps",
+        flush=True,
+    )
+
+
+def _write_reports(
+    arguments: argparse.Namespace, seed: int, verdict: Verdict, results: list[CheckResult]
+) -> None:
+    if arguments.json is not None:
+        write_json(
+            arguments.json,
+            {
+                "schema": "wheelproof.fuzz-report/1",
+                "seed": seed,
+                "verdict": verdict.value,
+                "results": [result_document(result) for result in results],
+            },
+        )
+    if arguments.junit is not None:
+        write_junit(arguments.junit, "wheelproof fuzz", results)

@@ -1,0 +1,100 @@
+"""The verb `wheelproof graph`: the state graph of the code against that of TLC."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.verdicts import ExitCode, Verdict, exit_code, overall
+
+if TYPE_CHECKING:
+    from wheelproof_spec.engines.graph.comparisons import GraphOutcome
+
+_SCHEMA = "wheelproof.graph-report/1"
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its arguments."""
+    parser = verbs.add("graph", "compare the state graph of the code with TLC's", run)
+    parser.add_argument(
+        "models", nargs="*", metavar="MODEL", help="comparisons to make, by name or pattern"
+    )
+    parser.add_argument("--all", action="store_true", help="make every comparison")
+    parser.add_argument("--list", action="store_true", help="list the comparisons")
+    parser.add_argument("--jar", type=Path, metavar="FILE", help="the tla2tools.jar to run")
+    parser.add_argument("--java", type=Path, metavar="FILE", help="the program java to run it with")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb; the exit code is that of the worst verdict."""
+    from wheelproof_spec.components.comparisons import MODELS
+    from wheelproof_spec.engines.graph.comparisons import carry_out, select
+    from wheelproof_spec.engines.tlc.running import find_toolchain, termination_interrupts
+
+    if arguments.list:
+        for model in MODELS:
+            print(f"{model.name:26} {model.summary}")
+        return ExitCode.PASS
+    if arguments.all == bool(arguments.models):
+        raise UsageError("name the graph models to compare, or give --all; --list lists them")
+    chosen = select(MODELS, ["*"] if arguments.all else arguments.models)
+    toolchain = find_toolchain(arguments.jar, arguments.java)
+    progress = None if arguments.quiet or not sys.stderr.isatty() else _show_progress
+    outcomes: list[GraphOutcome] = []
+    interrupted = False
+    with termination_interrupts():
+        try:
+            for model in chosen:
+                outcomes.append(carry_out(model, toolchain, progress))
+                if not arguments.quiet:
+                    _print(outcomes[-1])
+        except KeyboardInterrupt:
+            interrupted = True
+    verdict = _verdict(outcomes, interrupted=interrupted)
+    if arguments.quiet:
+        print(verdict.value)
+    elif interrupted:
+        print(f"interrupted: {len(outcomes)} of {len(chosen)} comparisons were made")
+    _write_reports(arguments, verdict, outcomes)
+    return exit_code(verdict)
+
+
+def _verdict(outcomes: "list[GraphOutcome]", *, interrupted: bool) -> Verdict:
+    verdicts = [outcome.verdict for outcome in outcomes]
+    return overall([*verdicts, Verdict.INCONCLUSIVE] if interrupted else verdicts)
+
+
+def _print(outcome: "GraphOutcome") -> None:
+    from wheelproof_spec.engines.graph.report import check_result
+
+    result = check_result(outcome)
+    print(f"{result.name}: {result.verdict.value}, {result.summary}", flush=True)
+    if result.details:
+        print(result.details)
+
+
+def _show_progress(states: int) -> None:
+    print(f"\r  {states} states", end="\r", file=sys.stderr, flush=True)
+
+
+def _write_reports(
+    arguments: argparse.Namespace, verdict: Verdict, outcomes: "list[GraphOutcome]"
+) -> None:
+    from wheelproof_spec.base.reports import write_json, write_junit
+    from wheelproof_spec.engines.graph.report import check_result, document
+
+    if arguments.json is not None:
+        write_json(
+            arguments.json,
+            {
+                "schema": _SCHEMA,
+                "verdict": verdict.value,
+                "models": [document(outcome) for outcome in outcomes],
+            },
+        )
+    if arguments.junit is not None:
+        write_junit(
+            arguments.junit, "wheelproof graph", [check_result(outcome) for outcome in outcomes]
+        )

@@ -1,0 +1,82 @@
+"""`python -m wheelproof_spec.app.main_job`: what `make run` runs."""
+
+import argparse
+import secrets
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from wheelproof_spec.app.main_job.job import DEMO_RUNS, run_job
+from wheelproof_spec.app.main_job.page import render_page
+from wheelproof_spec.app.main_job.sections import JobReport
+from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.reports import result_document, write_json, write_text
+from wheelproof_spec.base.verdicts import ExitCode, exit_code
+
+
+def main() -> int:
+    """Run the job, write its page, print the summary; the exit code tells the verdict."""
+    parser = argparse.ArgumentParser(prog="python -m wheelproof_spec.app.main_job")
+    parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the report")
+    parser.add_argument("--seed", type=int, help="repeat the run of this seed")
+    parser.add_argument(
+        "--demo-runs",
+        type=int,
+        default=DEMO_RUNS,
+        metavar="N",
+        help="about how many runs the demo of the pipeline records (default: %(default)s)",
+    )
+    arguments = parser.parse_args()
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    try:
+        report = run_job(
+            seed,
+            arguments.out,
+            lambda sentence: print(f"-- {sentence}", flush=True),
+            arguments.demo_runs,
+        )
+    except WheelproofSpecError as error:
+        print(f"wheelproof: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("wheelproof: interrupted; nothing is judged", file=sys.stderr)
+        return ExitCode.INCONCLUSIVE
+    _write(report, arguments.out)
+    _print_summary(report, arguments.out)
+    return exit_code(report.verdict)
+
+
+def _write(report: JobReport, folder: Path) -> None:
+    finished = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    write_text(folder / "report.html", render_page(report, finished))
+    write_json(
+        folder / "report.json",
+        {
+            "schema": "wheelproof.main-job/1",
+            "verdict": report.verdict.value,
+            "machine": report.machine,
+            "seed": report.seed,
+            "seconds": round(report.seconds, 1),
+            "sections": [
+                {
+                    "title": section.title,
+                    "subject": section.subject,
+                    "note": section.note,
+                    "results": [result_document(result) for result in section.results],
+                }
+                for section in report.sections
+            ],
+        },
+    )
+
+
+def _print_summary(report: JobReport, folder: Path) -> None:
+    print()
+    for section in report.sections:
+        print(f"{section.title}\n    {section.summary()}")
+    print(f"\n{report.verdict.value} in {report.seconds:.0f} s on {report.machine}")
+    print(f"report: {folder / 'report.html'}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,53 @@
+"""What the main job has done, as data for the screen and the page."""
+
+from dataclasses import dataclass
+
+from wheelproof_spec.base.verdicts import CheckResult, Verdict, overall
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """One part of the job: what it checked, against which version, with which results.
+
+    `edge` names the side of the square that it walks. A section without results did not run;
+    `note` says why.
+    """
+
+    title: str
+    edge: str
+    subject: str
+    results: tuple[CheckResult, ...]
+    note: str = ""
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """The verdict of the section, None if it did not run."""
+        return overall(result.verdict for result in self.results) if self.results else None
+
+    @property
+    def seconds(self) -> float:
+        """The wall time of its checks, added up."""
+        return sum(result.seconds for result in self.results)
+
+    def summary(self) -> str:
+        """Return the section in one line."""
+        if not self.results:
+            return f"did not run: {self.note}"
+        passed = sum(result.verdict is Verdict.PASS for result in self.results)
+        return f"{self.verdict}, {passed} of {len(self.results)} checks pass; {self.subject}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobReport:
+    """The whole job; `machine` says where it ran, `seed` repeats its random choices."""
+
+    sections: tuple[Section, ...]
+    machine: str
+    seed: int
+    seconds: float
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict of all sections that ran."""
+        verdicts = (section.verdict for section in self.sections)
+        return overall(verdict for verdict in verdicts if verdict is not None)

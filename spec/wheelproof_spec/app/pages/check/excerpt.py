@@ -1,0 +1,111 @@
+"""The lines of a run around the event that fails, read again from its file."""
+
+import json
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.codec.writer import plain
+from wheelproof_spec.base.history.lines import HistoryOp, TraceEvent
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.strict_json import parse_object
+from wheelproof_spec.engines.history.line_parser import parse_line
+from wheelproof_spec.engines.history.reader import read_lines
+
+LINES_BEFORE = 40
+LINES_AFTER = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moment:
+    """A line of a run: who (`lane`) did what.
+
+    `part` is `begins` or `ends` for a call, which goes on between the two, and `step` for all else.
+    """
+
+    line: int
+    lane: str
+    part: str
+    name: str
+    content: str
+    label: str
+
+
+def read_excerpt(path: Path, verdict: RunVerdict) -> tuple[Moment, ...]:
+    """Return the lines of the run around the one that fails; none if no place is known."""
+    place = verdict.place
+    if place is None:
+        return ()
+    before: deque[Moment] = deque(maxlen=LINES_BEFORE)
+    own = _moments(path, verdict)
+    for moment in own:
+        before.append(moment)
+        if moment.line >= place.line:
+            break
+    return (*before, *islice(own, LINES_AFTER))
+
+
+def _moments(path: Path, verdict: RunVerdict) -> Iterator[Moment]:
+    for number, line in enumerate(read_lines(path), start=1):
+        event = parse_line(line) if isinstance(line, bytes) else line
+        if isinstance(event, HistoryOp) and verdict.format == "history":
+            if event.history == verdict.run:
+                yield _of_history(number, event)
+        elif (
+            isinstance(event, TraceEvent)
+            and verdict.format == "trace"
+            and event.trace == verdict.run
+        ):
+            yield _of_trace(number, event)
+
+
+def _of_history(number: int, event: HistoryOp[object]) -> Moment:
+    value = plain(event.value)
+    if event.type == "invoke":
+        content = _json(value)
+        return Moment(
+            line=number,
+            lane=event.process,
+            part="begins",
+            name=event.f,
+            content=content,
+            label=f"{event.f} {_first_value(value)}".rstrip(),
+        )
+    outcome = event.type if event.error is ABSENT else f"{event.type} {event.error}"
+    return Moment(
+        line=number,
+        lane=event.process,
+        part="ends",
+        name=event.f,
+        content=f"{outcome} {_json(value)}",
+        label=event.f,
+    )
+
+
+def _of_trace(number: int, event: TraceEvent[object, object]) -> Moment:
+    arguments = None if event.args is ABSENT else plain(event.args)
+    asked = "" if arguments is None else _json(arguments)
+    seen = "" if event.obs is ABSENT else f" observed {_json(plain(event.obs))}"
+    return Moment(
+        line=number,
+        lane=event.thread,
+        part="step",
+        name=event.action,
+        content=f"{asked}{seen}",
+        label=f"{event.action} {_first_value(arguments)}".rstrip(),
+    )
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _first_value(value: object) -> str:
+    """Return the first string among the fields (a task, a key), or else the first number."""
+    text = _json(value)
+    found = list(parse_object(text.encode()).values()) if text.startswith("{") else []
+    names = [one for one in found if isinstance(one, str)]
+    return names[0] if names else str(found[0]) if found else ""

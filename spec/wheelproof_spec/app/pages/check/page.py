@@ -1,0 +1,64 @@
+"""The page of a check: each run with its verdict, and each failing one as a timeline."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from wheelproof_spec.app.pages.check.excerpt import Moment, read_excerpt
+from wheelproof_spec.app.pages.check.lanes import COLUMN, LANE, Lanes, lanes_of
+from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.engines.history.reader import STANDARD_INPUT
+from wheelproof_spec.engines.history.result import code_of, verdict_line
+from wheelproof_spec.engines.history.routing import FileResult
+
+MOST_TIMELINES = 20
+"""Of how many failing runs the threads are drawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FailingRun:
+    """A run that fails, with the lines around the event that does; none without a file."""
+
+    source: str
+    verdict: RunVerdict
+    moments: tuple[Moment, ...]
+    lanes: Lanes | None
+
+
+def render_check(files: Sequence[Path], results: Sequence[FileResult], repeat: str) -> str:
+    """Return the page as HTML; `repeat` is the command that checks again."""
+    failing = [
+        (path, result.source, verdict)
+        for path, result in zip(files, results, strict=True)
+        for verdict in result.verdicts
+        if verdict.verdict is Verdict.FAIL
+    ]
+    environment = page_environment()
+    return environment.get_template("check.html.jinja").render(
+        results=results,
+        failing=[_failing_run(*one) for one in failing[:MOST_TIMELINES]],
+        undrawn=max(len(failing) - MOST_TIMELINES, 0),
+        passed=code_of(results) is ExitCode.PASS,
+        failed=code_of(results) is ExitCode.FAIL,
+        line=printable(verdict_line(results)),
+        repeat=repeat,
+        column=COLUMN,
+        lane=LANE,
+        version=version("wheelproof"),
+    )
+
+
+def _failing_run(path: Path, source: str, verdict: RunVerdict) -> FailingRun:
+    # Standard input is gone by now.
+    moments = () if path == STANDARD_INPUT else read_excerpt(path, verdict)
+    bad_line = 0 if verdict.place is None else verdict.place.line
+    return FailingRun(
+        source=source,
+        verdict=verdict,
+        moments=moments,
+        lanes=lanes_of(moments, bad_line) if moments else None,
+    )

@@ -1,0 +1,65 @@
+"""The page of a conformance run: one HTML file in which failing cases can be stepped through.
+
+Without JavaScript all steps of a case stand below each other.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from wheelproof_spec.app.pages.conformance.stages import Stage, stages_of
+from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.base.printable import printable
+from wheelproof_spec.engines.drive.result import ClauseCount, ConformanceFailure, ConformanceResult
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClauseRow:
+    """A clause with its verdict: `kind` is the class that colours `word`, `why` a reason."""
+
+    count: ClauseCount
+    kind: str
+    word: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShownFailure:
+    """A failure with its steps; none for a case that cannot be drawn."""
+
+    failure: ConformanceFailure
+    stages: tuple[Stage, ...]
+
+
+def render_conformance(result: ConformanceResult) -> str:
+    """Return the page as HTML; the shortest failing case comes first."""
+    environment = page_environment()
+    return environment.get_template("conformance.html.jinja").render(
+        result=result,
+        subject=printable(result.subject),
+        repeat=result.repeat,
+        failures=[
+            ShownFailure(
+                failure=failure, stages=stages_of(result.component, result.profile, failure)
+            )
+            for failure in sorted(result.failures, key=lambda one: len(one.lines))
+        ],
+        clauses=list(clause_rows(result)),
+        version=version("wheelproof"),
+    )
+
+
+def clause_rows(result: ConformanceResult) -> Iterator[ClauseRow]:
+    """Return the clauses of the profile, each with what became of it."""
+    broken = {failure.violation.rule: failure.violation.reason for failure in result.failures}
+    for count in result.clauses:
+        if count.clause in broken:
+            yield ClauseRow(count=count, kind="fail", word="fail", why=broken[count.clause])
+        elif count.reason:
+            why = f"known limit: {count.reason}"
+            yield ClauseRow(count=count, kind="inconclusive", word="skipped", why=why)
+        elif count.checked:
+            yield ClauseRow(count=count, kind="pass", word="pass", why="")
+        else:
+            why = "never seen: nothing that was answered tells of it"
+            yield ClauseRow(count=count, kind="soft", word="not seen", why=why)

@@ -1,0 +1,153 @@
+"""A failing case, step by step: what was asked, answered and expected, and the state as a picture.
+
+The case is followed on the reference, or for a timer on its contract, up to its last step, which is
+the one that fails.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from markupsafe import Markup
+
+from wheelproof.errors import WheelproofError
+from wheelproof_spec.base.drawing import NOTHING
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError, as_object, parse_object
+from wheelproof_spec.components.accumulator.calls import ACCUMULATOR
+from wheelproof_spec.components.accumulator.view import AccumulatorView
+from wheelproof_spec.components.buffer_pool.calls import BUFFER_POOL
+from wheelproof_spec.components.buffer_pool.view import PoolView
+from wheelproof_spec.components.purgatory.calls import PURGATORY
+from wheelproof_spec.components.purgatory.view import PurgatoryView
+from wheelproof_spec.components.timer.calls import TIMER
+from wheelproof_spec.components.timer.view import TimerView
+from wheelproof_spec.engines.drive.answers import refusal_fields
+from wheelproof_spec.engines.drive.driver.messages import parse_request
+from wheelproof_spec.engines.drive.result import ConformanceFailure
+
+MOST_STAGES = 60
+"""How many steps are drawn of a long case: its last ones."""
+
+
+class CaseView(Protocol):
+    """A component whose state can be looked at."""
+
+    def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
+        """Make the call that a request asks for and return what is expected of it.
+
+        `answer` is what the implementation said, empty if it is not known. Raises RefusedError.
+        """
+        ...
+
+    def picture(self) -> Markup:
+        """Return the state after the last call."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field of an answer as text; one that is not told, or not known, is empty."""
+
+    name: str
+    answered: str
+    expected: str
+
+    @property
+    def differs(self) -> bool:
+        """Whether something else is told than expected; what is not told is not judged."""
+        return bool(self.answered) and self.answered != self.expected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One step; `place` counts from 1, `answer` is in short.
+
+    `followed` says whether the reference could follow the case as far as here.
+    """
+
+    place: int
+    call: str
+    answer: str
+    fields: tuple[Field, ...]
+    picture: Markup
+    followed: bool
+
+
+VIEWS: Mapping[str, Callable[[str], CaseView]] = {
+    TIMER: TimerView,
+    PURGATORY: PurgatoryView,
+    BUFFER_POOL: PoolView,
+    ACCUMULATOR: AccumulatorView,
+}
+
+
+def stages_of(component: str, profile: str, failure: ConformanceFailure) -> tuple[Stage, ...]:
+    """Return the steps of a failing case, at most the last MOST_STAGES."""
+    view = VIEWS[component](profile)
+    answers = [*failure.answers, *[""] * (len(failure.lines) - len(failure.answers))]
+    found: list[Stage] = []
+    lost = False
+    for line, answer in zip(failure.lines, answers, strict=True):
+        if not line.startswith("{"):
+            continue
+        _, operation, content = parse_request(line.encode())
+        said = parse_object(answer.encode() or b"{}")
+        expected = None if lost else _expected(view, operation, content, said)
+        lost = expected is None
+        found.append(
+            Stage(
+                place=len(found) + 1,
+                call=_words(operation, content),
+                answer=_short(said) if answer else "nothing",
+                fields=_fields(said, expected or {}),
+                picture=NOTHING if lost else view.picture(),
+                followed=not lost,
+            )
+        )
+    return tuple(found[-MOST_STAGES:])
+
+
+def _expected(
+    view: CaseView, operation: str, content: JsonObject, said: JsonObject
+) -> JsonObject | None:
+    """Return what is expected; None where the case has left the way that the reference goes."""
+    try:
+        return view.perform(operation, content, said)
+    except RefusedError as refusal:
+        return refusal_fields(refusal)
+    except (MalformedError, WheelproofError, KeyError):
+        return None
+
+
+def _fields(said: JsonObject, expected: JsonObject) -> tuple[Field, ...]:
+    names = dict.fromkeys((*expected, *said))
+    return tuple(
+        Field(
+            name=name,
+            answered=_value(said[name]) if name in said else "",
+            expected=_value(expected[name]) if name in expected else "",
+        )
+        for name in names
+    )
+
+
+def _short(said: JsonObject) -> str:
+    """Return an answer without the fields that are empty."""
+    told = (f"{name}={_value(value)}" for name, value in said.items() if value not in ([], {}))
+    return ", ".join(told) or "ok"
+
+
+def _value(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _words(operation: str, content: JsonObject) -> str:
+    """Return a request in short: its operation and its arguments."""
+    arguments = as_object(content.get("args") or content.get("config") or {}, "has")
+    shown = ", ".join(
+        f"{name}={value if isinstance(value, str) else _value(value)}"
+        for name, value in arguments.items()
+    )
+    return f"{operation}({shown})"

@@ -1,0 +1,145 @@
+"""The page of an exploration: one HTML file in which a run can be gone through step by step.
+
+Without JavaScript it is a table of all steps. With it, one step is the present one, and the state
+after that step stands beside the table.
+"""
+
+from dataclasses import asdict, dataclass
+from importlib.metadata import version
+
+from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.engines.explore.recording import Hold, Moment, Recording
+from wheelproof_spec.engines.explore.result import Exploration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A lock in the hands of a thread beside one step: where the bar stands and what it means.
+
+    `phase` is "taken", "held" or "given"; `lock` the lock's number among the objects.
+    """
+
+    lane: int
+    lock: int
+    name: str
+    phase: str
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """What the table shows of a thread at one step."""
+
+    text: str
+    bars: tuple[Bar, ...]
+    waits: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One step: a cell for each thread, what the step changed, who would have gone on instead."""
+
+    cells: tuple[Cell, ...]
+    changes: tuple[str, ...]
+    instead_of: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class States:
+    """All states of a run: the first values, and for each step what it changes and who made it.
+
+    `threads` has what the threads do before the first step and after each one.
+    """
+
+    first: tuple[str, ...]
+    changes: tuple[dict[int, str], ...]
+    threads: tuple[tuple[str, ...], ...]
+    by: tuple[int, ...]
+
+
+def render_exploration(exploration: Exploration) -> str:
+    """Return the page of an exploration that has a recording."""
+    recording = exploration.recording
+    if recording is None:
+        raise ValueError(f"{exploration.program}: explored without a recording")
+    environment = page_environment()
+    return environment.get_template("exploration.html.jinja").render(
+        exploration=exploration,
+        found=exploration.counterexample,
+        recording=recording,
+        rows=rows_of(exploration, recording),
+        lanes=[len(lanes) for lanes in _lanes(recording)],
+        held=sorted({lock for lanes in _lanes(recording) for lock in lanes}),
+        changing=sorted({place for changed in recording.changes() for place, _ in changed}),
+        states=asdict(states_of(recording)),
+        version=version("wheelproof"),
+    )
+
+
+def rows_of(exploration: Exploration, recording: Recording) -> tuple[Row, ...]:
+    """Return the rows of the table."""
+    found = exploration.counterexample
+    switches = {} if found is None else {step: usual for step, usual, _ in found.deviations}
+    lanes = _lanes(recording)
+    rows: list[Row] = []
+    before = recording.beginning
+    for number, (step, changed) in enumerate(
+        zip(recording.steps, recording.changes(), strict=True), start=1
+    ):
+        cells = tuple(
+            Cell(
+                text=step.text if thread == step.thread else "",
+                bars=_bars(recording, lanes[thread], thread, before, step.after),
+                waits=thread in step.after.waiting,
+            )
+            for thread in range(len(recording.threads))
+        )
+        changes = tuple(f"{recording.objects[one]}: {value}" for one, value in changed)
+        rows.append(Row(cells=cells, changes=changes, instead_of=switches.get(number)))
+        before = step.after
+    return tuple(rows)
+
+
+def states_of(recording: Recording) -> States:
+    """Return what the script of the page knows."""
+    moments = [recording.beginning, *(step.after for step in recording.steps)]
+    return States(
+        first=recording.beginning.values,
+        changes=tuple(dict(changed) for changed in recording.changes()),
+        threads=tuple(moment.threads for moment in moments),
+        by=tuple(step.thread for step in recording.steps),
+    )
+
+
+def _bars(
+    recording: Recording, lanes: dict[int, int], thread: int, before: Moment, after: Moment
+) -> tuple[Bar, ...]:
+    held_before, held_after = _held(before, thread), _held(after, thread)
+    bars: list[Bar] = []
+    for lock in sorted(held_before | held_after, key=lanes.__getitem__):
+        phase = "given" if lock not in held_after else "held" if lock in held_before else "taken"
+        hold = held_after.get(lock) or held_before[lock]
+        bars.append(
+            Bar(
+                lane=lanes[lock],
+                lock=lock,
+                name=recording.objects[lock],
+                phase=phase,
+                shared=hold.shared,
+            )
+        )
+    return tuple(bars)
+
+
+def _held(moment: Moment, thread: int) -> dict[int, Hold]:
+    return {hold.lock: hold for hold in moment.holds if hold.thread == thread}
+
+
+def _lanes(recording: Recording) -> list[dict[int, int]]:
+    """Return for each thread the lane of each lock that it ever holds, in the order of taking."""
+    lanes: list[dict[int, int]] = [{} for _ in recording.threads]
+    for moment in [recording.beginning, *(step.after for step in recording.steps)]:
+        for hold in moment.holds:
+            mine = lanes[hold.thread]
+            mine.setdefault(hold.lock, len(mine))
+    return lanes

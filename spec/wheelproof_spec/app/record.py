@@ -1,0 +1,126 @@
+"""The verb ``record``: histories of the reference under load."""
+
+import argparse
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import wheelproof
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.codec.vocabulary import Component, Implementation
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.components.accumulator.load import AccumulatorLoad
+from wheelproof_spec.components.buffer_pool.load import BufferPoolLoad
+from wheelproof_spec.components.purgatory.events import PurgatorySettings
+from wheelproof_spec.components.purgatory.load import PurgatoryLoad
+from wheelproof_spec.components.timer.events import TimerSettings
+from wheelproof_spec.components.timer.load import TimerLoad
+from wheelproof_spec.engines.history.recording.callers import Callers
+from wheelproof_spec.engines.history.recording.load import Load, refusal_of
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+
+_LOADS: Mapping[Component, Callable[[Callers], Load]] = {
+    "timer": lambda _: TimerLoad(),
+    "purgatory": lambda _: PurgatoryLoad(),
+    "buffer_pool": lambda _: BufferPoolLoad(),
+    "accumulator": lambda callers: AccumulatorLoad(hurried=callers.hurried),
+}
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verbs.add("record", "record histories of the reference under load", run)
+    parser.add_argument("--component", required=True, choices=list(_LOADS), help="what is loaded")
+    parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the histories")
+    parser.add_argument(
+        "--threads", type=int, default=8, metavar="N", help="how many call (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--operations",
+        type=int,
+        default=5_000,
+        metavar="N",
+        help="calls a history, of all threads together (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--histories", type=int, default=1, metavar="N", help="how many (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--lateness-ms",
+        type=int,
+        metavar="N",
+        help="how late what is due may be, in ms (default: what a busy machine needs)",
+    )
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=1,
+        metavar="N",
+        help="what the callers choose; not how they are scheduled (default: %(default)s)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Record; the histories are judged by ``wheelproof check``."""
+    component: Component = arguments.component
+    threads, operations, histories, seed = (
+        _natural(arguments, name) for name in ("threads", "operations", "histories", "seed")
+    )
+    lateness_ms = None if arguments.lateness_ms is None else _natural(arguments, "lateness_ms")
+    output: Path = arguments.output
+    events = 0
+    try:
+        stream = output.open("wb")
+    except OSError as error:
+        raise UsageError(f"{output} cannot be written: {error.strerror}") from error
+    with stream:
+        for number in range(histories):
+            callers = Callers(threads=threads, operations=operations, seed=seed, number=number)
+            load = _LOADS[component](callers)
+            history = f"{component}-{seed}-{number}"
+            recorder = LoadRecorder(history, refusal_of)
+            load.run(recorder, callers)
+            events += recorder.write_to(stream, _header(component, history, load, lateness_ms))
+    done = {
+        "component": component,
+        "histories": histories,
+        "threads": threads,
+        "operations": operations,
+        "events": events,
+        "seed": seed,
+    }
+    if arguments.json is not None:
+        write_json(arguments.json, {"schema": "wheelproof.record/1", **done})
+    print(
+        f"{component} of {wheelproof.__name__} reference: {histories} histories, {threads} threads,"
+        f" {operations} operations each, {events} events, seed {seed}"
+    )
+    return ExitCode.PASS
+
+
+def _header(
+    component: Component, history: str, load: Load, lateness_ms: int | None
+) -> HistoryHeader[object]:
+    config = load.config
+    if lateness_ms is not None and isinstance(config, TimerSettings | PurgatorySettings):
+        config = replace(config, lateness_ms=lateness_ms)
+    return HistoryHeader(
+        schema="wheelproof.history/1",
+        kind="header",
+        history=history,
+        component=component,
+        impl=Implementation(name=wheelproof.__name__, version="reference"),
+        config=config,
+        clock="monotonic_ns",
+        profile="kafka",
+    )
+
+
+def _natural(arguments: argparse.Namespace, name: str) -> int:
+    value: int = getattr(arguments, name)
+    if value < (0 if name == "seed" else 1):
+        raise UsageError(f"--{name.replace('_', '-')} cannot be {value}")
+    return value

@@ -1,0 +1,87 @@
+"""The verb ``schema``: prints the JSON Schema of the formats, and says which lines follow it."""
+
+import argparse
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.codec.json_schema import json_schema
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.reports import write_json, write_junit
+from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
+from wheelproof_spec.engines.history.line_parser import Event, Rejection, parse_line
+from wheelproof_spec.engines.history.reader import read_lines
+
+MOST_SHOWN = 20
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verbs.add("schema", "print the schemas, or validate files line by line", run)
+    parser.add_argument("what", choices=("print", "validate"), help="what to do")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for validate")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print or validate; a line that follows no schema is exit code 4."""
+    if arguments.what == "print":
+        return _print(arguments)
+    if not arguments.files:
+        raise UsageError("schema validate needs a file, or - for standard input")
+    count = _Count()
+    for path in arguments.files:
+        for number, line in enumerate(read_lines(path), start=1):
+            event = parse_line(line) if isinstance(line, bytes) else line
+            count.take(f"{path}:{number}", event)
+    _report(arguments, count)
+    if not count.lines:
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.INPUT_REJECTED if count.rejected else ExitCode.PASS
+
+
+@dataclass(slots=True)
+class _Count:
+    lines: int = 0
+    rejected: int = 0
+    shown: list[str] = field(default_factory=list[str])
+
+    def take(self, place: str, event: Event | Rejection) -> None:
+        self.lines += 1
+        if isinstance(event, Rejection):
+            self.rejected += 1
+            if len(self.shown) < MOST_SHOWN:
+                self.shown.append(printable(f"{place}: the line {event.problem}"))
+
+
+def _print(arguments: argparse.Namespace) -> int:
+    schema = json_schema()
+    if arguments.json is not None:
+        write_json(arguments.json, schema)
+    else:
+        print(json.dumps(schema, indent=2))
+    return ExitCode.PASS
+
+
+def _report(arguments: argparse.Namespace, count: _Count) -> None:
+    valid = count.lines - count.rejected
+    summary = f"{count.lines:,} lines: {valid:,} valid, {count.rejected:,} rejected"
+    if arguments.json is not None:
+        write_json(arguments.json, {"schema": "wheelproof.validation/1", **asdict(count)})
+    if arguments.junit is not None:
+        result = CheckResult(
+            name="schema",
+            group="schema",
+            verdict=Verdict.ERROR if count.rejected else Verdict.PASS,
+            seconds=0.0,
+            summary=summary,
+            details="\n".join(count.shown),
+        )
+        write_junit(arguments.junit, "wheelproof.schema", [result])
+    if not arguments.quiet:
+        for problem in count.shown:
+            print(problem)
+        if count.rejected > len(count.shown):
+            print(f"and {count.rejected - len(count.shown):,} more")
+    print(summary)

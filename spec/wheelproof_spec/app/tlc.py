@@ -1,0 +1,188 @@
+"""The verb ``wheelproof tlc``: model-checks the TLA+ suite against its manifest."""
+
+import argparse
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.verdicts import exit_code, overall
+
+if TYPE_CHECKING:
+    from wheelproof_spec.engines.tlc.judging import ModelOutcome
+    from wheelproof_spec.engines.tlc.manifest import Model
+    from wheelproof_spec.engines.tlc.running import Toolchain
+
+_TIERS = ("smoke", "small", "big")
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its options."""
+    parser = verbs.add("tlc", "model-check the TLA+ suite against its manifest", run)
+    parser.add_argument(
+        "models",
+        nargs="*",
+        metavar="MODEL",
+        help="models to run, by name or pattern (default: all of the tiers smoke and small)",
+    )
+    parser.add_argument(
+        "--tier",
+        action="append",
+        choices=_TIERS,
+        default=[],
+        help="run only models of this tier; may be repeated",
+    )
+    parser.add_argument("--manifest", type=Path, metavar="FILE", help="another manifest of models")
+    parser.add_argument("--jar", type=Path, metavar="FILE", help="the tla2tools.jar to run")
+    parser.add_argument("--java", type=Path, metavar="FILE", help="the program java to run it with")
+    parser.add_argument(
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="models at a time (default: what processors and memory allow)",
+    )
+    parser.add_argument(
+        "--time-limit",
+        type=_seconds,
+        metavar="SECONDS",
+        help="wall time of one run of TLC (default: a generous limit for each tier)",
+    )
+    parser.add_argument(
+        "--coverage", action="store_true", help="print how often each action was taken"
+    )
+    parser.add_argument(
+        "--explain", action="store_true", help="tell the counterexamples that were expected, too"
+    )
+    parser.add_argument(
+        "--graph", type=Path, metavar="DIR", help="dump the state graphs as DOT and sum them up"
+    )
+    parser.add_argument(
+        "--write-cfg",
+        metavar="MODEL",
+        help="print the cfg that TLC reads for a model and run nothing, for TLC's own tools",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where --write-cfg writes the cfg"
+    )
+    parser.add_argument(
+        "--pin",
+        action="store_true",
+        help="print the numbers for the manifest as TOML; the manifest is not changed",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the models and report, or write the cfg of one; returns the exit code."""
+    if arguments.write_cfg is not None:
+        return _write_cfg(arguments)
+    if arguments.output is not None:
+        raise UsageError("--output needs --write-cfg")
+    from wheelproof_spec.engines.tlc.manifest import Tier, load_manifest, select_models
+    from wheelproof_spec.engines.tlc.running import find_toolchain
+
+    models = select_models(
+        load_manifest(_manifest(arguments), pinning=arguments.pin),
+        arguments.models,
+        [Tier(tier) for tier in arguments.tier],
+    )
+    toolchain = find_toolchain(arguments.jar, arguments.java)
+    outcomes = _run(arguments, toolchain, models)
+    _write(arguments, toolchain, outcomes)
+    _print(arguments, toolchain, outcomes)
+    return exit_code(overall(outcome.verdict for outcome in outcomes))
+
+
+def _write_cfg(arguments: argparse.Namespace) -> int:
+    from wheelproof_spec.base.reports import write_text
+    from wheelproof_spec.engines.tlc.manifest import load_manifest, select_models
+
+    if arguments.models:
+        raise UsageError("--write-cfg runs nothing; leave out the models to run")
+    models = select_models(
+        load_manifest(_manifest(arguments), pinning=True), [arguments.write_cfg], []
+    )
+    if len(models) > 1:
+        raise UsageError(f"--write-cfg takes one model; {arguments.write_cfg} is {len(models)}")
+    if arguments.output is None:
+        print(models[0].cfg.text, end="")
+    else:
+        write_text(arguments.output, models[0].cfg.text)
+    return 0
+
+
+def _manifest(arguments: argparse.Namespace) -> Path:
+    manifest: Path | None = arguments.manifest
+    return manifest or tla_directory() / "manifest.toml"
+
+
+def _run(
+    arguments: argparse.Namespace, toolchain: "Toolchain", models: "Sequence[Model]"
+) -> "list[ModelOutcome]":
+    from wheelproof_spec.engines.tlc.judging import RunSettings, SilentObserver, run_models
+    from wheelproof_spec.engines.tlc.reporting import make_console, progress_observer
+    from wheelproof_spec.engines.tlc.running import termination_interrupts
+
+    settings = RunSettings(
+        jobs=arguments.jobs,
+        seconds=arguments.time_limit,
+        graphs=arguments.graph,
+        coverage=arguments.coverage,
+    )
+    with termination_interrupts():
+        if arguments.quiet:
+            return run_models(toolchain, models, settings, SilentObserver())
+        with progress_observer(make_console(stderr=True), len(models)) as observer:
+            return run_models(toolchain, models, settings, observer)
+
+
+def _write(
+    arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
+) -> None:
+    from wheelproof_spec.base.reports import write_json, write_junit
+    from wheelproof_spec.engines.tlc.reporting import run_document
+
+    if arguments.json is not None:
+        write_json(arguments.json, run_document(toolchain, outcomes))
+    if arguments.junit is not None:
+        write_junit(arguments.junit, "tlc", [outcome.check_result() for outcome in outcomes])
+
+
+def _print(
+    arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
+) -> None:
+    from wheelproof_spec.engines.tlc.reporting import (
+        closing_line,
+        make_console,
+        pin_lines,
+        print_run,
+    )
+
+    if arguments.pin:
+        print("\n\n".join("\n".join(pin_lines(outcome)) for outcome in outcomes))
+    elif arguments.quiet:
+        print(closing_line(outcomes))
+    else:
+        print_run(
+            make_console(),
+            toolchain,
+            outcomes,
+            explain=arguments.explain,
+            coverage=arguments.coverage,
+        )
+
+
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("at least 1 is needed")
+    return number
+
+
+def _seconds(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number) or number <= 0:
+        raise argparse.ArgumentTypeError("a positive number of seconds is needed")
+    return number

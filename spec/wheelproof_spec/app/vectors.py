@@ -1,0 +1,165 @@
+"""The verb `vectors`: lists, makes, verifies and runs the published vectors."""
+
+import argparse
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.history.lines import Vector
+from wheelproof_spec.base.known_limits import read_known_limits
+from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.reports import write_json, write_junit
+from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict, exit_code
+from wheelproof_spec.components.suites import COMPONENTS
+from wheelproof_spec.components.timer.clauses import SKIPPABLE
+from wheelproof_spec.engines.drive.driver.process import DriverFailedError
+from wheelproof_spec.engines.drive.driver.session import DriverSession
+from wheelproof_spec.engines.vectors.files import PublishedVector, find_vector_files, read_vectors
+from wheelproof_spec.engines.vectors.run import VectorRunner, VectorTally, run_vectors
+
+_MOST_SHOWN = 5
+_TIMER = COMPONENTS["timer"]
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verbs.add("vectors", "list, generate, verify or run the published vectors", _run)
+    parser.add_argument(
+        "what", choices=("list", "generate", "verify", "run"), help="what to do with them"
+    )
+    parser.add_argument(
+        "files", nargs="*", metavar="GLOB", help="files of vectors (default: the published ones)"
+    )
+    parser.add_argument("--driver", metavar="CMD", help="for run: the command of the driver")
+    parser.add_argument(
+        "--profile",
+        choices=_TIMER.profiles,
+        default=_TIMER.profiles[0],
+        help="for run: the contract that the implementation has declared (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--skip", type=Path, metavar="FILE", help="for run: known limits that are not judged"
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="DIR", help="for generate: where to (default: vectors/)"
+    )
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    if arguments.what == "generate":
+        return _generate(arguments)
+    vectors = list(read_vectors(_files(arguments.files)))
+    if arguments.what == "list":
+        return _list(arguments, vectors)
+    if arguments.what == "verify":
+        return _verify(arguments, vectors)
+    return _drive(arguments, [one.vector for one in vectors])
+
+
+def _files(patterns: Sequence[str]) -> list[Path]:
+    from wheelproof_spec.components.timer.vectors.publication import vectors_directory
+
+    return find_vector_files(patterns or [str(vectors_directory() / "*.jsonl")])
+
+
+def _generate(arguments: argparse.Namespace) -> int:
+    from wheelproof_spec.components.timer.vectors.publication import generate, vectors_directory
+
+    counts = generate(arguments.output or vectors_directory())
+    if not arguments.quiet:
+        for path, count in counts.items():
+            print(f"{path}: {count:,} vectors, {path.stat().st_size:,} bytes")
+    size = sum(path.stat().st_size for path in counts)
+    print(f"{sum(counts.values()):,} vectors, {size:,} bytes")
+    _report(arguments, Verdict.PASS, f"{sum(counts.values()):,} vectors")
+    return ExitCode.PASS
+
+
+def _list(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -> int:
+    files = Counter(one.source for one in vectors)
+    flags = Counter(flag for one in vectors for flag in one.vector.flags)
+    profiles = Counter(name for one in vectors for name in one.vector.profiles)
+    steps = sum(len(one.vector.steps) for one in vectors)
+    if not arguments.quiet:
+        for title, counts in (("file", files), ("flag", flags), ("profile", profiles)):
+            print(f"{title:<52}{'vectors':>8}")
+            for name, count in counts.items():
+                print(f"{printable(Path(name).name):<52}{count:>8,}")
+            print()
+    summary = f"{len(vectors):,} vectors with {steps:,} steps"
+    print(summary)
+    _report(arguments, Verdict.PASS, summary, files=files, flags=flags, profiles=profiles)
+    return ExitCode.PASS
+
+
+def _verify(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -> int:
+    from wheelproof_spec.components.timer.vectors.agreement import disagreement
+
+    problems: list[str] = []
+    for one in vectors:
+        problem = disagreement(one.vector)
+        if problem is not None:
+            problems.append(printable(f"{one.source}:{one.line}: {one.vector.id}: {problem}"))
+    verdict = Verdict.FAIL if problems else Verdict.PASS
+    if not arguments.quiet:
+        print("\n".join(problems[:_MOST_SHOWN]), end="\n" if problems else "")
+    summary = (
+        f"{len(vectors):,} vectors: schema, hash and answers verified, {len(problems):,} wrong"
+    )
+    print(f"{verdict.upper()}: {summary}")
+    _report(arguments, verdict, summary, problems=problems)
+    return exit_code(verdict)
+
+
+def _drive(arguments: argparse.Namespace, vectors: Sequence[Vector[object, object]]) -> int:
+    if arguments.driver is None:
+        raise UsageError("vectors run needs --driver CMD, the command that starts the driver")
+    limits = () if arguments.skip is None else read_known_limits(arguments.skip, SKIPPABLE)
+    tally = VectorTally()
+    trouble: str | None = None
+    with DriverSession(arguments.driver) as session:
+        try:
+            introduction = session.introduce()
+            runner = VectorRunner(session, limits)
+            run_vectors(runner, vectors, arguments.profile, introduction, tally)
+            session.say_goodbye()
+        except DriverFailedError as failure:
+            trouble = str(failure)
+    verdict = tally.verdict if trouble is None else Verdict.ERROR
+    if not arguments.quiet:
+        for line in _story(tally, trouble):
+            print(line)
+    print(f"{verdict.upper()}: profile {arguments.profile}: {tally.summary}")
+    _report(arguments, verdict, tally.summary, trouble=trouble, **asdict(tally))
+    return exit_code(verdict)
+
+
+def _story(tally: VectorTally, trouble: str | None) -> list[str]:
+    lines: list[str] = []
+    for failure in tally.failures[:_MOST_SHOWN]:
+        violation = failure.violation
+        lines += [f"{failure.vector}: {violation.reason}"]
+        lines += [f"  expected: {violation.expected}", f"  observed: {violation.observed}"]
+        lines += [f"    {line}" for line in failure.lines]
+    if len(tally.failures) > _MOST_SHOWN:
+        lines.append(f"and {len(tally.failures) - _MOST_SHOWN:,} more")
+    return lines if trouble is None else [*lines, f"error: {trouble}"]
+
+
+def _report(arguments: argparse.Namespace, verdict: Verdict, summary: str, **more: object) -> None:
+    if arguments.json is not None:
+        document = {"schema": "wheelproof.vectors/1", "verdict": verdict, "summary": summary}
+        write_json(arguments.json, {**document, **more})
+    if arguments.junit is not None:
+        result = CheckResult(
+            name=arguments.what,
+            group="vectors",
+            verdict=verdict,
+            seconds=0.0,
+            summary=summary,
+            details="",
+        )
+        write_junit(arguments.junit, "wheelproof.vectors", [result])

@@ -1,0 +1,202 @@
+"""Drives and records the implementations, and judges what comes out."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wheelproof_spec.app.verdict_page.subjects import PYTHON, DrivenRun, Implementation, RecordedRun
+from wheelproof_spec.base.codec.writer import plain
+from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.verdicts import ExitCode, Verdict, overall
+from wheelproof_spec.components.suites import COMPONENTS
+from wheelproof_spec.engines.drive.conformance import ConformancePlan
+from wheelproof_spec.engines.drive.result import ConformanceResult
+from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.history.line_parser import parse_line
+from wheelproof_spec.engines.history.reader import read_lines
+from wheelproof_spec.engines.history.routing import Router
+
+_CASES_FOR_LIMITS = 100
+"""With fewer cases a limit that is there may not show."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extent:
+    """How much is measured; the seed is that of the cases and of the callers' choices."""
+
+    cases: int
+    operations: int
+    threads: int
+    histories: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrivenVerdict:
+    """What driving an implementation has shown, and the command that repeats it."""
+
+    run: DrivenRun
+    result: ConformanceResult
+    command: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedVerdict:
+    """What the histories of a component have shown, judged under one profile."""
+
+    component: str
+    profile: str
+    configs: tuple[str, ...]
+    verdicts: tuple[RunVerdict, ...]
+    calls: Counter[str]
+    commands: tuple[str, str]
+
+    @property
+    def verdict(self) -> Verdict:
+        """The verdict on all of them."""
+        return overall(one.verdict for one in self.verdicts)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """All verdicts on one implementation."""
+
+    implementation: Implementation
+    driven: tuple[DrivenVerdict, ...]
+    recorded: tuple[RecordedVerdict, ...]
+
+
+class MeasurementFailedError(WheelproofSpecError):
+    """There is no verdict, since a program failed."""
+
+    exit_code = ExitCode.INTERNAL_ERROR
+
+
+def java_version() -> str:
+    """Return the version of the Java that the adapters run on, as their start scripts find it."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else "java"
+    try:
+        completed = subprocess.run([java, "-version"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise MeasurementFailedError(f"{java} cannot be run: {error}") from error
+    return completed.stderr.partition('"')[2].partition('"')[0]
+
+
+def measure(
+    implementations: Iterable[Implementation],
+    extent: Extent,
+    folder: Path,
+    tell: Callable[[str], None],
+) -> tuple[Measured, ...]:
+    """Judge the implementations, from the root of the checkout; `folder` takes the histories.
+
+    `tell` is told what begins. Raises MeasurementFailedError.
+    """
+    measured: list[Measured] = []
+    for one in implementations:
+        driven: list[DrivenVerdict] = []
+        for run in one.driven:
+            tell(f"{one.name}: driving the {run.component}, profile {run.profile}")
+            driven.append(_drive(one, run, extent))
+        recorded: list[RecordedVerdict] = []
+        for history in one.recorded:
+            tell(f"{one.name}: recording the {history.component}")
+            recorded += _record(one, history, extent, folder)
+        measured.append(
+            Measured(implementation=one, driven=tuple(driven), recorded=tuple(recorded))
+        )
+    return tuple(measured)
+
+
+def _drive(implementation: Implementation, run: DrivenRun, extent: Extent) -> DrivenVerdict:
+    # Whoever has declared the profile has to need each of its limits still.
+    must_fail = run.skip is not None and run.share == 1 and extent.cases >= _CASES_FOR_LIMITS
+    plan = ConformancePlan(
+        driver=shlex.join(_words(implementation.driver)),
+        profile=run.profile,
+        cases=max(extent.cases // run.share, 1),
+        seed=extent.seed,
+        skip=None if run.skip is None else Path(run.skip),
+        must_fail=must_fail,
+    )
+    result = COMPONENTS[run.component].conform(plan, None)
+    if result.trouble is not None or result.open_question is not None:
+        problem = result.open_question if result.trouble is None else result.trouble.problem
+        raise MeasurementFailedError(f"{implementation.name} cannot be driven: {problem}")
+    told = {failure.case for failure in result.failures}
+    for case in result.results:
+        if case.verdict is not Verdict.PASS and case.name not in told:
+            raise MeasurementFailedError(f"{implementation.name}, {case.name}: {case.summary}")
+    words = ["wheelproof", "conform", "--driver", shlex.join(implementation.driver)]
+    words += ["--component", run.component, "--profile", run.profile]
+    words += ["--cases", str(plan.cases), "--seed", str(extent.seed)]
+    words += [] if run.skip is None else ["--skip", run.skip]
+    words += ["--must-fail"] if must_fail else []
+    return DrivenVerdict(run=run, result=result, command=shlex.join(words))
+
+
+def _record(
+    implementation: Implementation, history: RecordedRun, extent: Extent, folder: Path
+) -> Iterable[RecordedVerdict]:
+    recorder = implementation.recorder
+    assert recorder is not None
+    name = f"{implementation.name} {history.component} {history.profiles[0]}"
+    path = folder / f"{name.lower().replace(' ', '-')}.jsonl"
+    options = ["--component", history.component, "--threads", str(extent.threads)]
+    options += ["--operations", str(extent.operations), "--histories", str(extent.histories)]
+    options += ["--seed", str(extent.seed)]
+    options += [] if history.promises is None else ["--promises", history.promises]
+    options += ["--output"]
+    completed = subprocess.run(
+        [*_words(recorder), *options, str(path)], capture_output=True, text=True, check=False
+    )
+    if completed.returncode != 0:
+        said = completed.stderr.strip() or "it said nothing"
+        raise MeasurementFailedError(f"{implementation.name} cannot be recorded: {said}")
+    configs, calls = _seen_in(path)
+    for profile in history.profiles:
+        judged_by = profile if history.component == "timer" else None
+        check = ["wheelproof", "check", *(["--profile", judged_by] if judged_by else []), path.name]
+        yield RecordedVerdict(
+            component=history.component,
+            profile=profile,
+            configs=configs,
+            verdicts=_check(path, judged_by),
+            calls=calls,
+            commands=(shlex.join([*recorder, *options, path.name]), shlex.join(check)),
+        )
+
+
+def _check(path: Path, profile: str | None) -> tuple[RunVerdict, ...]:
+    router = Router(str(path), open_run(CheckOptions(profile=profile)))
+    result = router.judge(read_lines(path))
+    if result.rejections:
+        first = result.rejections[0]
+        raise MeasurementFailedError(f"{path}:{first.line}: the line {first.problem}")
+    return tuple(result.verdicts)
+
+
+def _seen_in(path: Path) -> tuple[tuple[str, ...], Counter[str]]:
+    """Return the configurations that the headers declare, and count what began by its name."""
+    configs: dict[str, None] = {}
+    calls: Counter[str] = Counter()
+    for line in read_lines(path):
+        event = parse_line(line) if isinstance(line, bytes) else None
+        if isinstance(event, HistoryHeader):
+            configs[json.dumps(plain(event.config))] = None
+        elif isinstance(event, HistoryOp) and event.type == "invoke":
+            calls[event.f] += 1
+    return tuple(configs), calls
+
+
+def _words(words: Sequence[str]) -> list[str]:
+    return [sys.executable if word == PYTHON else word for word in words]

@@ -1,0 +1,90 @@
+"""Judges everybody and renews docs/verdicts.md.
+
+Run it with `python -m wheelproof_spec.app.verdict_page.page`.
+"""
+
+import argparse
+import contextlib
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from wheelproof_spec.app.verdict_page.measure import Extent, measure
+from wheelproof_spec.app.verdict_page.render import render
+from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS
+from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
+from wheelproof_spec.base.reports import write_text
+from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.verdicts import ExitCode
+
+PAGE = "docs/verdicts.md"
+PROGRAM = "python -m wheelproof_spec.app.verdict_page.page"
+
+_NUMBERS = (
+    ("cases", 300, "fuzzed cases of each driven run"),
+    ("operations", 10_000, "calls of each history"),
+    ("threads", 8, "threads that call"),
+    ("histories", 4, "histories of each component"),
+    ("seed", 7, "of the cases and of the callers' choices"),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Write the page; nothing is written if something failed or deviates without a reason."""
+    parsed = _parser().parse_args(arguments)
+    checkout = checkout_directory()
+    if checkout is None:
+        raise MissingToolError("the checkout", "run this inside a clone of the project")
+    extent = Extent(
+        cases=parsed.cases,
+        operations=parsed.operations,
+        threads=parsed.threads,
+        histories=parsed.histories,
+        seed=parsed.seed,
+    )
+    output = Path.cwd() / parsed.output if parsed.output else checkout / PAGE
+    wanted: list[str] = parsed.only or [one.name for one in IMPLEMENTATIONS]
+    chosen = [one for one in IMPLEMENTATIONS if one.name in wanted]
+    # The commands on the page are given from there.
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(checkout):
+        measured = measure(chosen, extent, Path(folder), lambda text: print(text, file=sys.stderr))
+        write_text(output, render(measured, extent, _command(extent)))
+    return 0
+
+
+def _command(extent: Extent) -> str:
+    """Return what makes a page of this extent."""
+    given = [
+        f" --{name} {getattr(extent, name)}"
+        for name, usual, _ in _NUMBERS
+        if getattr(extent, name) != usual
+    ]
+    return PROGRAM + "".join(given)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=PROGRAM, description="Renew docs/verdicts.md.")
+    for name, usual, what in _NUMBERS:
+        parser.add_argument(
+            f"--{name}", type=int, default=usual, metavar="N", help=f"{what} (default: {usual})"
+        )
+    parser.add_argument("--output", metavar="FILE", help=f"the page (default: {PAGE})")
+    parser.add_argument(
+        "--only",
+        action="append",
+        choices=[one.name for one in IMPLEMENTATIONS],
+        help="judge this implementation; may be given more than once",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except WheelproofSpecError as error:
+        print(f"{PROGRAM}: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)
+    except KeyboardInterrupt:
+        print(f"{PROGRAM}: interrupted; nothing was written", file=sys.stderr)
+        sys.exit(ExitCode.INCONCLUSIVE)

@@ -1,0 +1,1 @@
+"""What everything rests on: verdicts, violations, errors, reports, strict JSON, ports."""

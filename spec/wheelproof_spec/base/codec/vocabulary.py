@@ -1,0 +1,100 @@
+"""The words that everything on a wire is defined in.
+
+A call, an answer, an event is a frozen dataclass, and that IS its definition: the parsers, the
+writers, the JSON Schema and the reference pages are made from its fields. A field is a string, an
+integer, a boolean, a choice of strings, a list, a mapping or another such dataclass; `Annotated`
+adds its bounds, what it means, and the wire that it is on if it is not on both.
+
+A field with a default may be left out. One whose default is `None` or `ABSENT` is left out
+whenever it has that value.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, Flag, auto
+from typing import Annotated
+
+LEAST_INTEGER = -(2**63)
+GREATEST_INTEGER = 2**63 - 1
+LONGEST_NAME = 256
+LONGEST_TEXT = 4_096
+MOST_NAMES = 10_000
+
+
+class Absent(Enum):
+    """The value of a field that a line leaves out: it was not observed. `None` is JSON's null."""
+
+    ABSENT = "absent"
+
+
+ABSENT = Absent.ABSENT
+
+
+class Wire(Flag):
+    """Where something is written: in driven cases, in recorded histories, or in both."""
+
+    DRIVEN = auto()
+    RECORDED = auto()
+    BOTH = DRIVEN | RECORDED
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """The one wire that a field is on; on the other it keeps its default.
+
+    On its own wire the field is required, unless its default is `None` or `ABSENT`.
+    """
+
+    wire: Wire
+
+
+DRIVEN = Only(Wire.DRIVEN)
+RECORDED = Only(Wire.RECORDED)
+
+
+@dataclass(frozen=True, slots=True)
+class About:
+    """What a field means, for the reference page and the JSON Schema."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Within:
+    """The least and the greatest value of an integer."""
+
+    least: int = LEAST_INTEGER
+    greatest: int = GREATEST_INTEGER
+
+
+@dataclass(frozen=True, slots=True)
+class Length:
+    """The least and the greatest length of a string in characters."""
+
+    least: int = 1
+    greatest: int = LONGEST_NAME
+
+
+Name = Annotated[str, Length()]
+"""A name that the recorder gives: of a thread, a task, a buffer."""
+
+Text = Annotated[str, Length(0, LONGEST_TEXT)]
+
+Count = Annotated[int, Within(0)]
+
+Positive = Annotated[int, Within(1)]
+
+Time = Annotated[int, Within(-(2**62) + 1, 2**62 - 1)]
+"""A time or a duration in milliseconds (semantics.md 1.17)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Nothing:
+    """An object without fields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Implementation:
+    """What was recorded."""
+
+    name: Annotated[Name, About("the implementation")]
+    version: Annotated[Name, About("its version")]

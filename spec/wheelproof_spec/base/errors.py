@@ -1,0 +1,40 @@
+"""Errors that end a command with one clear sentence and the right exit code."""
+
+from wheelproof_spec.base.verdicts import ExitCode
+
+
+class WheelproofSpecError(Exception):
+    """Base of the errors that the command line reports as one sentence, without a traceback."""
+
+    exit_code = ExitCode.INTERNAL_ERROR
+
+
+class UsageError(WheelproofSpecError):
+    """The command was called with words that make no sense together."""
+
+    exit_code = ExitCode.USAGE
+
+
+class MissingToolError(WheelproofSpecError):
+    """A program or an optional dependency that the command needs is not on this machine."""
+
+    exit_code = ExitCode.USAGE
+
+    def __init__(self, tool: str, remedy: str) -> None:
+        super().__init__(f"{tool} was not found; {remedy}")
+        self.tool = tool
+        self.remedy = remedy
+
+
+class InputRejectedError(WheelproofSpecError):
+    """An input file or stream does not follow its format; it was judged neither good nor bad."""
+
+    exit_code = ExitCode.INPUT_REJECTED
+
+    def __init__(self, source: str, line: int | None, problem: str, remedy: str) -> None:
+        place = source if line is None else f"{source}:{line}"
+        super().__init__(f"{place}: {problem}; {remedy}")
+        self.source = source
+        self.line = line
+        self.problem = problem
+        self.remedy = remedy

@@ -1,0 +1,42 @@
+"""What a fuzzing run leaves behind."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from wheelproof_spec.base.violation import Violation
+
+
+class ContractViolationError(AssertionError):
+    """A machine found the implementation outside its contract."""
+
+    def __init__(self, violation: Violation) -> None:
+        super().__init__(
+            f"{violation.rule}: {violation.reason} "
+            f"(expected: {violation.expected}; observed: {violation.observed})"
+        )
+        self.violation = violation
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzFailure:
+    """A case that breaks the contract: its calls, shrunk, and the command that repeats it."""
+
+    violation: Violation
+    steps: tuple[str, ...]
+    repeat: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzReport:
+    """How much was run, and the failure, if any; `seed` repeats the whole run.
+
+    `calls` says how often each kind of call was made.
+    """
+
+    machine: str
+    seed: int
+    cases: int
+    steps: int
+    seconds: float
+    failure: FuzzFailure | None
+    calls: Mapping[str, int] = field(default_factory=dict[str, int])

@@ -1,0 +1,154 @@
+"""What is known of the clock at each moment of a history, in milliseconds."""
+
+from wheelproof_spec.base.codec.vocabulary import Absent
+from wheelproof_spec.base.contract import Rounding, TimerContract
+from wheelproof_spec.base.history.lines import HistoryHeader
+
+_NS = 1_000_000
+_RESOLUTION_NS = 1_000_000
+NEVER = 2**70
+"""Later than every time that there is."""
+
+
+class HistoryClock:
+    """Bounds on what a thread of the timer can read now, and what has been shown since."""
+
+    judges_times = True
+
+    def __init__(self, tick_ms: int, contract: TimerContract) -> None:
+        self.tick_ms = tick_ms
+        self.contract = contract
+        self.low = 0
+        """What the clock has reached for sure."""
+        self.high = 0
+        """What the clock may show already."""
+
+    def at(self, time_ns: int | Absent) -> None:
+        """Take note of the time of the event that comes now."""
+
+    def ticking(self, to_ms: int) -> None:
+        """Take note that a virtual clock is being moved."""
+
+    def ticked(self, to_ms: int) -> None:
+        """Take note that a virtual clock has been moved."""
+
+    def mark(self) -> int:
+        """Return a mark for `readings_since`: a call begins now."""
+        return self.low
+
+    def release(self) -> None:
+        """Forget a mark: its call has ended."""
+
+    def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
+        """Return when a task may be due whose add read the clock between `mark` and now.
+
+        As intervals: least and greatest time.
+        """
+        raise NotImplementedError
+
+
+class VirtualClock(HistoryClock):
+    """A clock that `tick` moves."""
+
+    def __init__(self, tick_ms: int, contract: TimerContract, start_ms: int) -> None:
+        super().__init__(tick_ms, contract)
+        self.low = self.high = start_ms
+        self._shown = [start_ms]
+        self._dropped = 0
+        self._marks = 0
+
+    def ticking(self, to_ms: int) -> None:
+        """Take note that the clock is being moved: from now on it may show `to_ms`."""
+        self.high = max(self.high, to_ms)
+        if not self._marks:
+            # Before the tick returns it may show either.
+            self._dropped += len(self._shown) - 1
+            del self._shown[:-1]
+        self._shown.append(self.high)
+
+    def ticked(self, to_ms: int) -> None:
+        """Take note that the clock shows `to_ms` now."""
+        self.low = max(self.low, to_ms)
+        if not self._marks:
+            self._dropped += len(self._shown) - 1
+            del self._shown[:-1]
+
+    def mark(self) -> int:
+        """Return the number of the first value that may still be shown."""
+        self._marks += 1
+        last = self._dropped + len(self._shown) - 1
+        return last if self.low == self.high else last - 1
+
+    def release(self) -> None:
+        """Forget a mark."""
+        self._marks -= 1
+
+    def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
+        """Return the due times, one for each value that the clock has shown."""
+        due_ms = self.contract.due_ms
+        shown = self._shown[max(mark - self._dropped, 0) :]
+        found = {due_ms(reading + delay_ms, self.tick_ms) for reading in shown}
+        return tuple((due, due) for due in sorted(found))
+
+
+class MonotonicClock(HistoryClock):
+    """A real clock that all processes share; times are the recorder's, taken beside the call."""
+
+    def __init__(self, tick_ms: int, contract: TimerContract, resolution_ns: int) -> None:
+        super().__init__(tick_ms, contract)
+        self._resolution_ns = resolution_ns
+        self.low = self.high = self._latest = -NEVER
+
+    def at(self, time_ns: int | Absent) -> None:
+        """Take note of the time of an event; those of other threads may be a little behind.
+
+        An event without a time may come at any one that is not over.
+        """
+        if isinstance(time_ns, int):
+            self.low = (time_ns - self._resolution_ns) // _NS
+            self._latest = self.high = max(self._latest, (time_ns + self._resolution_ns) // _NS)
+        else:
+            self.high = NEVER
+
+    def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
+        """Return one interval; nobody knows where the implementation's ticks begin."""
+        slack_ms = self.tick_ms - 1
+        least, greatest = mark + delay_ms, self.high + delay_ms
+        match self.contract.rounding:
+            case Rounding.DOWN:
+                return ((least - slack_ms, greatest),)
+            case Rounding.UP:
+                return ((least, greatest + slack_ms),)
+            case Rounding.NEXT:
+                return ((least + 1, greatest + self.tick_ms),)
+
+
+class NoClock(HistoryClock):
+    """Nothing is known of time: everything may be due, and nothing has to be."""
+
+    judges_times = False
+
+    def __init__(self, tick_ms: int, contract: TimerContract) -> None:
+        super().__init__(tick_ms, contract)
+        self.low, self.high = -NEVER, NEVER
+
+    def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
+        """Return all of time."""
+        del mark, delay_ms
+        return ((-NEVER, NEVER),)
+
+
+def clock_of(
+    header: HistoryHeader[object], contract: TimerContract, tick_ms: int = 1, start_ms: int = 0
+) -> HistoryClock:
+    """Return what is known of the clock that a header names."""
+    match header.clock:
+        case "virtual":
+            return VirtualClock(tick_ms, contract, start_ms)
+        case "monotonic_ns":
+            resolution_ns = header.clock_resolution_ns
+            if not isinstance(resolution_ns, int):
+                resolution_ns = _RESOLUTION_NS
+            return MonotonicClock(tick_ms, contract, resolution_ns)
+        case _:
+            return NoClock(tick_ms, contract)

@@ -1,0 +1,62 @@
+"""What the table says about a known bug, whatever its component."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from wheelproof_spec.base.errors import UsageError
+
+
+class Finder(StrEnum):
+    """An engine that finds a defect."""
+
+    SEQUENTIAL = "fuzz, one thread"
+    THREADS = "fuzz, real threads"
+    EXPLORE = "model checker"
+    INTERLEAVING = "scripted interleaving"
+    TLC = "TLC"
+
+
+class Sight(StrEnum):
+    """Where a defect shows to somebody who sees calls, answers and callbacks alone."""
+
+    DRIVEN = "driven"
+    """In cases that are driven call by call (`wheelproof conform`, `wheelproof fuzz`)."""
+    RECORDED = "recorded"
+    """In histories of threads that were recorded (`wheelproof check`)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownBug:
+    """A defect: what triggers it, what it breaks, and who finds it.
+
+    `source` is the issue or paper; `models` the TLA+ models of the manifest that fail by it. `seen`
+    is where it shows from outside; if nowhere, `unseen` says why. The variant that brings it back
+    belongs to the entries of a component, which extend this class.
+    """
+
+    id: str
+    component: str
+    trigger: str
+    broken: str
+    source: str
+    finders: tuple[Finder, ...]
+    models: tuple[str, ...]
+    seen: tuple[Sight, ...] = ()
+    unseen: str = ""
+
+
+Bug = TypeVar("Bug", bound=KnownBug)
+
+
+def find_bug(bugs: Sequence[Bug], bug_id: str) -> Bug:
+    """Return the entry of this id among `bugs`.
+
+    Raises UsageError, which names the ids there are, if there is none.
+    """
+    for bug in bugs:
+        if bug.id == bug_id:
+            return bug
+    known = ", ".join(bug.id for bug in bugs)
+    raise UsageError(f"no known bug {bug_id!r} here; there are: {known}")

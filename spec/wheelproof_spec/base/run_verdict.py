@@ -1,0 +1,57 @@
+"""What came out of the check of one recorded run, and what every checker of runs offers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.violation import Violation
+
+EventT = TypeVar("EventT", contravariant=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where in its run, and in its file, an event is."""
+
+    index: int
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunVerdict:
+    """The verdict on one run.
+
+    `good_prefix` is how many events from the beginning have an explanation, `place` is the first
+    event that has none. `notes` says what was not judged, and why, and `checked` how often each
+    clause was tested.
+    """
+
+    run: str
+    format: str
+    component: str
+    implementation: str
+    profile: str
+    verdict: Verdict
+    events: int
+    good_prefix: int
+    violation: Violation | None = None
+    place: Place | None = None
+    notes: tuple[str, ...] = ()
+    checked: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+class RunChecker(Protocol, Generic[EventT]):
+    """Judges one run, an event at a time, in memory that does not grow with the run."""
+
+    def feed(self, event: EventT, line: int = 0) -> None:
+        """Take the next event; `line` is where it stands in its file.
+
+        Raises MalformedError if the event cannot come here: it is not judged then, and nothing
+        has changed. A violation is no error; `finish` tells of it.
+        """
+        ...
+
+    def finish(self) -> RunVerdict:
+        """Return the verdict; nothing may be fed afterwards."""
+        ...

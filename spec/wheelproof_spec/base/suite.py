@@ -1,0 +1,72 @@
+"""How a component is driven: who judges it, its named cases, its random ones."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeGuard, cast
+
+from wheelproof_spec.base.component import (
+    CallT,
+    CallT_co,
+    ComponentDefinition,
+    Request,
+    SeenT,
+)
+from wheelproof_spec.base.port import Judge, SendingPort
+from wheelproof_spec.base.tally import Tally
+
+if TYPE_CHECKING:
+    from wheelproof_spec.base.fuzz_report import FuzzReport
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario(Generic[CallT_co]):
+    """A fixed case; `limit` is the part of the domain that it needs, if not all have it."""
+
+    name: str
+    calls: tuple[CallT_co, ...]
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FuzzPlan:
+    """How many random cases, from which seed; `repeat` is the command that does it again."""
+
+    cases: int
+    seed: int
+    repeat: str
+
+
+Fuzz = Callable[[SendingPort[CallT, SeenT], str, Tally, FuzzPlan], "FuzzReport"]
+"""Drives random cases, which shrink, through a port, and judges by the contract of a profile.
+
+The tally knows the known limits.
+"""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite(Generic[CallT, SeenT]):
+    """A component with all that is needed to drive an implementation and judge it.
+
+    `judge` makes a judge by the contract of a profile that counts in a tally. `needs` names the
+    packages, beyond the standard library, with which random cases are drawn.
+    """
+
+    definition: ComponentDefinition[CallT, SeenT]
+    judge: Callable[[str, Tally], Judge[CallT, SeenT]]
+    scenarios: Callable[[], Sequence[Scenario[CallT]]]
+    fuzz: Fuzz[CallT, SeenT]
+    needs: tuple[str, ...] = ("hypothesis",)
+
+
+AnySuite = Suite[Request, object]
+"""A suite whose calls and observations are its own affair."""
+
+
+def any_suite(suite: Suite[CallT, SeenT]) -> AnySuite:
+    """Return a suite for those who pass its calls and observations on and do not look at them."""
+    return cast(AnySuite, suite)
+
+
+def is_suite(value: object) -> TypeGuard[AnySuite]:
+    """Tell whether a value is a suite."""
+    return isinstance(value, Suite)

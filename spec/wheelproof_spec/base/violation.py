@@ -1,0 +1,13 @@
+"""What a judge says when the contract is broken."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A broken rule: its name, what the contract allows, what was seen, and why in a sentence."""
+
+    rule: str
+    expected: str
+    observed: str
+    reason: str

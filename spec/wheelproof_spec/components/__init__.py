@@ -1,0 +1,1 @@
+"""What can be judged: a folder each, and the registry of them."""

@@ -1,0 +1,1 @@
+"""The record accumulator: batches of records between appenders and a sender."""

@@ -1,0 +1,55 @@
+"""What is drawn for a record accumulator: its configuration."""
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from wheelproof_spec.components.accumulator.calls import AccumulatorConfig
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccumulatorDomain:
+    """The bounds within which cases are drawn.
+
+    With `faults` memory fails now and then, with `splits` batches are found too large, and with
+    `growing_backoff` the backoff doubles.
+    """
+
+    faults: bool = True
+    splits: bool = True
+    growing_backoff: bool = True
+
+
+def accumulator_configs(domain: AccumulatorDomain) -> st.SearchStrategy[AccumulatorConfig]:
+    """Draw a configuration: memory for a few batches of a few records."""
+    return st.builds(
+        _config,
+        batch_size=st.integers(90, 130),
+        batches=st.sampled_from((1, 2, 4)),
+        linger_ms=st.sampled_from((0, 5)),
+        retry_backoff_ms=st.sampled_from((0, 3)),
+        doublings=st.sampled_from((1, 4) if domain.growing_backoff else (1,)),
+        delivery_timeout_ms=st.sampled_from((20, 1_000)),
+        start_ms=st.sampled_from((0, 7)),
+    )
+
+
+def _config(
+    *,
+    batch_size: int,
+    batches: int,
+    linger_ms: int,
+    retry_backoff_ms: int,
+    doublings: int,
+    delivery_timeout_ms: int,
+    start_ms: int,
+) -> AccumulatorConfig:
+    return AccumulatorConfig(
+        total_memory=batches * batch_size,
+        batch_size=batch_size,
+        linger_ms=linger_ms,
+        retry_backoff_ms=retry_backoff_ms,
+        retry_backoff_max_ms=retry_backoff_ms * doublings,
+        delivery_timeout_ms=delivery_timeout_ms,
+        start_ms=start_ms,
+    )

@@ -1,0 +1,35 @@
+"""The machine `accumulator` of `wheelproof fuzz`."""
+
+from collections.abc import Iterator
+
+from wheelproof.producer import RecordAccumulator
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
+from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz
+from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, find_bug
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
+
+
+def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
+    """Fuzz the record accumulator; raises UsageError if it has no such bug."""
+    bug = None if order.bug is None else find_bug(ACCUMULATOR_BUGS, order.bug)
+    accumulator_class = RecordAccumulator if bug is None else bug.accumulator_class
+    if order.threads == "none":
+        yield run_accumulator_fuzz(
+            ReferenceAccumulatorPort(accumulator_class),
+            cases=order.cases,
+            seed=order.seed,
+            seconds=order.seconds,
+            repeat=order.repeat,
+            progress=order.progress,
+        )
+        return
+    yield run_threaded_accumulator_fuzz(
+        accumulator_class,
+        cases=order.cases,
+        seed=order.seed,
+        seconds=order.seconds,
+        repeat=order.repeat,
+        progress=order.progress,
+    )

@@ -1,0 +1,219 @@
+"""The sequential machine of the record accumulator, under a virtual clock and with faults.
+
+One thread drives appenders, flushes and the sender; what blocks waits on threads of its own, and
+after each call it is settled who waits. What was seen is compared with the oracle (semantics.md 4).
+"""
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.components.accumulator.calls import (
+    Abort,
+    AccumulatorCall,
+    AccumulatorConfig,
+    AccumulatorPort,
+    Advance,
+    Append,
+    AppendFault,
+    CallbackFault,
+    Close,
+    Drain,
+    Expire,
+    Fail,
+    Flush,
+    Interrupt,
+    Ready,
+    Reset,
+    Retry,
+    Split,
+    Store,
+)
+from wheelproof_spec.components.accumulator.fuzz.domain import (
+    AccumulatorDomain,
+    accumulator_configs,
+)
+from wheelproof_spec.components.accumulator.judge import AccumulatorJudge
+from wheelproof_spec.components.accumulator.oracle import (
+    WHEELPROOF_ACCUMULATOR,
+    AccumulatorContract,
+)
+from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+
+PARTITIONS = (0, 1, 2)
+"""The partitions of a case; the last one has no leader now and then."""
+
+_DEFAULT_DOMAIN = AccumulatorDomain()
+_NODES = (0, 1)
+_LARGE = 2**20
+_LONG_MS = 10_000
+_RARELY = (True, False, False, False, False)
+_CALLBACKS = (None, None, None, None, *CallbackFault)
+_FAULTS = (None,) * 8 + tuple(AppendFault)
+
+
+def run_accumulator_fuzz(
+    port: AccumulatorPort,
+    *,
+    cases: int,
+    seed: int,
+    contract: AccumulatorContract = WHEELPROOF_ACCUMULATOR,
+    domain: AccumulatorDomain = _DEFAULT_DOMAIN,
+    seconds: float | None = None,
+    repeat: str = "wheelproof fuzz accumulator --seed {seed}",
+    progress: Callable[[FuzzReport], None] | None = None,
+) -> FuzzReport:
+    """Drive `port` through `cases` random cases and judge it by `contract`; see `run_machine`."""
+    return run_machine(
+        "accumulator, sequential",
+        lambda recorder: accumulator_machine(port, contract, domain, recorder),
+        first_seed=seed,
+        cases=cases,
+        seconds=seconds,
+        repeat=repeat,
+        progress=progress,
+    )
+
+
+def accumulator_machine(
+    port: AccumulatorPort,
+    contract: AccumulatorContract,
+    domain: AccumulatorDomain,
+    recorder: Recorder,
+) -> type[RuleBasedStateMachine]:
+    """Return the state machine that drives `port`."""
+
+    class AccumulatorMachine(RuleBasedStateMachine):
+        """Appends, drains, answers, flushes, lets time pass and closes, in any order."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._judge = AccumulatorJudge(contract)
+            self._running = False
+            self._calls = 0
+            self._offset = 0
+
+        @initialize(config=accumulator_configs(domain))
+        def reset(self, config: AccumulatorConfig) -> None:
+            recorder.begin_case()
+            self._running = True
+            self._call(Reset(config=config))
+
+        @rule(
+            partition=st.sampled_from(PARTITIONS),
+            size=st.sampled_from((0, 1, 3, 3, 20, 63, 64, 200)),
+            timeout_ms=st.sampled_from((0, 5, _LONG_MS)),
+            fault=st.sampled_from(_FAULTS if domain.faults else (None,)),
+            callback=st.sampled_from(_CALLBACKS),
+        )
+        def append(
+            self,
+            partition: int,
+            size: int,
+            timeout_ms: int,
+            fault: AppendFault | None,
+            callback: CallbackFault | None,
+        ) -> None:
+            self._call(
+                Append(
+                    record=f"r{self._calls}",
+                    partition=partition,
+                    size=size,
+                    timeout_ms=timeout_ms,
+                    fault=fault,
+                    callback=callback,
+                )
+            )
+
+        @rule(last=st.sampled_from((0, 1, None)))
+        def ready(self, last: int | None) -> None:
+            led = {} if last is None else {PARTITIONS[-1]: last}
+            self._call(Ready(leaders={0: 0, 1: 1, **led}))
+
+        @rule(
+            node=st.sampled_from(_NODES),
+            last=st.booleans(),
+            most=st.sampled_from((0, 100, 200, _LARGE)),
+        )
+        def drain(self, node: int, last: bool, most: int) -> None:
+            partitions = (node, PARTITIONS[-1]) if last else (node,)
+            self._call(Drain(node=node, partitions=partitions, most=most))
+
+        @precondition(lambda self: bool(self._judge.ledger.in_flight))
+        @rule(data=st.data(), answer=st.sampled_from((Fail, Retry, Store)))
+        def respond(self, data: st.DataObject, answer: type[Fail | Retry | Store]) -> None:
+            ledger = self._judge.ledger
+            batch = data.draw(st.sampled_from(sorted(ledger.in_flight)))
+            waiting = ledger.in_flight[batch]
+            if answer is Retry and not waiting.ended:
+                self._call(Retry(batch=batch))
+            elif answer is Fail:
+                self._call(Fail(batch=batch))
+            else:
+                self._store(batch)
+
+        @precondition(lambda self: domain.splits and bool(self._judge.splittable()))
+        @rule(data=st.data(), size=st.sampled_from((1, 75, 90)))
+        def split(self, data: st.DataObject, size: int) -> None:
+            batch = data.draw(st.sampled_from(self._judge.splittable()))
+            self._call(Split(batch=batch, size=size))
+
+        @rule()
+        def expire(self) -> None:
+            self._call(Expire())
+
+        @rule()
+        def flush(self) -> None:
+            self._call(Flush(flush=f"f{self._calls}"))
+
+        @precondition(lambda self: bool(self._judge.waiting()))
+        @rule(data=st.data())
+        def interrupt(self, data: st.DataObject) -> None:
+            self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
+
+        @rule(jump_ms=st.sampled_from((0, 1, 5, 20)))
+        def advance(self, jump_ms: int) -> None:
+            self._advance(jump_ms)
+
+        @precondition(lambda self: not self._judge.ledger.closed)
+        @rule(now=st.sampled_from(_RARELY), by_force=st.booleans())
+        def close(self, now: bool, by_force: bool) -> None:
+            if now:
+                self._call(Close())
+            if now and by_force and self._running:
+                self._call(Abort())
+
+        def teardown(self) -> None:
+            """Send everything: each record has its outcome, and all memory is back."""
+            if self._running:
+                self._advance(_LONG_MS)
+            while self._running and self._judge.unfinished():
+                for batch in tuple(self._judge.ledger.in_flight):
+                    if self._running:
+                        self._store(batch)
+                for node, partition in ((0, 0), (1, 1), (0, 2)):
+                    if self._running:
+                        self._call(Drain(node=node, partitions=(partition,), most=_LARGE))
+            if self._running:
+                self._call(Ready(leaders={0: 0, 1: 1, 2: 0}))
+
+        def _store(self, batch: str) -> None:
+            offset = self._offset
+            self._offset += len(self._judge.ledger.in_flight[batch].records)
+            self._call(Store(batch=batch, offset=offset))
+
+        def _advance(self, jump_ms: int) -> None:
+            self._call(Advance(to_ms=self._judge.ledger.now_ms + jump_ms))
+
+        def _call(self, call: AccumulatorCall) -> None:
+            self._calls += 1
+            recorder.step(request_line(self._calls, call))
+            violation = judge_call(self._judge, port, call)
+            self._running = violation is None
+            recorder.judge(violation)
+
+    return AccumulatorMachine

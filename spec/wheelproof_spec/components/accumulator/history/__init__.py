@@ -1,0 +1,1 @@
+"""The judge of an accumulator's recorded history."""

@@ -1,0 +1,161 @@
+"""What drains take from the queues, and in which order (semantics.md 4.3 - 4.6)."""
+
+import heapq
+from collections.abc import Mapping
+
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.events import (
+    DrainAnswer,
+    DrainedBatch,
+)
+from wheelproof_spec.components.accumulator.history.record import Batch, Record
+from wheelproof_spec.components.accumulator.history.violations import drained_wrongly
+
+
+class FirstOwed:
+    """The accepted records of each partition, those first whose append returned first."""
+
+    def __init__(self) -> None:
+        self._heaps: dict[str, list[tuple[int, Record]]] = {}
+
+    def add(self, record: Record) -> None:
+        """An append has been accepted."""
+        assert record.returned is not None
+        heapq.heappush(self._heaps.setdefault(record.partition, []), (record.returned, record))
+
+    def before(self, record: Record, *, undrained: bool) -> Record | None:
+        """Return one whose append was over when that of `record` began, and which is owed."""
+        heap = self._heaps.get(record.partition, [])
+        while heap and not (heap[0][1].is_owed and not (undrained and heap[0][1].batch)):
+            heapq.heappop(heap)
+        return heap[0][1] if heap and heap[0][0] < record.asked else None
+
+
+class Queues:
+    """Follows batches from drain to drain."""
+
+    def __init__(self, records: Mapping[str, Record]) -> None:
+        self._records = records
+        self._batches: dict[str, Batch] = {}
+        self._muted: dict[str, int] = {}
+        self._waiting = FirstOwed()
+
+    def batch(self, name: str) -> Batch | None:
+        """Return a batch that was drained."""
+        return self._batches.get(name)
+
+    def accepted(self, record: Record) -> None:
+        """A record waits to be drained."""
+        self._waiting.add(record)
+
+    def mute(self, partition: str, since: int) -> None:
+        """A partition is muted."""
+        self._muted[partition] = since
+
+    def unmute(self, partition: str) -> None:
+        """A partition may be muted no more."""
+        self._muted.pop(partition, None)
+
+    def back(self, batch: Batch) -> None:
+        """A batch goes back to its queue, or is over."""
+        batch.in_flight = False
+
+    def split(self, batch: Batch) -> None:
+        """The records of a batch are regrouped."""
+        batch.in_flight = False
+        del self._batches[batch.name]
+
+    def drained(self, began: int, answer: DrainAnswer, *, alone: bool) -> Violation | None:
+        """A drain has ended; `alone` if nothing was taken out of the queues meanwhile."""
+        partitions: set[str] = set()
+        for one in answer.batches:
+            if one.partition in partitions:
+                return drained_wrongly(
+                    one.batch,
+                    f"at most one batch of {one.partition!r}",
+                    "a second one",
+                    "a drain takes the head of each queue (semantics.md 4.3)",
+                )
+            partitions.add(one.partition)
+            violation = self._take(began, one, alone=alone)
+            if violation is not None:
+                return violation
+        return None
+
+    def _take(self, began: int, taken: DrainedBatch, *, alone: bool) -> Violation | None:
+        muted = self._muted.get(taken.partition)
+        if muted is not None and muted < began:
+            return drained_wrongly(
+                taken.batch,
+                f"no batch of {taken.partition!r}",
+                "one of a muted partition",
+                "mute had returned when the drain began (semantics.md 4.4)",
+            )
+        batch = self._batches.get(taken.batch)
+        if batch is not None and batch.in_flight:
+            return drained_wrongly(
+                taken.batch,
+                "a batch that waits",
+                "it is being sent already",
+                "it was drained before, and did not go back",
+            )
+        found = self._members(began, taken)
+        if isinstance(found, Violation):
+            return found
+        new = [record for record in found if record.batch is None]
+        batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, found)
+        for place, record in enumerate(found):
+            record.batch, record.place = batch, place
+        return self._out_of_order(taken, found, new) if alone else None
+
+    def _members(self, began: int, taken: DrainedBatch) -> tuple[Record, ...] | Violation:
+        found: list[Record] = []
+        for name in taken.records:
+            record = self._records.get(name)
+            wrong = _wrong_member(record, began, taken)
+            if wrong is not None or record is None:
+                return drained_wrongly(
+                    taken.batch,
+                    f"records of {taken.partition!r} that wait",
+                    f"{name!r} {wrong}",
+                    "what has ended, was refused, or is being sent is in no queue",
+                )
+            found.append(record)
+        return tuple(found)
+
+    def _out_of_order(
+        self, taken: DrainedBatch, found: tuple[Record, ...], new: list[Record]
+    ) -> Violation | None:
+        latest = found[0] if found else None
+        for record in found:
+            assert latest is not None
+            if record.returned is not None and record.returned < latest.asked:
+                return _overtaken(taken.batch, latest, record)
+            if record.asked > latest.asked:
+                latest = record
+        for record in new:
+            earlier = self._waiting.before(record, undrained=True)
+            if earlier is not None:
+                return _overtaken(taken.batch, record, earlier)
+        return None
+
+
+def _wrong_member(record: Record | None, began: int, taken: DrainedBatch) -> str | None:
+    if record is None or record.partition != taken.partition:
+        return "was never appended there"
+    if record.refused:
+        return "was refused"
+    if record.called_back is not None and record.called_back < began:
+        return "had been called back when the drain began"
+    if record.batch is not None and record.batch.in_flight and record.batch.name != taken.batch:
+        return f"is being sent with batch {record.batch.name!r}"
+    return None
+
+
+def _overtaken(batch: str, record: Record, earlier: Record) -> Violation:
+    return drained_wrongly(
+        batch,
+        f"{earlier.name!r} before {record.name!r}",
+        f"{record.name!r} comes first",
+        f"the append of {earlier.name!r} had returned when that of {record.name!r} began",
+    )

@@ -1,0 +1,327 @@
+"""The reference's RecordAccumulator behind the door of `port`."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+
+from wheelproof.clock import ManualClock
+from wheelproof.errors import ThreadInterruptedError, WheelproofError
+from wheelproof.producer import (
+    AccumulatorConfig,
+    BufferExhaustedError,
+    BufferOverflowError,
+    BufferPool,
+    ByteBuffer,
+    Cluster,
+    DeliveryTimeoutError,
+    NodeId,
+    ProducerAbortedError,
+    ProducerBatch,
+    ProducerClosedError,
+    Record,
+    RecordAccumulator,
+    RecordMetadata,
+    TopicPartition,
+)
+from wheelproof.producer.byte_buffer import allocate_byte_buffer, allocate_stand_in
+from wheelproof.sync import use_runtime
+from wheelproof.units import Millis
+from wheelproof_spec.components.accumulator import calls
+from wheelproof_spec.components.accumulator.calls import (
+    AccumulatorCall,
+    AccumulatorObservation,
+    Append,
+    AppendFault,
+    CallbackFault,
+)
+from wheelproof_spec.components.accumulator.judge import AGAIN, CLOSE_TO_NOTHING
+from wheelproof_spec.components.accumulator.oracle import (
+    Appended,
+    AppendOutcome,
+    RecordOutcome,
+    Told,
+)
+from wheelproof_spec.components.timer.reference import refused
+from wheelproof_spec.engines.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
+
+_TOPIC = "topic"
+_SENDER = "sender"
+_ENDS: dict[type[BaseException], AppendOutcome] = {
+    BufferExhaustedError: AppendOutcome.EXHAUSTED,
+    ProducerClosedError: AppendOutcome.CLOSED,
+    ThreadInterruptedError: AppendOutcome.INTERRUPTED,
+    MemoryError: AppendOutcome.FAILED,
+    BufferOverflowError: AppendOutcome.FAILED,
+}
+
+
+class RefusedByBrokerError(Exception):
+    """The error of a batch that the broker does not take."""
+
+
+class CallbackError(Exception):
+    """What a callback raises."""
+
+
+class ReferenceAccumulatorPort:
+    """Drives a RecordAccumulator, or a subclass of it, on a manual clock, with real buffers."""
+
+    def __init__(self, accumulator_class: type[RecordAccumulator] = RecordAccumulator) -> None:
+        self._accumulator_class = accumulator_class
+        self._runtime = CooperativeRuntime()
+        self._reset(CLOSE_TO_NOTHING)
+
+    def perform(self, call: AccumulatorCall) -> AccumulatorObservation:
+        """Make `call`; see `Port.perform`."""
+        if isinstance(call, calls.Reset):
+            self.close()
+            self._reset(call.config)
+            return AccumulatorObservation()
+        self._answer = AccumulatorObservation()
+        with use_runtime(self._runtime):
+            self._begin(call)
+            self._runtime.run()
+        for name, thread in list(self._threads.items()):
+            if thread.ended:
+                del self._threads[name]
+            if isinstance(thread.error, WheelproofError):
+                raise refused(thread.error)
+            if thread.error is not None:
+                raise thread.error
+        return self._observe()
+
+    def close(self) -> None:
+        """End the threads that still wait."""
+        with use_runtime(self._runtime):
+            self._runtime.close()
+
+    def _reset(self, config: calls.AccumulatorConfig) -> None:
+        self._runtime = CooperativeRuntime()
+        with use_runtime(self._runtime):
+            self._clock = ManualClock(config.start_ms)
+            self._pool = BufferPool(
+                config.total_memory,
+                config.batch_size,
+                clock=self._clock,
+                allocator=self._allocate,
+            )
+            self._accumulator = self._accumulator_class(
+                self._pool,
+                AccumulatorConfig(
+                    batch_size=config.batch_size,
+                    linger_ms=config.linger_ms,
+                    retry_backoff_ms=config.retry_backoff_ms,
+                    retry_backoff_max_ms=config.retry_backoff_max_ms,
+                    delivery_timeout_ms=config.delivery_timeout_ms,
+                ),
+                clock=self._clock,
+            )
+        self._threads: dict[str, CooperativeThread] = {}
+        self._faults: dict[str, AppendFault | None] = {}
+        self._records: dict[int, tuple[str, Record]] = {}
+        self._batches: dict[str, ProducerBatch] = {}
+        self._requests: dict[str, tuple[memoryview, bytes]] = {}
+        self._told: list[Told] = []
+        self._appended: list[Appended] = []
+        self._flushed: dict[str, bool] = {}
+        self._answer = AccumulatorObservation()
+        self._batches_named = 0
+
+    def _begin(self, call: AccumulatorCall) -> None:
+        match call:
+            case Append(record=record, fault=fault):
+                self._faults[record] = fault
+                self._start(record, partial(self._append, call))
+            case calls.Flush(flush=flush):
+                self._start(flush, partial(self._flush, flush))
+            case calls.Interrupt(name=name):
+                if name in self._threads:
+                    self._threads[name].interrupt()
+            case calls.Advance(to_ms=to_ms):
+                self._clock.advance_to(to_ms)
+            case calls.Close():
+                self._accumulator.close()
+            case _:
+                # On a thread of its own, since an abort waits for the appends under way.
+                self._start(_SENDER, partial(self._send, call))
+
+    def _start(self, name: str, target: Callable[[], None]) -> None:
+        thread = self._runtime.cooperative_thread(target, name)
+        self._threads[name] = thread
+        thread.start()
+
+    def _append(self, call: Append) -> None:
+        """Append a record, on the thread of the call or of the callback that sends it again."""
+        callback = partial(self._on_completion, call)
+        record = Record(timestamp_ms=0, value=bytes(ord(call.record[-1]) for _ in range(call.size)))
+        # Kept with the record, so that nothing else gets its address.
+        self._records[id(record)] = (call.record, record)
+        try:
+            result = self._accumulator.append(
+                TopicPartition(_TOPIC, call.partition),
+                record,
+                callback,
+                max_time_to_block_ms=call.timeout_ms,
+            )
+        except tuple(_ENDS) as error:
+            self._appended.append(Appended(call.record, _ENDS[type(error)]))
+        else:
+            self._appended.append(
+                Appended(
+                    call.record,
+                    AppendOutcome.ACCEPTED,
+                    result.batch_is_full,
+                    result.new_batch_created,
+                )
+            )
+
+    def _on_completion(
+        self, call: Append, metadata: RecordMetadata | None, error: Exception | None
+    ) -> None:
+        outcome = _outcome_of(error)
+        offset = None if metadata is None else metadata.offset
+        self._told.append(Told(call.record, outcome, offset))
+        if call.callback is CallbackFault.RAISES:
+            raise CallbackError
+        if call.callback is CallbackFault.SENDS_AGAIN:
+            self._send_again(
+                Append(
+                    record=call.record + AGAIN,
+                    partition=call.partition,
+                    size=call.size,
+                    timeout_ms=0,
+                )
+            )
+
+    def _send_again(self, call: Append) -> None:
+        try:
+            self._append(call)
+        except WheelproofError:
+            # Too large for the pool: the callback is told so, and not who has sent its batch.
+            self._appended.append(Appended(call.record, AppendOutcome.FAILED))
+
+    def _flush(self, name: str) -> None:
+        self._accumulator.begin_flush()
+        try:
+            self._accumulator.await_flush_completion()
+        except ThreadInterruptedError:
+            self._flushed[name] = True
+        else:
+            self._flushed[name] = False
+
+    def _send(self, call: AccumulatorCall) -> None:
+        """Make a call of the sender."""
+        accumulator = self._accumulator
+        match call:
+            case calls.Ready(leaders=leaders):
+                result = accumulator.ready(_cluster(leaders), self._now_ms())
+                self._answer = AccumulatorObservation(
+                    ready_nodes=frozenset(result.ready_nodes),
+                    unknown_leaders=bool(result.unknown_leader_topics),
+                )
+            case calls.Drain():
+                self._drain(call)
+            case calls.Store() | calls.Fail() | calls.Retry() | calls.Split():
+                self._respond(call, self._batches[call.batch])
+            case calls.Expire():
+                for batch in accumulator.expired_batches(self._now_ms()):
+                    accumulator.expire(batch)
+            case calls.Abort():
+                accumulator.abort_incomplete_batches()
+            case _:
+                raise AssertionError(call)
+
+    def _drain(self, call: calls.Drain) -> None:
+        node = NodeId(call.node)
+        cluster = _cluster(dict.fromkeys(call.partitions, call.node))
+        nodes = [node] if call.partitions else []
+        drained: dict[str, tuple[str, ...]] = {}
+        batches = self._accumulator.drain(cluster, nodes, call.most, self._now_ms())
+        for batch in batches.get(node, []):
+            self._batches_named += 1
+            name = f"b{self._batches_named}"
+            self._batches[name] = batch
+            request = batch.records()
+            self._requests[name] = (request, bytes(request))
+            self._accumulator.mute_partition(batch.partition)
+            drained[name] = tuple(self._records[id(thunk.record)][0] for thunk in batch.thunks)
+        self._answer = AccumulatorObservation(drained=drained)
+
+    def _respond(
+        self, call: calls.Store | calls.Fail | calls.Retry | calls.Split, batch: ProducerBatch
+    ) -> None:
+        accumulator = self._accumulator
+        match call:
+            case calls.Store(offset=offset):
+                accumulator.complete_batch(batch, offset)
+            case calls.Fail():
+                accumulator.fail_batch(batch, RefusedByBrokerError())
+            case calls.Retry():
+                accumulator.reenqueue(batch, self._now_ms())
+            case calls.Split(size=size):
+                self._answer = AccumulatorObservation(children=self._split(batch, size))
+        # Not before: a response that was refused has changed nothing.
+        del self._requests[call.batch]
+        accumulator.unmute_partition(batch.partition)
+
+    def _split(self, batch: ProducerBatch, size: int) -> int:
+        accumulator = self._accumulator
+        usual = accumulator.config
+        # Only what shrinks below the usual size comes apart: nothing is compressed here.
+        accumulator.config = replace(usual, batch_size=size)
+        try:
+            return accumulator.split_and_reenqueue(batch)
+        finally:
+            accumulator.config = usual
+
+    def _allocate(self, size: int) -> ByteBuffer:
+        current = self._runtime.current
+        fault = None if current is None else self._faults.get(current.name)
+        if fault is AppendFault.ALLOCATOR:
+            raise MemoryError
+        # Of an odd capacity, so that the pool does not keep it for others.
+        return allocate_stand_in(size + 1) if fault else allocate_byte_buffer(size)
+
+    def _now_ms(self) -> Millis:
+        return self._clock.hi_res_clock_ms()
+
+    def _observe(self) -> AccumulatorObservation:
+        requests = self._requests.items()
+        overwritten = tuple(name for name, (memory, sent) in requests if bytes(memory) != sent)
+        told, self._told = self._told, []
+        appended, self._appended = self._appended, []
+        flushed, self._flushed = self._flushed, {}
+        accumulator, answer = self._accumulator, self._answer
+        return AccumulatorObservation(
+            told=tuple(told),
+            appended=tuple(appended),
+            flushed=flushed,
+            drained=answer.drained,
+            ready_nodes=answer.ready_nodes,
+            unknown_leaders=answer.unknown_leaders,
+            children=answer.children,
+            available=self._pool.available_memory(),
+            undrained=accumulator.has_undrained(),
+            incomplete=accumulator.has_incomplete(),
+            flushing=accumulator.flush_in_progress(),
+            in_flight_ended=any(batch.is_done() for batch in accumulator.in_flight()),
+            overwritten=overwritten,
+        )
+
+
+def _cluster(leaders: Mapping[int, int]) -> Cluster:
+    return Cluster(
+        leaders={TopicPartition(_TOPIC, number): NodeId(node) for number, node in leaders.items()}
+    )
+
+
+def _outcome_of(error: Exception | None) -> RecordOutcome:
+    match error:
+        case None:
+            return RecordOutcome.STORED
+        case DeliveryTimeoutError():
+            return RecordOutcome.EXPIRED
+        case ProducerAbortedError():
+            return RecordOutcome.ABORTED
+        case _:
+            return RecordOutcome.FAILED

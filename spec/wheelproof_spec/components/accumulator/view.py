@@ -1,0 +1,83 @@
+"""An accumulator's case, drawn: the deques of the partitions, what is in flight, the pool."""
+
+from markupsafe import Markup
+
+from wheelproof.producer import ProducerBatch, RecordAccumulator
+from wheelproof.producer.buffer_pool import BufferPoolUsage
+from wheelproof_spec.base.drawing import chip, shelf
+from wheelproof_spec.base.strict_json import JsonObject
+from wheelproof_spec.components.accumulator.calls import AccumulatorObservation
+from wheelproof_spec.components.accumulator.messages import (
+    accumulator_answer,
+    parse_accumulator_call,
+)
+from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+from wheelproof_spec.components.buffer_pool.view import memory_bar
+
+
+class AccumulatorView:
+    """Follows a case on the reference's accumulator."""
+
+    def __init__(self, profile: str) -> None:
+        del profile
+        self._port = _VisibleAccumulator()
+        self._seen = AccumulatorObservation()
+
+    def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
+        """Make a call and return what the reference answers; see `CaseView`."""
+        del answer
+        call = parse_accumulator_call(operation, content)
+        self._seen = AccumulatorObservation()
+        self._seen = self._port.perform(call)
+        return accumulator_answer(call, self._seen)
+
+    def picture(self) -> Markup:
+        """Return the deques, their heads on the left, and the ledger of the pool."""
+        port = self._port
+        rows = [shelf("clock", [chip(f"{port.now_ms():,} ms")])]
+        rows += [
+            shelf(f"partition {number}", [chip(one) for one in batches], "empty")
+            for number, batches in port.deques()
+        ]
+        told = [f"{one.record}: {one.outcome.value}" for one in self._seen.told]
+        rows += [
+            shelf("in flight", [chip(one, "flies") for one in port.in_flight()]),
+            shelf("waits", [chip(name) for name in port.waiting()], "nobody"),
+            shelf("told in this step", [chip(one, "done") for one in told]),
+            memory_bar(port.usage(), []),
+        ]
+        return Markup("").join(rows)
+
+
+class _OpenAccumulator(RecordAccumulator):
+    def deques(self) -> list[tuple[int, tuple[ProducerBatch, ...]]]:
+        return sorted(
+            (partition.partition, tuple(queue.batches))
+            for partition, queue in self._queues.all().items()
+        )
+
+
+class _VisibleAccumulator(ReferenceAccumulatorPort):
+    def __init__(self) -> None:
+        super().__init__(_OpenAccumulator)
+
+    def now_ms(self) -> int:
+        return self._clock.hi_res_clock_ms()
+
+    def usage(self) -> BufferPoolUsage:
+        return self._pool.usage()
+
+    def waiting(self) -> tuple[str, ...]:
+        return tuple(self._threads)
+
+    def in_flight(self) -> list[str]:
+        return [f"{name}: {self._contents(self._batches[name])}" for name in self._requests]
+
+    def deques(self) -> list[tuple[int, list[str]]]:
+        accumulator = self._accumulator
+        found = accumulator.deques() if isinstance(accumulator, _OpenAccumulator) else []
+        return [(number, [self._contents(one) for one in batches]) for number, batches in found]
+
+    def _contents(self, batch: ProducerBatch) -> str:
+        names = " ".join(self._records[id(thunk.record)][0] for thunk in batch.thunks)
+        return f"{names or 'no record'} ({batch.estimated_size_in_bytes():,} B)"

@@ -1,0 +1,1 @@
+"""The buffer pool: memory that threads wait for."""

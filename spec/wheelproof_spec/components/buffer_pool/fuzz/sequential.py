@@ -1,0 +1,151 @@
+"""The sequential machine of the buffer pool: blocked allocations under a virtual clock.
+
+One thread drives; allocations that block wait on threads of their own, and after each call it is
+settled who waits. What was seen is compared with the oracle's ledger (semantics.md 3).
+"""
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    CallId,
+    Deallocate,
+    PoolCall,
+    PoolConfig,
+    PoolFault,
+    PoolPort,
+)
+from wheelproof_spec.components.buffer_pool.fuzz.domain import (
+    Amount,
+    PoolDomain,
+    amounts,
+    faults,
+    pool_configs,
+    timeouts,
+)
+from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+
+_DEFAULT_DOMAIN = PoolDomain()
+_LONGER_THAN_ANY_WAIT_MS = 2_000
+_RARELY = (True, False, False, False, False)
+
+
+def run_pool_fuzz(
+    port: PoolPort,
+    *,
+    profile: str,
+    cases: int,
+    seed: int,
+    limits: PoolDomain = _DEFAULT_DOMAIN,
+    tally: Tally | None = None,
+    seconds: float | None = None,
+    repeat: str = "wheelproof fuzz buffer_pool --seed {seed}",
+    progress: Callable[[FuzzReport], None] | None = None,
+) -> FuzzReport:
+    """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
+    return run_machine(
+        "buffer pool, sequential",
+        lambda recorder: pool_machine(port, profile, tally or Tally(), limits, recorder),
+        first_seed=seed,
+        cases=cases,
+        seconds=seconds,
+        repeat=repeat,
+        progress=progress,
+    )
+
+
+def pool_machine(
+    port: PoolPort, profile: str, tally: Tally, domain: PoolDomain, recorder: Recorder
+) -> type[RuleBasedStateMachine]:
+    """Return the state machine that drives `port`."""
+
+    class PoolMachine(RuleBasedStateMachine):
+        """Allocates, gives back, interrupts, lets time pass and closes, in any order."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._judge = LedgerPool(profile, tally)
+            self._given_back: list[CallId] = []
+            self._running = False
+            self._closed = False
+            self._calls = 0
+
+        @initialize(config=pool_configs(domain))
+        def reset(self, config: PoolConfig) -> None:
+            recorder.begin_case()
+            self._config = config
+            self._running = True
+            self._call(Reset(config=config))
+
+        @rule(amount=amounts(), timeout_ms=timeouts(), fault=faults(domain))
+        def allocate(self, amount: Amount, timeout_ms: int, fault: PoolFault | None) -> None:
+            size = amount.size(self._config)
+            self._allocate(size, timeout_ms, fault)
+
+        @rule(amount=amounts())
+        def allocate_patiently(self, amount: Amount) -> None:
+            self._allocate(amount.size(self._config), 1_000, None)
+
+        @precondition(lambda _self: domain.outside)
+        @rule(beyond=st.sampled_from((1, 2**31, -1, -(2**31))))
+        def allocate_outside_the_domain(self, beyond: int) -> None:
+            self._allocate(beyond + (self._config.total_memory if beyond > 0 else 0), 5, None)
+
+        @precondition(lambda self: bool(self._judge.lent()))
+        @rule(data=st.data())
+        def deallocate(self, data: st.DataObject) -> None:
+            name = data.draw(st.sampled_from(self._judge.lent()))
+            self._given_back.append(name)
+            self._call(Deallocate(buffer=name))
+
+        @precondition(lambda self: domain.twice and bool(self._given_back))
+        @rule(data=st.data())
+        def deallocate_again(self, data: st.DataObject) -> None:
+            self._call(Deallocate(buffer=data.draw(st.sampled_from(self._given_back))))
+
+        @precondition(lambda self: bool(self._judge.waiting()))
+        @rule(data=st.data())
+        def interrupt(self, data: st.DataObject) -> None:
+            self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
+
+        @rule(jump_ms=st.sampled_from((0, 1, 4, 1_000)))
+        def advance(self, jump_ms: int) -> None:
+            self._call(Advance(to_ms=self._judge.now_ms + jump_ms))
+
+        @precondition(lambda self: not self._closed)
+        @rule(now=st.sampled_from(_RARELY))
+        def close(self, now: bool) -> None:
+            if now:
+                self._closed = True
+                self._call(Close())
+
+        def teardown(self) -> None:
+            """Give everything back and let time pass: nobody waits, and all memory is there."""
+            while self._running and self._judge.lent():
+                self._call(Deallocate(buffer=self._judge.lent()[0]))
+            if self._running:
+                self._call(Advance(to_ms=self._judge.now_ms + _LONGER_THAN_ANY_WAIT_MS))
+
+        def _allocate(self, size: int, timeout_ms: int, fault: PoolFault | None) -> None:
+            name = f"a{self._calls}"
+            self._call(
+                Allocate(buffer=name, size=size, max_time_to_block_ms=timeout_ms, fault=fault)
+            )
+
+        def _call(self, call: PoolCall) -> None:
+            self._calls += 1
+            recorder.step(request_line(self._calls, call))
+            violation = judge_call(self._judge, port, call)
+            self._running = violation is None
+            recorder.judge(violation)
+
+    return PoolMachine

@@ -1,0 +1,1 @@
+"""How the states of the buffer pool compare with those of BufferPool.tla."""

@@ -1,0 +1,172 @@
+"""BufferPool.tla against the reference's BufferPool: states, steps and what time permits.
+
+One step of the module is one operation of the code on the lock, a condition or the clock, together
+with the plain code after it. Compared are all variables that the code has too: the lock, the fields
+of the pool, who sleeps, who has been interrupted, the time and the next step of each thread.
+
+What each client holds is compared as a sum, for a loan does not tell whose it is; and left out are
+the registers (then, deadline, round, called, thrown) and the history `asked`. Nothing is lost by
+that: a wrong register shows as a wrong step or a wrong sum later. Starting a client that can be
+interrupted, and reading the clock before a wait, are steps of the code alone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wheelproof import sync
+from wheelproof.producer import BufferPool, ByteBuffer
+from wheelproof.producer.buffer_pool import Waiter
+from wheelproof.producer.pooled_memory import Loan
+from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock, Reading
+from wheelproof_spec.engines.explore.conditions import ModelCondition
+from wheelproof_spec.engines.explore.model import MADE_BITS, ModelThread
+from wheelproof_spec.engines.explore.thread_steps import Life, ThreadHandle
+from wheelproof_spec.engines.graph.names import attributes, members
+from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
+
+CLOCK = "clock"
+_NONE = ModelValue(name="None")
+
+_LOCK, _CONDITION = "BufferPool.lock", "BufferPool.more_memory"
+_STEPS: Mapping[tuple[str, str, str], str] = {
+    ("allocate", "Acquire", _LOCK): "Lock",
+    ("_refund", "Acquire", _LOCK): "Refund",
+    ("deallocate", "Acquire", _LOCK): "Deallocate",
+    ("close", "Acquire", _LOCK): "CloseLock",
+    ("wait_until", "Acquire", _LOCK): "Relock",
+    ("_await_more_memory", "Acquire", _LOCK): "Relock",
+    ("_signal_first", "Notify", _CONDITION): "Signal",
+    ("close", "Notify", _CONDITION): "CloseSignal",
+    ("allocate", "Release", _LOCK): "Unlock",
+    ("_refund", "Release", _LOCK): "Unlock",
+    ("deallocate", "Release", _LOCK): "Unlock",
+    ("close", "Release", _LOCK): "Unlock",
+}
+_OPERATIONS: Mapping[str, str] = {
+    "Wait": "Await",
+    "WakeUp": "Asleep",
+    "Choose": "Make",
+    "Start": "Interrupt",
+    "Interrupt": "Interrupt",
+    "Finish": "Done",
+}
+_READINGS = {
+    Reading.DEADLINE: "ReadClock",
+    Reading.BEFORE_WAIT: "Await",
+    Reading.AFTER_WAIT: "EndWait",
+}
+
+
+@dataclass(slots=True, kw_only=True)
+class BufferPoolView:
+    """A pool as BufferPool.tla sees it.
+
+    `others` are closers and interrupters; `interruptible` has the threads of the clients that may
+    be interrupted.
+    """
+
+    pool: BufferPool
+    clock: PoolClock
+    clients: tuple[str, ...]
+    others: tuple[str, ...]
+    interruptible: Mapping[str, sync.Thread]
+    max_time_ms: int
+
+    def state(self, moment: Moment) -> State:
+        """Return the variables of BufferPool, as far as they are compared."""
+        held = attributes(self.pool)
+        holder = moment.holder(held["_lock"])
+        waiters = {_maker(one, moment): one for one in members(held["_waiters"], Waiter)}
+        non_pooled = held["_non_pooled_available_memory"]
+        assert isinstance(non_pooled, int)
+        return {
+            "now": self.clock.cell.get(),
+            "lock": _NONE if holder is None else holder,
+            "closed": held["_closed"] is True,
+            "nonPooled": non_pooled,
+            "free": len(members(held["_free"], ByteBuffer)),
+            "waiters": tuple(waiters),
+            "asleep": frozenset(name for name in waiters if self._sleeps(name)),
+            "accumulated": make_function(
+                (name, waiters[name].accumulated if name in waiters else 0) for name in self.clients
+            ),
+            "lent": sum(loan.size for loan in members(held["_loans"], Loan)),
+            "interrupted": frozenset(
+                name for name in self.interruptible if self._is_interrupted(name)
+            ),
+            "pc": make_function(
+                (name, self._pc(name, moment)) for name in (*self.clients, *self.others)
+            ),
+        }
+
+    def label(self, step: Step) -> str | None:
+        """Return thread and action, where a wake-up is named by its cause; None for no action."""
+        action = self._action(step)
+        return action if action is None or action == "Tick" else f"{step.thread}: {action}"
+
+    def permits(self, step: Step, moment: Moment) -> bool:
+        """Let time go on as MCLater does, and nobody be out of time before it is over."""
+        del moment
+        if step.thread == CLOCK:
+            return self.clock.cell.get() < self.max_time_ms
+        return self._action(step) != "TimeOut" or self.clock.is_over(step.thread)
+
+    def _action(self, step: Step) -> str | None:
+        if step.thread == CLOCK:
+            return "Tick"
+        if step.operation in ("Start", "Finish"):
+            return None
+        if step.operation == "Choose":
+            return "MakeFails" if step.choice else "Make"
+        doing = self._next_step(step)
+        if step.operation == "Get":
+            return None if doing == "Await" else doing
+        interrupted = self._is_interrupted(step.thread)
+        if doing == "Await":
+            return "AwaitInterrupted" if interrupted else "Await"
+        if doing != "Asleep":
+            return doing
+        if not self._sleeps(step.thread):
+            return "Wake"
+        return "WakeInterrupted" if interrupted else "TimeOut"
+
+    def _pc(self, name: str, moment: Moment) -> str:
+        step = moment.pending.get(name)
+        if step is not None:
+            return self._next_step(step)
+        thread = self.interruptible.get(name)
+        return "ReadClock" if isinstance(thread, ThreadHandle) and _is_new(thread) else "Done"
+
+    def _next_step(self, step: Step) -> str:
+        """Return the `pc` of a thread that is about to make the step; strange ones tell it."""
+        if step.operation == "Get":
+            return _READINGS[self.clock.reading(step.thread)]
+        known = _STEPS.get((step.site, step.operation, step.subject))
+        return known or _OPERATIONS.get(step.operation) or f"{step.text} in {step.site}"
+
+    def _sleeps(self, client: str) -> bool:
+        """Tell whether a client is in the queue of its condition."""
+        waiters = members(attributes(self.pool)["_waiters"], Waiter)
+        return any(thread.name == client for one in waiters for thread in _queue(one))
+
+    def _is_interrupted(self, name: str) -> bool:
+        thread = self.interruptible.get(name)
+        return isinstance(thread, ThreadHandle) and thread.interruption.state
+
+
+def _is_new(thread: ThreadHandle) -> bool:
+    return thread.state is Life.NEW
+
+
+def _queue(waiter: Waiter) -> tuple[ModelThread, ...]:
+    condition = waiter.more_memory
+    assert isinstance(condition, ModelCondition)
+    return condition.state
+
+
+def _maker(waiter: Waiter, moment: Moment) -> str:
+    """Return who has made a waiter, which its condition's number tells."""
+    condition = waiter.more_memory
+    assert isinstance(condition, ModelCondition)
+    return moment.threads[(condition.number >> MADE_BITS) - 1]

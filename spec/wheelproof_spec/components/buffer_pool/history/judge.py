@@ -1,0 +1,362 @@
+"""Judges the history of a buffer pool by a sweep over its ledger (semantics.md 3).
+
+Between the return of `allocate` and the invocation of `deallocate` memory is lent for certain; from
+the invocation of the one to the return of the other it may be. An order of effects that never lends
+more than there is exists exactly if what is lent for certain never exceeds the total: let every
+allocation take effect as late as it can and every return as early. Who was told that memory is
+exhausted needs a moment at which it was, or others who wait.
+"""
+
+from collections import Counter
+
+from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
+from wheelproof_spec.base.history.clock import NEVER, MonotonicClock
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    PoolClause,
+    PoolConfig,
+    Queued,
+    WaitingThreads,
+)
+from wheelproof_spec.components.buffer_pool.history.ledger import (
+    BusyPeriod,
+    Ledger,
+    Loan,
+    Request,
+)
+
+CLOSED = "Closed"
+EXHAUSTED = "Exhausted"
+TOO_LARGE = "IllegalArgument"
+INTERRUPTED = "Interrupted"
+
+
+class PoolHistoryJudge:
+    """Answers, event by event, which rule is broken first."""
+
+    def __init__(self, config: PoolConfig, clock: MonotonicClock | None, tally: Tally) -> None:
+        """Begin; without a real clock, how long anybody waited is not judged."""
+        self._tests = tally.tests
+        self._clock = clock
+        self._total = config.total_memory
+        self._ledger = Ledger(config.total_memory)
+        self._loans: dict[str, Loan] = {}
+        self._returns: dict[int, Loan | None] = {}
+        self._requests: dict[int, Request] = {}
+        self._closing: int | None = None
+        self._closed: int | None = None
+        self._busy = BusyPeriod()
+        self._undecided = 0
+        self._exhausted = 0
+        self._most_waiting: dict[int, int] = {}
+        """The most calls that were under way during each open look at the queue."""
+        self._interrupts: Counter[str] = Counter()
+        """How often each process was interrupted, and has not said so."""
+
+    def invoked(self, op: HistoryOp[object]) -> Violation | None:
+        """A call begins."""
+        value = op.value
+        if isinstance(value, Allocate):
+            self._request(op, value)
+        elif isinstance(value, Deallocate):
+            self._begin_return(op.index, value)
+        elif isinstance(value, AvailableMemory):
+            self._ledger.look(op.index)
+        elif isinstance(value, Queued):
+            self._most_waiting[op.index] = len(self._requests)
+        elif isinstance(value, Interrupt):
+            self._interrupts[value.name] += 1
+        elif isinstance(value, Close) and self._closing is None:
+            self._closing = op.index
+        return None
+
+    def ended(self, op: HistoryOp[object]) -> Violation | None:
+        """Something that happened is over: nothing depends on that."""
+        del op
+        return None
+
+    def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """A call returned with an answer."""
+        value, answer = asked.value, op.value
+        if isinstance(value, Allocate):
+            assert isinstance(answer, Allocated)
+            return self._lend(asked.index, value, answer)
+        if isinstance(value, Deallocate):
+            return self._end_return(asked.index, value)
+        if isinstance(answer, Memory):
+            return self._judge_look(asked.index, answer.size)
+        if isinstance(answer, WaitingThreads):
+            return self._judge_queue(asked.index, answer.count)
+        if isinstance(value, Close) and self._closed is None:
+            self._closed = op.index
+        return None
+
+    def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """A call was refused and has had no effect."""
+        value = asked.value
+        if isinstance(value, Allocate):
+            request = self._requests.pop(asked.index)
+            self._ledger.change(0, -value.size)
+            return self._judge_refusal(request, op)
+        if isinstance(value, Deallocate):
+            return self._refuse_return(asked.index, value)
+        self._forget_look(asked.index)
+        return None
+
+    def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
+        """Nobody knows what becomes of a call: its memory may stay lent for ever."""
+        del op
+        request = self._requests.pop(asked.index, None)
+        if request is not None:
+            self._granted(request)
+        self._forget_look(asked.index)
+
+    def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
+        """The history ends; every loan may still be out."""
+        del end, index
+        return None
+
+    def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
+        """Return what was not judged."""
+        del end
+        found = ["who among those who wait is served first was not judged"]
+        if self._undecided:
+            found.append(
+                f"{self._undecided} of {self._exhausted} refusals for exhausted memory depend on "
+                "when overlapping returns took effect; they were taken to be right"
+            )
+        return tuple(found)
+
+    def _request(self, op: HistoryOp[object], value: Allocate) -> None:
+        ledger, clock = self._ledger, self._clock
+        until = -NEVER
+        if clock is not None:
+            clock.at(op.time_ns)
+            until = clock.low + value.max_time_to_block_ms
+        alone = not self._requests
+        mine = Request(op.index, value.size, ledger.certain, ledger.possible, until, alone)
+        for other in self._requests.values():
+            other.alone = False
+        self._requests[op.index] = mine
+        for look, most in self._most_waiting.items():
+            self._most_waiting[look] = max(most, len(self._requests))
+        ledger.change(0, value.size)
+
+    def _granted(self, request: Request) -> None:
+        """Somebody got memory, behind whom all others who asked meanwhile may have waited."""
+        certain = self._ledger.certain
+        for other in self._requests.values():
+            other.met_grant = True
+            other.certain = max(other.certain, certain)
+        busy = self._busy
+        busy.excused = True
+        busy.refused = [index for index in busy.refused if index < request.call]
+        self._end_busy_period()
+
+    def _end_busy_period(self) -> bool:
+        """Tell whether refusals are left that nothing explains, if nobody asks any more."""
+        if self._requests:
+            return False
+        busy, self._busy = self._busy, BusyPeriod()
+        if busy.excused:
+            self._undecided += len(busy.refused)
+            return False
+        return bool(busy.refused)
+
+    def _lend(self, call: int, value: Allocate, answer: Allocated) -> Violation | None:
+        ledger = self._ledger
+        request = self._requests.pop(call)
+        self._tests(PoolClause.LENDS_WHAT_WAS_ASKED)
+        if answer.size != value.size:
+            return Violation(
+                rule=PoolClause.LENDS_WHAT_WAS_ASKED,
+                expected=f"a buffer of {value.size} bytes",
+                observed=f"{answer.buffer!r} of {answer.size} bytes",
+                reason="the size of a buffer is the one that was asked for",
+            )
+        holder = self._loans.get(answer.buffer)
+        self._tests(PoolClause.LENDS_ONCE)
+        if holder is not None and not holder.returning:
+            return Violation(
+                rule=PoolClause.LENDS_ONCE,
+                expected=f"a buffer that is not lent, so not {answer.buffer!r}",
+                observed=f"{answer.buffer!r} was lent again",
+                reason=f"{answer.buffer!r} has not been given back",
+            )
+        self._loans[answer.buffer] = Loan(value.size)
+        ledger.change(value.size, 0)
+        self._granted(request)
+        self._tests(PoolClause.NO_MORE_THAN_TOTAL)
+        if ledger.certain > self._total:
+            return Violation(
+                rule=PoolClause.NO_MORE_THAN_TOTAL,
+                expected=f"at most {self._total} bytes are lent",
+                observed=f"{ledger.certain} bytes are lent for certain",
+                reason=f"{answer.buffer!r} of {value.size} bytes was lent though only "
+                f"{self._total - ledger.certain + value.size} bytes can have been left",
+            )
+        if self._closed is None:
+            return None
+        self._tests(PoolClause.CLOSE_RELEASES)
+        if self._closed < call:
+            return Violation(
+                rule=PoolClause.CLOSE_RELEASES,
+                expected="the allocation is refused",
+                observed=f"{answer.buffer!r} was lent",
+                reason="close had returned before the allocation began",
+            )
+        return None
+
+    def _judge_refusal(self, request: Request, op: HistoryOp[object]) -> Violation | None:
+        error = op.error
+        self._tests(PoolClause.ENDS_FOR_A_REASON)
+        if error == CLOSED and self._closing is None:
+            return Violation(
+                rule=PoolClause.ENDS_FOR_A_REASON,
+                expected=f"{request.size} bytes are lent",
+                observed="refused because the pool is closed",
+                reason="close has not been called",
+            )
+        if error == INTERRUPTED:
+            self._interrupts[op.process] -= 1
+            if self._interrupts[op.process] < 0:
+                return Violation(
+                    rule=PoolClause.ENDS_FOR_A_REASON,
+                    expected=f"{request.size} bytes are lent",
+                    observed="the call ended as if its thread had been interrupted",
+                    reason=f"{op.process!r} was not interrupted as often as that",
+                )
+        self._tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
+        if error == TOO_LARGE and request.size <= self._total:
+            return Violation(
+                rule=PoolClause.KEEPS_TO_ITS_DOMAIN,
+                expected=f"{request.size} bytes are lent",
+                observed="refused as too much",
+                reason=f"the pool has {self._total} bytes in all",
+            )
+        if error != EXHAUSTED:
+            self._busy.excused = True
+            self._end_busy_period()
+            return None
+        return self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
+
+    def _judge_exhausted(self, request: Request, index: int) -> Violation | None:
+        self._exhausted += 1
+        self._tests(PoolClause.NO_LOST_WAKE_UP)
+        busy = self._busy
+        if request.met_grant or request.certain + request.size > self._total:
+            busy.excused = True
+        else:
+            busy.refused.append(index)
+            # Returns that were under way when it began may have taken effect late.
+            busy.excused = busy.excused or request.possible + request.size > self._total
+        if not self._end_busy_period():
+            return None
+        reason = "nobody else asked for any" if request.alone else "all who asked were refused"
+        return Violation(
+            rule=PoolClause.NO_LOST_WAKE_UP,
+            expected=f"{request.size} bytes are lent",
+            observed="refused because memory is exhausted",
+            reason=f"at most {request.possible} of {self._total} bytes can have been lent, and "
+            f"{reason}",
+        )
+
+    def _gave_up_early(self, request: Request, op: HistoryOp[object]) -> Violation | None:
+        clock = self._clock
+        if clock is None:
+            return None
+        clock.at(op.time_ns)
+        self._tests(PoolClause.WAIT_IS_BOUNDED)
+        if clock.high >= request.patient_until_ms:
+            return None
+        return Violation(
+            rule=PoolClause.WAIT_IS_BOUNDED,
+            expected=f"{request.size} bytes are waited for as long as that is allowed",
+            observed=f"refused {request.patient_until_ms - clock.high} ms earlier, or more",
+            reason="a time-out lasts at least its limit (semantics.md 3.3, 5)",
+        )
+
+    def _begin_return(self, call: int, value: Deallocate) -> None:
+        loan = self._loans.get(value.buffer)
+        self._returns[call] = loan
+        if loan is not None:
+            if not loan.returning:
+                self._ledger.change(-loan.size, 0)
+            loan.returning += 1
+
+    def _end_return(self, call: int, value: Deallocate) -> Violation | None:
+        loan = self._returns.pop(call)
+        self._tests(PoolClause.TAKES_BACK_ONLY_LOANS)
+        if loan is None or loan.returned:
+            return Violation(
+                rule=PoolClause.TAKES_BACK_ONLY_LOANS,
+                expected=f"the return of {value.buffer!r} is refused",
+                observed=f"{value.buffer!r} was taken back",
+                reason=f"{value.buffer!r} is not lent"
+                if loan is None
+                else f"{value.buffer!r} has been given back by another call",
+            )
+        loan.returned = True
+        loan.returning -= 1
+        self._ledger.change(0, -loan.size)
+        if self._loans.get(value.buffer) is loan:
+            del self._loans[value.buffer]
+        if isinstance(value.size, int):
+            self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
+        if isinstance(value.size, int) and value.size != loan.size:
+            return Violation(
+                rule=PoolClause.TAKES_BACK_WHAT_IT_LENT,
+                expected=f"{value.buffer!r} is given back with {loan.size} bytes",
+                observed=f"{value.size} bytes were taken back",
+                reason="the ledger no longer adds up to the total",
+            )
+        return None
+
+    def _refuse_return(self, call: int, value: Deallocate) -> Violation | None:
+        loan = self._returns.pop(call)
+        if loan is None or loan.returned:
+            return None
+        loan.returning -= 1
+        if loan.returning:
+            return None
+        self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
+        self._ledger.change(loan.size, 0)
+        return Violation(
+            rule=PoolClause.TAKES_BACK_WHAT_IT_LENT,
+            expected=f"{value.buffer!r} is taken back",
+            observed="its return was refused",
+            reason=f"{value.buffer!r} is lent, and no other call has given it back",
+        )
+
+    def _forget_look(self, call: int) -> None:
+        self._ledger.looks.pop(call, None)
+        self._most_waiting.pop(call, None)
+
+    def _judge_queue(self, call: int, count: int) -> Violation | None:
+        most = self._most_waiting.pop(call)
+        self._tests(PoolClause.WAITERS_ARE_LIVE)
+        if count <= most:
+            return None
+        return Violation(
+            rule=PoolClause.WAITERS_ARE_LIVE,
+            expected=f"at most {most} threads wait",
+            observed=f"{count} threads",
+            reason="the queue has threads that wait for nothing any more",
+        )
+
+    def _judge_look(self, call: int, size: int) -> Violation | None:
+        least, most = self._ledger.looks.pop(call)
+        self._tests(PoolClause.MEMORY_IS_CONSERVED)
+        if least <= size <= most:
+            return None
+        return Violation(
+            rule=PoolClause.MEMORY_IS_CONSERVED,
+            expected=f"{least} to {most} bytes are available",
+            observed=f"{size} bytes",
+            reason="what is available and what is lent add up to the total",
+        )

@@ -1,0 +1,165 @@
+"""The reference's BufferPool behind the door of `port`."""
+
+import random
+from collections.abc import Callable
+from functools import partial
+
+from wheelproof.clock import ManualClock
+from wheelproof.errors import ThreadInterruptedError, WheelproofError
+from wheelproof.producer import BufferExhaustedError, BufferPool, ByteBuffer, ProducerClosedError
+from wheelproof.producer.byte_buffer import allocate_stand_in
+from wheelproof.sync import use_runtime
+from wheelproof.units import Millis
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.port import BrokenDownError, RefusedError
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    CallId,
+    Deallocate,
+    PoolCall,
+    PoolConfig,
+    PoolFault,
+    PoolObservation,
+    PoolOutcome,
+)
+from wheelproof_spec.engines.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
+from wheelproof_spec.engines.drive.refusals import refused
+
+_WAKE_ORDER_SEED = 0
+"""Threads that are woken together go on in an order that is the same in every run."""
+
+
+class MetricError(Exception):
+    """What a metric raises that is made to fail."""
+
+
+_ENDS: dict[type[BaseException], PoolOutcome] = {
+    BufferExhaustedError: PoolOutcome.EXHAUSTED,
+    ProducerClosedError: PoolOutcome.CLOSED,
+    ThreadInterruptedError: PoolOutcome.INTERRUPTED,
+    MemoryError: PoolOutcome.OUT_OF_MEMORY,
+    MetricError: PoolOutcome.METRIC_FAILED,
+}
+
+
+class ReferencePoolPort:
+    """Drives a BufferPool, or a subclass of it, on a manual clock; its buffers have no memory."""
+
+    def __init__(self, pool_class: type[BufferPool] = BufferPool) -> None:
+        self._pool_class = pool_class
+        self._runtime = CooperativeRuntime()
+        self._reset(PoolConfig(total_memory=0, poolable_size=1))
+
+    def perform(self, call: PoolCall) -> PoolObservation:
+        """Make `call`; see `Port.perform`."""
+        if isinstance(call, Reset):
+            self.close()
+            self._reset(call.config)
+            return PoolObservation()
+        try:
+            with use_runtime(self._runtime):
+                self._make(call)
+                self._runtime.run()
+        except WheelproofError as error:
+            raise refused(error) from error
+        return self._observe()
+
+    def close(self) -> None:
+        """End the threads that still wait."""
+        with use_runtime(self._runtime):
+            self._runtime.close()
+
+    def _make(self, call: Allocate | Deallocate | Interrupt | Advance | Close) -> None:
+        match call:
+            case Allocate(buffer=name, fault=fault):
+                thread = self._runtime.cooperative_thread(partial(self._allocate, call), name)
+                self._threads[name] = thread
+                self._faults[name] = fault
+                thread.start()
+                if fault is PoolFault.INTERRUPTED_BEFORE:
+                    thread.interrupt()
+            case Deallocate(buffer=name):
+                if name not in self._buffers:
+                    raise RefusedError("UnknownCall", f"{name!r} never got a buffer")
+                self._pool.deallocate(self._buffers[name])
+                self._lent.discard(name)
+            case Interrupt(name=name):
+                if name in self._threads:
+                    self._threads[name].interrupt()
+            case Advance(to_ms=to_ms):
+                self._clock.advance_to(to_ms)
+            case Close():
+                self._pool.close()
+
+    def _reset(self, config: PoolConfig) -> None:
+        choose: Callable[[int], int] = random.Random(_WAKE_ORDER_SEED).randrange
+        self._runtime = CooperativeRuntime(choose)
+        with use_runtime(self._runtime):
+            self._clock = ManualClock(config.start_ms)
+            try:
+                self._pool = self._pool_class(
+                    config.total_memory,
+                    config.poolable_size,
+                    clock=self._clock,
+                    allocator=self._allocator,
+                    wait_time=self,
+                )
+            except WheelproofError as error:
+                raise refused(error) from error
+        self._threads: dict[CallId, CooperativeThread] = {}
+        self._faults: dict[CallId, PoolFault | None] = {}
+        self._buffers: dict[CallId, ByteBuffer] = {}
+        self._lent: set[CallId] = set()
+        self._ended: dict[CallId, PoolOutcome] = {}
+
+    def _allocate(self, call: Allocate) -> None:
+        """Allocate, on the thread of the call."""
+        try:
+            buffer = self._pool.allocate(call.size, call.max_time_to_block_ms)
+        except tuple(_ENDS) as error:
+            self._ended[call.buffer] = _ENDS[type(error)]
+        else:
+            self._ended[call.buffer] = PoolOutcome.BUFFER
+            self._take(call, buffer)
+
+    def _take(self, call: Allocate, buffer: ByteBuffer) -> None:
+        shared = [name for name in self._lent if self._buffers[name].shares_memory_with(buffer)]
+        if shared or buffer.capacity != call.size or buffer.position:
+            raise BrokenDownError(
+                "BufferPool.ABufferHasOneUser",
+                f"{call.buffer!r} wanted {call.size} bytes and got a buffer of {buffer.capacity} "
+                f"with {buffer.position} bytes in it, which {shared or 'nobody'} has as well",
+            )
+        self._buffers[call.buffer] = buffer
+        self._lent.add(call.buffer)
+
+    def _allocator(self, size: int) -> ByteBuffer:
+        if self._current_fault() is PoolFault.ALLOCATOR:
+            raise MemoryError
+        return allocate_stand_in(size)
+
+    def record(self, waited_ms: Millis) -> None:
+        """Fail if the metric of the running call is to; see `WaitTimeSensor`."""
+        del waited_ms
+        if self._current_fault() is PoolFault.METRIC:
+            raise MetricError
+
+    def _current_fault(self) -> PoolFault | None:
+        current = self._runtime.current
+        return None if current is None else self._faults.get(current.name)
+
+    def _observe(self) -> PoolObservation:
+        for name, thread in list(self._threads.items()):
+            if thread.ended:
+                del self._threads[name]
+            if isinstance(thread.error, WheelproofError):
+                raise refused(thread.error)
+            if thread.error is not None:
+                raise thread.error
+        ended, self._ended = self._ended, {}
+        return PoolObservation(
+            ended=ended,
+            available_memory=self._pool.available_memory(),
+            unallocated_memory=self._pool.unallocated_memory(),
+            queued=self._pool.queued(),
+        )

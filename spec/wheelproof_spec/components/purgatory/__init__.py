@@ -1,0 +1,1 @@
+"""The purgatory: operations that wait for a condition or for their time."""

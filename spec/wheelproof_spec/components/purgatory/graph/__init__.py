@@ -1,0 +1,1 @@
+"""How the states of the purgatory compare with those of its TLA+ modules."""

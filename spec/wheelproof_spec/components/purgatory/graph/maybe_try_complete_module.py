@@ -1,0 +1,43 @@
+"""What is compared of MaybeTryComplete.tla; see `maybe_try_complete_view`."""
+
+from wheelproof_spec.engines.graph.projected import only
+from wheelproof_spec.engines.tlc.states import State, Value, entries, make_function
+
+_OF_THE_MODULE = {
+    "IsDoneUnderLock": "IsDone",
+    "IsDoneAgain": "IsDone",
+    "ForceIsDone": "IsDone",
+    "ForceLock": "Lock",
+    "UnlockAndRaise": "Unlock",
+}
+_VARIABLES = ("lock", "state", "pending", "events", "answers", "expirations")
+
+
+def project_maybe_try_complete(state: State) -> State:
+    """Return of a state of the module what is compared."""
+    steps = {thread: _step_of(pc) for thread, pc in _pairs(state["pc"])}
+    return {**only(state, _VARIABLES), "pc": make_function(steps.items())}
+
+
+def label_of_maybe_try_complete(action: str, before: State, after: State) -> str | None:
+    """Return thread and action; the thread is who changes its `pc`.
+
+    Its step before is the action's name, unless it raises: then also an operator that has been
+    replaced by another is called by the name of what it replaces.
+    """
+    del action
+    for (thread, old), (_, new) in zip(_pairs(before["pc"]), _pairs(after["pc"]), strict=True):
+        if old != new:
+            raises = old == "TryComplete" and new == "UnlockAndRaise"
+            return f"{thread}: {'TryCompleteRaises' if raises else _step_of(old)}"
+    return None
+
+
+def _step_of(pc: Value) -> Value:
+    return _OF_THE_MODULE.get(pc, pc) if isinstance(pc, str) else pc
+
+
+def _pairs(value: Value) -> tuple[tuple[Value, Value], ...]:
+    pairs = entries(value)
+    assert pairs is not None
+    return pairs

@@ -1,0 +1,94 @@
+"""MaybeTryComplete.tla against the reference's disciplines: variables and steps.
+
+One step of the module is one operation of the code on the lock or on a cell. Compared are all
+variables that the code has too: the lock, the operation's state, the flag, the events, how often
+the callbacks have run, and the next step of each thread; the places where the state is read are one
+there, as they are one action of the module. Left out are the register `retry` and the histories
+`ender` and `owed`. Nothing is lost by that: a wrong register shows as a wrong step later. Looking
+whether a time-out has to be taken back, which the module leaves out, is a step of the code alone,
+and so is deciding not to raise.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from wheelproof.purgatory import CompletionDiscipline, DelayedOperation, OperationState
+from wheelproof.sync.protocols import LockView
+from wheelproof_spec.engines.graph.cells import number_in, value_in
+from wheelproof_spec.engines.graph.names import attributes
+from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
+
+LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"
+
+_NONE = ModelValue(name="None")
+_STATE, _PENDING = "DelayedOperation.state", "DelayedOperation.try_complete_pending"
+_STEPS: Mapping[tuple[str, str], str] = {
+    ("Add", EVENTS): "MakeTrue",
+    ("Get", _STATE): "IsDone",
+    ("Acquire", LOCK): "Lock",
+    ("TryAcquire", LOCK): "TryLock",
+    ("Set", _PENDING): "ClearPending",
+    ("Exchange", _PENDING): "SetPending",
+    ("Get", _PENDING): "ReadPending",
+    ("Choose", ""): "TryComplete",
+    ("Get", EVENTS): "TryComplete",
+    ("Release", LOCK): "Unlock",
+    ("CompareAndSet", _STATE): "ForceComplete",
+    ("Get", "DelayedOperation.timeout_started"): "OnComplete",
+    ("Add", ANSWERS): "OnComplete",
+    ("Add", EXPIRATIONS): "OnExpiration",
+}
+_OF_HOLDERS = {"Lock": "Hold", "Unlock": "LetGo"}
+
+
+@dataclass(slots=True, kw_only=True)
+class MaybeTryCompleteView:
+    """An operation as MaybeTryComplete.tla sees it; `threads` are the names of all."""
+
+    operation: DelayedOperation
+    discipline: CompletionDiscipline
+    lock: LockView
+    threads: tuple[str, ...]
+    holders: frozenset[str]
+
+    def state(self, moment: Moment) -> State:
+        """Return the variables of MaybeTryComplete, as far as they are compared."""
+        holder = moment.holder(self.lock)
+        held = attributes(self.operation)
+        state = value_in(held["_state"])
+        assert isinstance(state, OperationState)
+        pending = attributes(self.discipline).get("_try_complete_pending")
+        return {
+            "lock": _NONE if holder is None else holder,
+            "state": state.value,
+            "pending": pending is not None and value_in(pending) == 1,
+            "events": number_in(held["_events"]),
+            "answers": number_in(held["_answers"]),
+            "expirations": number_in(held["_expirations"]),
+            "pc": make_function((name, self._pc(name, moment)) for name in self.threads),
+        }
+
+    def label(self, step: Step) -> str | None:
+        """Return thread and action, None for no action."""
+        if step.operation == "Choose":
+            return f"{step.thread}: TryCompleteRaises" if step.choice else None
+        if step.operation == "Finish" or step.subject == "DelayedOperation.timeout_started":
+            return None
+        return f"{step.thread}: {self._action(step)}"
+
+    def permits(self, step: Step, moment: Moment) -> bool:
+        """Let everything happen."""
+        del step, moment
+        return True
+
+    def _pc(self, name: str, moment: Moment) -> str:
+        step = moment.pending.get(name)
+        return "Done" if step is None else self._action(step)
+
+    def _action(self, step: Step) -> str:
+        """Return the action that a step stands for; strange ones tell it."""
+        if step.operation == "Finish":
+            return "Done"
+        known = _STEPS.get((step.operation, step.subject), f"{step.text} in {step.site}")
+        return _OF_HOLDERS.get(known, known) if step.thread in self.holders else known

@@ -1,0 +1,67 @@
+"""A timer whose every access is one step, as in Purgatory.tla.
+
+Each operation has a cell that says where it is; any that is in the timer may be due.
+"""
+
+from collections.abc import Sequence
+from enum import Enum
+
+from wheelproof import sync
+from wheelproof.purgatory import CompletionDiscipline, DelayedOperation
+from wheelproof.timer import Timer, TimerTask
+from wheelproof.units import Millis
+from wheelproof_spec.engines.explore.program import choose
+
+PLACE = "place in the timer"
+
+
+class Place(Enum):
+    """Where an operation is, by the names of Purgatory.tla."""
+
+    OUT = "out"
+    IN = "in"
+    FIRED = "fired"
+
+
+class TimedOperation(DelayedOperation):
+    """An operation that a `OneStepTimer` takes."""
+
+    __slots__ = ("place",)
+
+    def __init__(self, discipline: CompletionDiscipline) -> None:
+        super().__init__(0, discipline=discipline)
+        self.place = sync.atomic_reference(Place.OUT, PLACE)
+
+    def cancel(self) -> bool:
+        """Leave the timer."""
+        return self.place.compare_and_set(Place.IN, Place.OUT)
+
+
+class OneStepTimer(Timer):
+    """Holds some of the operations that it was made with."""
+
+    def __init__(self, operations: Sequence[TimedOperation]) -> None:
+        self._operations = operations
+
+    def add(self, timer_task: TimerTask) -> None:
+        """Put one in."""
+        assert isinstance(timer_task, TimedOperation)
+        timer_task.place.set(Place.IN)
+
+    def run_one(self) -> None:
+        """Take any operation that is in the timer and run it, unless it leaves meanwhile."""
+        operation = self._operations[choose(len(self._operations))]
+        if operation.place.compare_and_set(Place.IN, Place.FIRED):
+            operation.run()
+
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        """Do nothing: the timer's own thread expires what is due."""
+        del timeout_ms
+        return False
+
+    def size(self) -> int:
+        """Return how many are in the timer: one step for a single operation."""
+        return sum(operation.place.get() is Place.IN for operation in self._operations)
+
+    def close(self) -> None:
+        """Do nothing: no program here shuts the purgatory down."""

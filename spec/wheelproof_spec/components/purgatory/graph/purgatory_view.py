@@ -1,0 +1,206 @@
+"""Purgatory.tla against the reference's purgatory: variables and steps.
+
+A hold of a shard's or a list's lock is one step of the module. In the code it is several, of which
+one stands for the action: that in which the change shows, or the first. Compared are all variables
+that threads share, but the lists that are in no map any more, with the number of each (`made`);
+`closed`, which nothing sets here; and the registers of threads, with their next steps. Nothing is
+lost by that: what a thread holds, or where it is, shows in what it can do next.
+"""
+
+from collections.abc import Callable, Generator, Hashable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from wheelproof import sync
+from wheelproof.purgatory import (
+    DelayedOperation,
+    DelayedOperationPurgatory,
+    OperationState,
+    Watchers,
+    WatcherShard,
+)
+from wheelproof_spec.components.purgatory.graph.purgatory_timer import PLACE, Place, TimedOperation
+from wheelproof_spec.engines.explore.model import MADE_BITS
+from wheelproof_spec.engines.explore.runtime import ControlledRuntime
+from wheelproof_spec.engines.graph.cells import identity_of, is_dict, number_in, value_in
+from wheelproof_spec.engines.graph.names import attributes
+from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
+
+LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"
+
+_NONE = ModelValue(name="None")
+_SHARD, _LIST = "WatcherShard.lock", "Watchers.lock"
+_STATE, _STARTED = "DelayedOperation.state", "DelayedOperation.timeout_started"
+_ESTIMATED = "Purgatory.estimated_total"
+_ANYWHERE: Mapping[tuple[str, str], str] = {
+    ("Get", "Purgatory.closed"): "TestOpen",
+    ("Acquire", LOCK): "Lock",
+    ("Release", LOCK): "Unlock",
+    ("Set", HOLDS): "MakeTrue",
+    ("Get", HOLDS): "TryComplete",
+    ("Get", _STATE): "IsDone",
+    ("Get", _STARTED): "EndTimeout",
+    ("Set", _STARTED): "TimeoutStarted",
+    ("Set", PLACE): "AddToTimer",
+    ("Get", PLACE): "PurgeReadDelayed",
+    ("Add", ANSWERS): "OnComplete",
+    ("Add", EXPIRATIONS): "OnExpiration",
+}
+_SOMEWHERE: Mapping[tuple[str, str, str], str] = {
+    ("complete_if_pending", "CompareAndSet", _STATE): "ForceComplete",
+    ("force_cancel", "CompareAndSet", _STATE): "CancelOperation",
+    ("cancel", "CompareAndSet", PLACE): "CancelTask",
+    ("try_complete_else_watch", "Add", _ESTIMATED): "Count",
+    ("_purge_is_due", "Get", _ESTIMATED): "PurgeReadEstimate",
+    ("purge_completed", "Get", _ESTIMATED): "PurgeBegin",
+    ("_recount", "Add", _ESTIMATED): "PurgeReset",
+    ("get", "Acquire", _SHARD): "FetchWatchers",
+    ("pop", "Acquire", _SHARD): "RemoveKey",
+    ("all_watchers", "Acquire", _SHARD): "PurgeFetch",
+    ("watch", "Acquire", _LIST): "Watch",
+    ("operations", "Acquire", _LIST): "Snapshot",
+    ("remove", "Acquire", _LIST): "Remove",
+    ("count_watched", "Acquire", _LIST): "TestEmpty",
+}
+_STEPS_OF_A_HOLD = {
+    ("Acquire", _SHARD),
+    ("Release", _SHARD),
+    ("Release", _LIST),
+    ("Acquire", "Purgatory.purge_lock"),
+    ("Release", "Purgatory.purge_lock"),
+}
+
+
+class Removals:
+    """For each thread that removes a key, if nobody waits, which one and whose watchers."""
+
+    def __init__(self) -> None:
+        self._runtime = sync.current_runtime()
+        self._by_thread: dict[str, tuple[Hashable, Watchers[DelayedOperation]]] = {}
+
+    @contextmanager
+    def under_way(self, key: Hashable, watchers: Watchers[DelayedOperation]) -> Generator[None]:
+        """Note that the calling thread removes the key inside the block."""
+        assert isinstance(self._runtime, ControlledRuntime)
+        name = self._runtime.caller().name
+        self._by_thread[name] = key, watchers
+        yield
+        del self._by_thread[name]
+
+    def of(self, thread: str) -> tuple[Hashable, Watchers[DelayedOperation]] | None:
+        """Return what a thread removes."""
+        return self._by_thread.get(thread)
+
+
+@dataclass(slots=True, kw_only=True)
+class PurgatoryView:
+    """A purgatory of one shard as Purgatory.tla sees it.
+
+    The `operations` are those of the timer, in the same order.
+    """
+
+    purgatory: DelayedOperationPurgatory[DelayedOperation]
+    shard: WatcherShard[DelayedOperation]
+    removals: Removals
+    operations: Mapping[str, TimedOperation]
+    keys: tuple[str, ...]
+
+    def state(self, moment: Moment) -> State:
+        """Return the variables of Purgatory, as far as they are compared."""
+        in_map, being_made = self._watchers_by_key(), self._being_made(moment)
+        held = {name: attributes(one) for name, one in self.operations.items()}
+
+        def of_each(attribute: str, show: Callable[[object], Value]) -> Value:
+            return make_function((name, show(one[attribute])) for name, one in held.items())
+
+        return {
+            "lists": make_function(
+                (key, self._content(in_map.get(key), being_made)) for key in self.keys
+            ),
+            "lock": of_each("lock", lambda lock: moment.holder(lock) or _NONE),
+            "state": of_each("_state", _named),
+            "timer": of_each("place", _named),
+            "started": of_each("_timeout_started", lambda cell: value_in(cell) is True),
+            "estimated": number_in(attributes(self.purgatory)["_estimated_total_operations"]),
+            "holds": frozenset(name for name, one in held.items() if value_in(one["_holds"])),
+            "answers": of_each("_answers", number_in),
+            "expirations": of_each("_expirations", number_in),
+        }
+
+    def label(self, step: Step) -> str | None:
+        """Return thread and action, None for no action; strange steps tell themselves."""
+        action = self._action(step)
+        return action and f"{step.thread}: {action}"
+
+    def permits(self, step: Step, moment: Moment) -> bool:
+        """Let the timer's thread choose an operation that is in the timer, and no other."""
+        del moment
+        if step.operation != "Choose":
+            return True
+        return self._place(tuple(self.operations.values())[step.choice]) is Place.IN
+
+    def _action(self, step: Step) -> str | None:
+        if step.operation in ("Choose", "Finish"):
+            return None
+        if step.site == "run_one":
+            return "Claim" if self._can_claim(step) else None
+        if step.site in ("remove_key_if_empty", "count_watched"):
+            removal = self.removals.of(step.thread)
+            if removal is not None:
+                return "RemoveKeyIfEmpty" if self._decides(step, *removal) else None
+        known = _ANYWHERE.get((step.operation, step.subject))
+        known = known or _SOMEWHERE.get((step.site, step.operation, step.subject))
+        if known is None and (step.operation, step.subject) not in _STEPS_OF_A_HOLD:
+            return f"{step.text} in {step.site}"
+        return known
+
+    def _decides(self, step: Step, key: Hashable, watchers: Watchers[DelayedOperation]) -> bool:
+        """Tell whether a step of a removal is the one that stands for it.
+
+        If the key has other watchers by now, that is taking the shard's lock; else, giving the
+        list's lock back, with which the test ends.
+        """
+        if self._watchers_by_key().get(key) is watchers:
+            return (step.operation, step.subject) == ("Release", _LIST)
+        return (step.operation, step.subject) == ("Acquire", _SHARD)
+
+    def _can_claim(self, step: Step) -> bool:
+        return any(
+            self._place(one) is Place.IN and identity_of(one.place) == step.number
+            for one in self.operations.values()
+        )
+
+    def _watchers_by_key(self) -> dict[object, object]:
+        held = attributes(self.shard)["_watchers_by_key"]
+        assert is_dict(held)
+        return held
+
+    def _place(self, operation: TimedOperation) -> object:
+        return value_in(operation.place)
+
+    def _being_made(self, moment: Moment) -> int | None:
+        """Return the number of the lock of a list that is in the map before it was filled."""
+        maker = moment.holder(attributes(self.shard)["_lock"])
+        step = None if maker is None else moment.pending[maker]
+        if step is None or (step.site, step.operation, step.subject) != ("watch", "Acquire", _LIST):
+            return None
+        made_by = moment.threads.get((step.number >> MADE_BITS) - 1)
+        return step.number if made_by == maker else None
+
+    def _content(self, watchers: object, being_made: int | None) -> Value:
+        if watchers is None:
+            return _NONE
+        held = attributes(watchers)
+        if identity_of(held["_lock"]) == being_made:
+            return _NONE
+        names = {id(one): name for name, one in self.operations.items()}
+        listed = held["_operations"]
+        assert is_dict(listed)
+        return tuple(names[id(one)] for one in listed.values())
+
+
+def _named(cell: object) -> str:
+    value = value_in(cell)
+    assert isinstance(value, Place | OperationState)
+    return str(value.value)

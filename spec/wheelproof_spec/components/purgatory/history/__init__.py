@@ -1,0 +1,1 @@
+"""The judge of a purgatory's recorded history."""

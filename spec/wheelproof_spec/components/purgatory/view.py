@@ -1,0 +1,106 @@
+"""A purgatory's case, drawn: the watch lists by key, and the time-outs."""
+
+from collections.abc import Hashable
+
+from markupsafe import Markup
+
+from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
+from wheelproof_spec.base.drawing import chip, shelf
+from wheelproof_spec.base.strict_json import JsonObject
+from wheelproof_spec.components.purgatory.calls import (
+    PurgatoryObservation,
+    Reset,
+    Watch,
+    parse_purgatory_call,
+    purgatory_answer,
+)
+from wheelproof_spec.components.purgatory.contract import OperationId
+from wheelproof_spec.components.purgatory.reference import (
+    ConditionOperation,
+    ReferencePurgatoryPort,
+)
+
+
+class PurgatoryView:
+    """Follows a case on the reference's purgatory."""
+
+    def __init__(self, profile: str) -> None:
+        del profile
+        self._port = _VisiblePurgatory()
+        self._due_ms: dict[OperationId, int] = {}
+        self._seen = PurgatoryObservation()
+
+    def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
+        """Make a call and return what the reference answers; see `CaseView`."""
+        del answer
+        call = parse_purgatory_call(operation, content)
+        if isinstance(call, Reset):
+            self._due_ms = {}
+        if isinstance(call, Watch):
+            self._due_ms[call.operation_id] = self._port.now_ms() + call.delay_ms
+        self._seen = PurgatoryObservation()
+        self._seen = self._port.perform(call)
+        return purgatory_answer(call, self._seen)
+
+    def picture(self) -> Markup:
+        """Return the lists; who is done, and still in one, is struck out."""
+        port, callbacks = self._port, self._seen.callbacks
+        rows = [shelf("clock", [chip(f"{port.now_ms():,} ms")])]
+        lists = port.lists()
+        rows += [
+            shelf(f"key {key}", [chip(name, "over" if over else "") for name, over in names])
+            for key, names in lists
+        ] or [shelf("keys", [])]
+        alive = port.alive()
+        waiting = sorted((self._due_ms[name], name) for name in alive if name in self._due_ms)
+        rows += [
+            shelf("time-outs", [chip(f"{name} at {due:,} ms") for due, name in waiting]),
+            shelf("conditions that hold", [chip(one) for one in port.conditions()]),
+            shelf(
+                "completes in this step",
+                [
+                    chip(f"{name}{' (expired)' if name in callbacks.expired else ''}", "done")
+                    for name in callbacks.completed
+                ],
+            ),
+        ]
+        return Markup("").join(rows)
+
+
+class _OpenPurgatory(DelayedOperationPurgatory[DelayedOperation]):
+    def lists(self) -> tuple[tuple[Hashable, tuple[DelayedOperation, ...]], ...]:
+        return tuple(
+            (key, watchers.operations())
+            for shard in self._shards
+            for key, watchers in shard.all_watchers()
+        )
+
+
+class _VisiblePurgatory(ReferencePurgatoryPort):
+    def __init__(self) -> None:
+        super().__init__(_OpenPurgatory)
+
+    def now_ms(self) -> int:
+        return self._clock.hi_res_clock_ms()
+
+    def conditions(self) -> tuple[str, ...]:
+        return tuple(sorted(self._true))
+
+    def alive(self) -> tuple[OperationId, ...]:
+        return tuple(name for name, one in self._operations.items() if not one.is_done())
+
+    def lists(self) -> list[tuple[str, list[tuple[str, bool]]]]:
+        """Return each key with the operations in its list, and whether they are done."""
+        purgatory = self._purgatory
+        found = purgatory.lists() if isinstance(purgatory, _OpenPurgatory) else ()
+        return sorted(
+            (
+                str(key),
+                [
+                    (one.name, one.is_done())
+                    for one in operations
+                    if isinstance(one, ConditionOperation)
+                ],
+            )
+            for key, operations in found
+        )

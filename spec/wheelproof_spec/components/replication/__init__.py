@@ -1,0 +1,1 @@
+"""Delayed produce and fetch on a small replica manager."""

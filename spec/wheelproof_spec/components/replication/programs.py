@@ -1,0 +1,207 @@
+"""The replica manager: produce and fetch drive each other through two purgatories.
+
+TLA+: ProduceFetch.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+
+from wheelproof.clock import ManualClock
+from wheelproof.purgatory import DelayedOperationPurgatory
+from wheelproof.replication import (
+    ALL_ACKS,
+    DelayedFetch,
+    DelayedProduce,
+    ErrorCode,
+    FetchParams,
+    FetchPartition,
+    FetchPartitionData,
+    PartitionProduceResponse,
+    ReplicaManager,
+    TopicPartition,
+)
+from wheelproof.replication.requests import FetchCallback
+from wheelproof.units import Millis
+from wheelproof_spec.components.purgatory.programs.purgatory import OneBucketTimer
+from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.programs.making import program
+
+_BROKER, _FOLLOWER = 1, 2
+_NOW = Millis(0)
+_SOME_TIME = Millis(10)
+_ENOUGH_BYTES = 10_000
+_PARTITION = TopicPartition("topic", 0)
+_RECORD = b"record"
+_OTHER_RECORD = b"other!"
+
+
+class Broker:
+    """A broker that leads one partition of two replicas, and what its requests were answered."""
+
+    def __init__(self, manager_class: type[ReplicaManager]) -> None:
+        produces: DelayedOperationPurgatory[DelayedProduce] = DelayedOperationPurgatory(
+            "produce", OneBucketTimer(), shards=1, reaper_enabled=False
+        )
+        fetches: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
+            "fetch", OneBucketTimer(), shards=1, reaper_enabled=False
+        )
+        self.produces, self.fetches = produces, fetches
+        self.manager = manager_class(
+            _BROKER, produce_purgatory=produces, fetch_purgatory=fetches, clock=ManualClock()
+        )
+        self.lead(0)
+        self.produced: list[PartitionProduceResponse] = []
+        self.fetched: list[FetchPartitionData] = []
+
+    def lead(self, epoch: int, *, alone: bool = False) -> None:
+        """Lead the partition; its follower is in sync unless the broker is `alone`."""
+        in_sync = [_BROKER] if alone else [_BROKER, _FOLLOWER]
+        self.manager.become_leader(
+            _PARTITION, epoch, replica_ids=[_BROKER, _FOLLOWER], in_sync_ids=in_sync
+        )
+
+    def produce(self, record: bytes = _RECORD, acks: int = ALL_ACKS) -> None:
+        """Append one record."""
+
+        def answer(responses: Mapping[TopicPartition, PartitionProduceResponse]) -> None:
+            if record == _RECORD:
+                self.produced.append(responses[_PARTITION])
+
+        self.manager.append_records(
+            timeout_ms=_SOME_TIME,
+            required_acks=acks,
+            entries={_PARTITION: [record]},
+            callback=answer,
+        )
+
+    def consume(self) -> None:
+        """Fetch the first record as a consumer."""
+        self._fetch(None, 0, _SOME_TIME, self._take)
+
+    def replicate(self, *offsets: int) -> None:
+        """Fetch as the follower does, at one offset after the other."""
+        for offset in offsets:
+            self._fetch(_FOLLOWER, offset, _NOW, self._drop)
+
+    def expire_produces(self) -> None:
+        """Let the time of every produce request be over."""
+        self.produces.advance_clock(_NOW)
+
+    def lose_and_lead_again(self) -> None:
+        """Follow somebody else, drop the log, lead again, and write another record."""
+        self.manager.become_follower(_PARTITION, 1, _FOLLOWER)
+        self.manager.truncate_as_follower(_PARTITION, 0)
+        self.lead(2, alone=True)
+        self.produce(_OTHER_RECORD, acks=1)
+
+    def check_all_answered(self) -> None:
+        """Raise unless both were answered, before their time-outs, and nothing is left."""
+        self.check_produced_once()
+        assert self.produced[0].error is ErrorCode.NONE, self.produced[0].error
+        assert len(self.fetched) == 1, f"fetched {len(self.fetched)} times"
+        assert [record.value for record in self.fetched[0].records] == [_RECORD]
+        for purgatory in (self.produces, self.fetches):
+            purgatory.purge_completed()
+            left = (purgatory.watched(), purgatory.num_keys(), purgatory.num_delayed())
+            assert left == (0, 0, 0), f"watches, keys and time-outs left: {left}"
+
+    def check_answered_if_replicated(self) -> None:
+        """Raise if the follower has told that it has the record, and nobody was answered."""
+        partition = self.manager.partition(_PARTITION)
+        assert partition is not None
+        replicated = partition.log.high_watermark > 0
+        assert len(self.produced) == replicated, f"answered {len(self.produced)} times"
+
+    def check_produced_once(self) -> None:
+        """Raise unless the produce request was answered once."""
+        assert len(self.produced) == 1, f"answered {len(self.produced)} times"
+
+    def check_acknowledged_is_there(self) -> None:
+        """Raise if the record was acknowledged and is not in the log."""
+        self.check_produced_once()
+        data = self.manager.fetch.read(
+            FetchParams(replica_id=None, max_wait_ms=_NOW, min_bytes=0, max_bytes=_ENOUGH_BYTES),
+            {_PARTITION: FetchPartition(fetch_offset=0, max_bytes=_ENOUGH_BYTES)},
+        )
+        values = [record.value for record in data[_PARTITION].records]
+        acknowledged = self.produced[0].error is ErrorCode.NONE
+        assert not acknowledged or _RECORD in values, f"acknowledged, and the log has {values}"
+
+    def _fetch(
+        self, replica_id: int | None, offset: int, max_wait_ms: Millis, take: FetchCallback
+    ) -> None:
+        self.manager.fetch_messages(
+            FetchParams(
+                replica_id=replica_id, max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=_ENOUGH_BYTES
+            ),
+            {_PARTITION: FetchPartition(fetch_offset=offset, max_bytes=_ENOUGH_BYTES)},
+            take,
+        )
+
+    def _drop(self, data: Mapping[TopicPartition, FetchPartitionData]) -> None:
+        """A follower's records are of no interest here."""
+
+    def _take(self, data: Mapping[TopicPartition, FetchPartitionData]) -> None:
+        self.fetched.append(data[_PARTITION])
+
+
+def append_and_consume(manager_class: type[ReplicaManager]) -> Scenario:
+    """A consumer's fetch is handed in while the record that it waits for is appended."""
+    broker = Broker(manager_class)
+    broker.lead(1, alone=True)
+    return Scenario(
+        threads={"produce": broker.produce, "consume": broker.consume},
+        check=broker.check_all_answered,
+    )
+
+
+def produce_and_replicate(manager_class: type[ReplicaManager]) -> Scenario:
+    """A produce request is handed in while the follower says that it has the record."""
+    broker = Broker(manager_class)
+    return Scenario(
+        threads={"produce": broker.produce, "follower": partial(broker.replicate, 1)},
+        check=broker.check_answered_if_replicated,
+    )
+
+
+def produce_replicate_consume(manager_class: type[ReplicaManager]) -> Scenario:
+    """The follower's fetch answers a produce request and a consumer's fetch that comes in."""
+    broker = Broker(manager_class)
+    broker.produce()
+    return Scenario(
+        threads={"follower": partial(broker.replicate, 1), "consume": broker.consume},
+        check=broker.check_all_answered,
+    )
+
+
+def replicate_and_expire(manager_class: type[ReplicaManager]) -> Scenario:
+    """The time of a produce request is over while the follower says that it has the record."""
+    broker = Broker(manager_class)
+    broker.produce()
+    return Scenario(
+        threads={"follower": partial(broker.replicate, 1), "reaper": broker.expire_produces},
+        check=broker.check_produced_once,
+    )
+
+
+def produce_and_lose(manager_class: type[ReplicaManager]) -> Scenario:
+    """A produce request is handed in while the broker loses the partition, its log, and is back."""
+    broker = Broker(manager_class)
+    return Scenario(
+        threads={"produce": broker.produce, "leader": broker.lose_and_lead_again},
+        check=broker.check_acknowledged_is_there,
+    )
+
+
+_BUILDERS = {
+    "append-and-consume": append_and_consume,
+    "produce-and-replicate": produce_and_replicate,
+    "produce-replicate-consume": produce_replicate_consume,
+    "replicate-and-expire": replicate_and_expire,
+    "produce-and-lose": produce_and_lose,
+}
+
+REPLICATION: tuple[Program, ...] = tuple(
+    program(f"replication/{name}", partial(build, ReplicaManager))
+    for name, build in _BUILDERS.items()
+)

@@ -1,0 +1,1 @@
+"""The timer: tasks, buckets, hierarchical timing wheels, the delay queue."""

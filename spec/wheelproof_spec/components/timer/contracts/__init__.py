@@ -1,0 +1,1 @@
+"""Theorems about the arithmetic of timing wheels."""

@@ -1,0 +1,176 @@
+"""The threaded machine for the lists: entries that several threads move at the same time.
+
+It puts far more contention on one entry than a timer does, where a move between two lists is rare.
+After each burst every list is flushed, which shows whether the links, the counter and the entries
+agree (semantics.md 1.6, 1.13, 1.18).
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from wheelproof.sync import atomic_integer, use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
+from wheelproof.units import Millis
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.timer.fuzz.threads import MAX_THREADS, PREEMPT_ONE_IN
+from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.instrumented_runtime import (
+    Hook,
+    InstrumentedRuntime,
+    StepLimit,
+    StepLimitExceededError,
+)
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+
+_LISTS = 3
+_ENTRIES = 3
+_STEPS_OF_A_FLUSH = 1_000
+
+
+def run_list_fuzz(
+    bucket_class: type[TimerTaskList],
+    *,
+    cases: int,
+    seed: int,
+    seconds: float | None = None,
+    repeat: str = "wheelproof fuzz timer --threads real --seed {seed}",
+    progress: Callable[[FuzzReport], None] | None = None,
+) -> FuzzReport:
+    """Let threads move entries between lists of `bucket_class`; see `run_timer_fuzz`."""
+    return run_machine(
+        "timer task lists, real threads",
+        lambda recorder: list_machine(bucket_class, recorder),
+        first_seed=seed,
+        cases=cases,
+        seconds=seconds,
+        repeat=repeat,
+        progress=progress,
+        run_threaded_case=partial(_run_case, bucket_class),
+    )
+
+
+def list_machine(
+    bucket_class: type[TimerTaskList], recorder: Recorder
+) -> type[RuleBasedStateMachine]:
+    """Return the state machine that moves entries between lists of `bucket_class`."""
+    entries = st.integers(0, _ENTRIES - 1)
+    calls = st.builds("add {} {}".format, entries, st.integers(0, _LISTS - 1)) | st.builds(
+        "remove {}".format, entries
+    )
+    programs = st.lists(
+        st.lists(calls, min_size=1, max_size=4).map(tuple), min_size=1, max_size=MAX_THREADS
+    ).map(tuple)
+
+    class ListMachine(RuleBasedStateMachine):
+        """Bursts of adds and removes, each followed by a flush of all lists."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._lists: _ListsUnderTest | None = None
+
+        @initialize(preemption_seed=st.integers(0, 1_000), one_in=st.sampled_from(PREEMPT_ONE_IN))
+        def reset(self, preemption_seed: int, one_in: int) -> None:
+            recorder.begin_case()
+            self._case = ThreadedCase(
+                setup=(("lists", _LISTS), ("entries", _ENTRIES)),
+                preemption_seed=preemption_seed,
+                preempt_one_in=one_in,
+            )
+            self._lists = _ListsUnderTest(bucket_class, self._case.preemption())
+
+        @precondition(lambda self: self._lists is not None)
+        @rule(burst=programs)
+        def burst(self, burst: Burst) -> None:
+            if self._lists is not None:
+                self._case = replace(self._case, bursts=(*self._case.bursts, burst))
+                recorder.judge_threaded(self._case, self._lists.run(burst))
+
+    return ListMachine
+
+
+def _run_case(bucket_class: type[TimerTaskList], case: ThreadedCase) -> Violation | None:
+    lists = _ListsUnderTest(bucket_class, case.preemption())
+    violations = (lists.run(burst) for burst in case.bursts)
+    return next((violation for violation in violations if violation is not None), None)
+
+
+class _ListsUnderTest:
+    def __init__(self, bucket_class: type[TimerTaskList], preemption: Hook) -> None:
+        self._preemption = preemption
+        self._before: Hook = preemption
+        with use_runtime(InstrumentedRuntime(ThreadsRuntime(), self._before_operation)):
+            self._counter = atomic_integer(0, "task counter")
+            self._lists = [bucket_class(self._counter) for _ in range(_LISTS)]
+            self._entries = [TimerTaskEntry(_IdleTask(0), Millis(0)) for _ in range(_ENTRIES)]
+
+    def run(self, burst: Burst) -> Violation | None:
+        """Run one burst, then flush all lists and compare."""
+        self._before = self._preemption
+        try:
+            run_burst([[self._call(words) for words in program] for program in burst])
+        except BurstError as error:
+            return error.violation
+        return self._flush()
+
+    def _call(self, words: str) -> Callable[[], None]:
+        kind, *numbers = words.split()
+        entry = self._entries[int(numbers[0])]
+        if kind == "remove":
+            return entry.remove
+        return partial(self._lists[int(numbers[1])].add, entry)
+
+    def _flush(self) -> Violation | None:
+        counted = self._counter.get()
+        flushed: list[TimerTaskEntry] = []
+        self._before = StepLimit(_STEPS_OF_A_FLUSH)
+        try:
+            for bucket in self._lists:
+                bucket.flush(flushed.append)
+        except StepLimitExceededError as error:
+            return _broken("Timer.FlushEnds", "flush empties the list", str(error))
+        except AttributeError as error:
+            return _broken("Timer.LinksAreConsistent", "every link leads on", str(error))
+        if len(set(map(id, flushed))) != len(flushed):
+            return _broken(
+                "Timer.EntryInOneListAtMost", "no entry in two lists", f"{len(flushed)} flushed"
+            )
+        if counted != len(flushed):
+            return _broken(
+                "Timer.CounterEqualsLinkedEntries",
+                f"the counter at {len(flushed)}, the entries flushed",
+                f"the counter at {counted}",
+            )
+        held = [entry for entry in self._entries if entry.list.get() is not None]
+        if held:
+            return _broken(
+                "Timer.LinksAreConsistent",
+                "every entry that a list holds is flushed from it",
+                f"{len(held)} held by a list that no longer reaches them",
+            )
+        return None
+
+    def _before_operation(self) -> None:
+        self._before()
+
+
+class _IdleTask(TimerTask):
+    __slots__ = ()
+
+    def run(self) -> None:
+        """Do nothing: entries are moved here, never submitted."""
+
+
+def _broken(rule_name: str, expected: str, observed: str) -> Violation:
+    return Violation(
+        rule=rule_name,
+        expected=expected,
+        observed=observed,
+        reason="threads that moved entries at the same time left the lists inconsistent",
+    )

@@ -1,0 +1,63 @@
+"""The machine `timer` of `wheelproof fuzz`."""
+
+from collections.abc import Iterator
+
+from wheelproof.timer import SystemTimer, TimerTaskList
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
+from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
+from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
+from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
+
+
+def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
+    """Fuzz the timer; with real threads its lists as well, under far more contention.
+
+    Raises UsageError if the timer has no such bug.
+    """
+    bug = None if order.bug is None else find_bug(TIMER_BUGS, order.bug)
+    timer_class = SystemTimer if bug is None else bug.timer_class
+    if order.threads == "none":
+        yield run_timer_fuzz(
+            BoundedReferencePort(timer_class),
+            contract=KAFKA,
+            cases=order.cases,
+            seed=order.seed,
+            seconds=order.seconds,
+            repeat=order.repeat,
+            progress=order.progress,
+        )
+        return
+    if order.threads == "controlled":
+        yield run_controlled_timer_fuzz(
+            timer_class,
+            contract=KAFKA,
+            cases=order.cases,
+            seed=order.seed,
+            seconds=order.seconds,
+            repeat=order.repeat,
+            progress=order.progress,
+        )
+        return
+    half = None if order.seconds is None else order.seconds / 2
+    yield run_threaded_timer_fuzz(
+        timer_class,
+        contract=KAFKA,
+        cases=order.cases,
+        seed=order.seed,
+        seconds=half,
+        repeat=order.repeat,
+        progress=order.progress,
+    )
+    yield run_list_fuzz(
+        TimerTaskList if bug is None else bug.bucket_class,
+        cases=order.cases,
+        seed=order.seed,
+        seconds=half,
+        repeat=order.repeat,
+        progress=order.progress,
+    )

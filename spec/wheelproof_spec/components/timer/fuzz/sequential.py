@@ -1,0 +1,121 @@
+"""The sequential machine: one thread drives a timer under a virtual clock, beside the oracle.
+
+Any implementation behind the door `Port` can be driven, and after every call what it showed
+is compared with what the oracle allows (semantics.md 1.7 - 1.14).
+"""
+
+from collections.abc import Callable
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from wheelproof_spec.base.contract import TimerContract
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.components.timer.calls import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
+    TaskId,
+    TimerCall,
+    TimerConfig,
+    TimerPort,
+)
+from wheelproof_spec.components.timer.domain import TASKS, Span, TimerDomain
+from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
+from wheelproof_spec.components.timer.judge import TimerJudge
+from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+
+_DEFAULT_DOMAIN = TimerDomain()
+_names = st.sampled_from(TASKS)
+
+
+def run_timer_fuzz(
+    port: TimerPort,
+    *,
+    contract: TimerContract,
+    cases: int,
+    seed: int,
+    limits: TimerDomain = _DEFAULT_DOMAIN,
+    seconds: float | None = None,
+    repeat: str = "wheelproof fuzz timer --seed {seed}",
+    progress: Callable[[FuzzReport], None] | None = None,
+) -> FuzzReport:
+    """Drive `port` through `cases` random cases and judge it by `contract`.
+
+    With `seconds`, batches of `cases` follow one another until that time is over. `repeat` is the
+    command that repeats a failure, with `{seed}` in it.
+    """
+    return run_machine(
+        "timer, sequential",
+        lambda recorder: timer_machine(port, contract, limits, recorder),
+        first_seed=seed,
+        cases=cases,
+        seconds=seconds,
+        repeat=repeat,
+        progress=progress,
+    )
+
+
+def timer_machine(
+    port: TimerPort, contract: TimerContract, domain: TimerDomain, recorder: Recorder
+) -> type[RuleBasedStateMachine]:
+    """Return the state machine that drives `port`."""
+
+    class TimerMachine(RuleBasedStateMachine):
+        """Adds, cancels, advances and asks for the size, in any order."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._judge = TimerJudge(contract)
+            self._delay_ms_of_task: dict[TaskId, int] = {}
+            self._running = False
+            self._calls = 0
+
+        @initialize(config=configs(domain))
+        def reset(self, config: TimerConfig) -> None:
+            recorder.begin_case()
+            self._config = config
+            self._running = True
+            self._call(Reset(config=config))
+
+        @rule(task=_names, delay=delays(domain))
+        def add(self, task: TaskId, delay: Span) -> None:
+            self._delay_ms_of_task[task] = delay.millis(self._config)
+            self._call(Add(task=task, delay_ms=self._delay_ms_of_task[task]))
+
+        @precondition(lambda self: bool(self._delay_ms_of_task))
+        @rule(data=st.data())
+        def add_again(self, data: st.DataObject) -> None:
+            task = data.draw(st.sampled_from(sorted(self._delay_ms_of_task)))
+            self._call(Add(task=task, delay_ms=self._delay_ms_of_task[task]))
+
+        @rule(task=_names)
+        def cancel(self, task: TaskId) -> None:
+            self._call(Cancel(task=task))
+
+        @rule(jump=jumps(domain))
+        def advance(self, jump: Span) -> None:
+            self._call(Advance(to_ms=self._judge.now_ms + jump.millis(self._config)))
+
+        @rule()
+        def size(self) -> None:
+            self._call(Size())
+
+        def teardown(self) -> None:
+            """Let everything expire: no task is left behind, none runs twice."""
+            if self._running:
+                self._call(self._judge.drain())
+                self._call(Size())
+
+        def _call(self, call: TimerCall) -> None:
+            self._calls += 1
+            recorder.step(request_line(self._calls, call))
+            violation = judge_call(self._judge, port, call)
+            self._running = violation is None
+            recorder.judge(violation)
+
+    return TimerMachine

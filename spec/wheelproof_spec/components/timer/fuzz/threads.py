@@ -1,0 +1,136 @@
+"""The threaded machine: adders, cancellers and an advancing thread on a real SystemTimer.
+
+Each rule runs a burst of calls at the same time; afterwards the oracle says whether some order of
+effects explains what was seen (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.18).
+"""
+
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+
+from wheelproof.timer import SystemTimer
+from wheelproof_spec.base.contract import TimerContract
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.timer.calls import TimerConfig
+from wheelproof_spec.components.timer.domain import TASKS, Span, TimerDomain
+from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
+from wheelproof_spec.components.timer.fuzz.stages import RealThreads
+from wheelproof_spec.components.timer.fuzz.under_test import (
+    TimerUnderTest,
+    programs_of_clock,
+    run_case,
+    setup_of,
+)
+from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+
+MAX_THREADS = 3
+PREEMPT_ONE_IN = (2, 4, 16)
+"""How rarely threads give way: once in so many steps."""
+
+_FEW_TASKS = TASKS[:4]
+_DEFAULT_DOMAIN = TimerDomain(max_level=3, max_wheel_size=8, max_tick_ms=4, max_start_ms=50)
+
+
+def run_threaded_timer_fuzz(
+    timer_class: type[SystemTimer],
+    *,
+    contract: TimerContract,
+    cases: int,
+    seed: int,
+    limits: TimerDomain = _DEFAULT_DOMAIN,
+    seconds: float | None = None,
+    repeat: str = "wheelproof fuzz timer --threads real --seed {seed}",
+    progress: Callable[[FuzzReport], None] | None = None,
+) -> FuzzReport:
+    """Run bursts of threads on `timer_class` and judge them by `contract`; see `run_timer_fuzz`."""
+    return run_machine(
+        "timer, real threads",
+        lambda recorder: threaded_timer_machine(timer_class, contract, limits, recorder),
+        first_seed=seed,
+        cases=cases,
+        seconds=seconds,
+        repeat=repeat,
+        progress=progress,
+        run_threaded_case=partial(run_case, timer_class, contract),
+    )
+
+
+def threaded_timer_machine(
+    timer_class: type[SystemTimer],
+    contract: TimerContract,
+    domain: TimerDomain,
+    recorder: Recorder,
+) -> type[RuleBasedStateMachine]:
+    """Return the state machine that runs bursts on `timer_class`."""
+    calls = st.builds(
+        "{} {}".format, st.sampled_from(("add", "cancel")), st.sampled_from(_FEW_TASKS)
+    )
+    programs = st.lists(
+        st.lists(calls, min_size=1, max_size=3).map(tuple), max_size=MAX_THREADS
+    ).map(tuple)
+
+    class ThreadedTimerMachine(RuleBasedStateMachine):
+        """Bursts of calls, judged together."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._timer: TimerUnderTest | None = None
+            self._failed = False
+
+        @initialize(
+            config=configs(domain),
+            spans=st.tuples(*[delays(domain) for _ in _FEW_TASKS]),
+            preemption_seed=st.integers(0, 1_000),
+            one_in=st.sampled_from(PREEMPT_ONE_IN),
+        )
+        def reset(
+            self, config: TimerConfig, spans: tuple[Span, ...], preemption_seed: int, one_in: int
+        ) -> None:
+            recorder.begin_case()
+            self._config = config
+            # One delay a task and case, so that adding again means the same task object.
+            delay_ms = {
+                task: span.millis(config) for task, span in zip(_FEW_TASKS, spans, strict=True)
+            }
+            self._case = ThreadedCase(
+                setup=setup_of(config, delay_ms),
+                preemption_seed=preemption_seed,
+                preempt_one_in=one_in,
+            )
+            stage = RealThreads(self._case.preemption())
+            self._timer = TimerUnderTest(timer_class, contract, self._case.setup, stage)
+
+        @precondition(lambda self: self._timer is not None)
+        @rule(adders=programs, advancing=st.lists(jumps(domain), max_size=3))
+        def burst(self, adders: Burst, advancing: list[Span]) -> None:
+            if self._timer is not None:
+                jumps_ms = (jump.millis(self._config) for jump in advancing)
+                times_ms = list(itertools.accumulate(jumps_ms, initial=self._timer.now_ms))[1:]
+                self._run(self._timer, (*adders, *programs_of_clock(times_ms)))
+
+        def teardown(self) -> None:
+            """Let everything expire: no task is left behind, no entry stays linked."""
+            if self._timer is None:
+                return
+            try:
+                if not self._failed:
+                    self._run(self._timer, self._timer.drain())
+            finally:
+                self._timer.close()
+
+        def _run(self, timer: TimerUnderTest, burst: Burst) -> None:
+            if burst:
+                self._case = replace(self._case, bursts=(*self._case.bursts, burst))
+                self._judge(timer.run(burst))
+
+        def _judge(self, violation: Violation | None) -> None:
+            self._failed = violation is not None
+            recorder.judge_threaded(self._case, violation)
+
+    return ThreadedTimerMachine

@@ -1,0 +1,1 @@
+"""How the states of the timer compare with those of its TLA+ modules."""

@@ -1,0 +1,150 @@
+"""The abstract timer of Timer.tla against the oracle, state by state and call by call.
+
+The oracle is driven through its public calls alone. What it does not tell (how often a task was
+added, how its last add ended) is noted by the driver from what the calls returned, so that a wrong
+return value shows as a wrong state. Calls that change nothing are edges too: a cancel in vain.
+"""
+
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.components.timer.oracle import HeapTimer
+from wheelproof_spec.engines.graph.projected import Move, ProjectedGraph
+from wheelproof_spec.engines.graph.state_graph import Observation, observe
+from wheelproof_spec.engines.tlc.states import State, Value, make_function
+
+OracleClass = Callable[[int], HeapTimer[str]]
+"""Makes an oracle with a resolution in milliseconds, whose clock shows 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerBounds:
+    """Small bounds: which tasks, delays and clock values, and how many adds of each task.
+
+    Times in milliseconds; no add lies beyond `horizon_ms`.
+    """
+
+    tasks: tuple[str, ...]
+    delays_ms: tuple[int, ...]
+    tick_ms: int
+    horizon_ms: int
+    max_adds: int
+
+    def constants(self) -> dict[str, Value]:
+        """Return the constants of MCTimer."""
+        return {
+            "Tasks": frozenset(self.tasks),
+            "Delays": frozenset(self.delays_ms),
+            "TickMs": self.tick_ms,
+            "Horizon": self.horizon_ms,
+            "MaxAdds": self.max_adds,
+        }
+
+
+def kafka_oracle(tick_ms: int) -> HeapTimer[str]:
+    """Return the oracle of Kafka's timer."""
+    return HeapTimer(tick_ms=tick_ms, start_ms=0, contract=KAFKA)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Driver:
+    """An oracle, and what its calls have told."""
+
+    timer: HeapTimer[str]
+    ended: dict[str, str] = field(default_factory=dict[str, str])
+    adds: dict[str, int] = field(default_factory=dict[str, int])
+    outcomes: dict[str, int] = field(default_factory=dict[str, int])
+
+    def fork(self) -> "_Driver":
+        return copy.deepcopy(self)
+
+    def due_ms(self, task: str) -> int:
+        alone = copy.deepcopy(self.timer)
+        for other in alone.waiting() - {task}:
+            alone.cancel(other)
+        due = alone.latest_due_ms()
+        return 0 if due is None else due
+
+    def state(self, tasks: tuple[str, ...]) -> Mapping[str, Value]:
+        waiting = self.timer.waiting()
+        return {
+            "now": self.timer.now_ms,
+            "due": _function({task: self.due_ms(task) for task in tasks}),
+            "state": _function(
+                {
+                    task: "waiting" if task in waiting else self.ended.get(task, "idle")
+                    for task in tasks
+                }
+            ),
+            "adds": _function({task: self.adds.get(task, 0) for task in tasks}),
+            "outcomes": _function({task: self.outcomes.get(task, 0) for task in tasks}),
+        }
+
+    def add(self, task: str, delay_ms: int) -> None:
+        if task in self.timer.waiting():
+            self._count_outcome(task)
+        self.timer.add(task, delay_ms)
+        self.adds[task] = self.adds.get(task, 0) + 1
+
+    def end(self, task: str, outcome: str) -> None:
+        self.ended[task] = outcome
+        self._count_outcome(task)
+
+    def _count_outcome(self, task: str) -> None:
+        self.outcomes[task] = self.outcomes.get(task, 0) + 1
+
+
+def oracle_graph(bounds: TimerBounds, oracle: OracleClass = kafka_oracle) -> ProjectedGraph:
+    """Return every state that calls within the bounds bring the oracle into."""
+    first = _Driver(timer=oracle(bounds.tick_ms))
+    numbers: dict[Observation, int] = {observe(first.state(bounds.tasks)): 0}
+    drivers = [first]
+    moves: list[list[Move]] = []
+    while len(moves) < len(drivers):
+        found: set[Move] = set()
+        for label, driver in _calls(drivers[len(moves)], bounds):
+            state = observe(driver.state(bounds.tasks))
+            number = numbers.setdefault(state, len(numbers))
+            if number == len(drivers):
+                drivers.append(driver)
+            found.add((label, number))
+        moves.append(list(found))
+    return ProjectedGraph(observations=list(numbers), moves=moves, initial=frozenset({0}))
+
+
+def label_of_timer(action: str, before: State, after: State) -> str:
+    """Return the label of a step of MCTimer: the action and the task that it changed."""
+    del before, after
+    return action.removeprefix("MC")
+
+
+def _calls(here: _Driver, bounds: TimerBounds) -> list[tuple[str, _Driver]]:
+    calls: list[tuple[str, _Driver]] = []
+    now_ms = here.timer.now_ms
+    for task in bounds.tasks:
+        for delay_ms in bounds.delays_ms:
+            if now_ms + delay_ms <= bounds.horizon_ms and here.adds.get(task, 0) < bounds.max_adds:
+                there = here.fork()
+                there.add(task, delay_ms)
+                calls.append(("Add", there))
+        there = here.fork()
+        if there.timer.cancel(task):
+            there.end(task, "cancelled")
+            calls.append(("Cancel", there))
+        else:
+            calls.append(("CancelInVain", there))
+        there = here.fork()
+        if there.timer.observe([task], advanced=False) is None:
+            there.end(task, "submitted")
+            calls.append(("Fire", there))
+    if now_ms < bounds.horizon_ms:
+        there = here.fork()
+        there.timer.advance_to(now_ms + 1)
+        calls.append(("Tick", there))
+    return calls
+
+
+def _function(values: Mapping[str, Value]) -> Value:
+    return make_function(values.items())

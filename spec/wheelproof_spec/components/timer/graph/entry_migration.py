@@ -1,0 +1,278 @@
+"""EntryMigration.tla against TimerTask, TimerTaskEntry and TimerTaskList.
+
+One step of the module is one operation of the code on a lock or a cell, together with the plain
+code after it; so nearly every step of the code has its action, named by the function that asks for
+it and the kind of operation. Compared are all variables that the code has too: who holds which
+monitor, bindings, lists, links, counter, submissions, and the next step of each thread (`pc`).
+
+Left out on both sides are the registers of a thread (at, holder, target, tail, back, flushing) and
+the histories (outcome, replaced, doomed). Nothing is lost by that: the graphs are compared along
+paths, and a wrong register shows as a wrong step or a wrong link later; the histories are functions
+of the path. `withdrawn` is compared by task, since `cancel` does not tell which entry it prevented.
+
+The flusher of the module takes any bucket that is not empty, in one step with its monitor. Here
+each bucket has a flusher of its own, which is let in under that condition and while no other one
+is at work: together they are the module's flusher. Setting the expiration to idle is a step of the
+code alone.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+
+from wheelproof import sync
+from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
+from wheelproof.units import Millis
+from wheelproof_spec.components.timer.graph.entry_migration_steps import (
+    FLUSH,
+    POLL,
+    action_of,
+    pc_of,
+)
+from wheelproof_spec.engines.explore.program import Action, Scenario, forget
+from wheelproof_spec.engines.explore.settings import Settings
+from wheelproof_spec.engines.graph.names import attributes
+from wheelproof_spec.engines.graph.projected import only
+from wheelproof_spec.engines.graph.subject import GraphProgram, Moment, Step, Subject
+from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, entries, make_function
+
+NONE = ModelValue(name="None")
+EXPIRED = ModelValue(name="Expired")
+Place = str | ModelValue
+"""The name of a bucket, or EXPIRED."""
+
+FLUSHER = "f"
+_VARIABLES = (
+    "taskMonitor", "bucketMonitor", "entryMonitor", "bound", "list", "next", "prev", "counter",
+    "submissions", "pc",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Migration:
+    """Who adds, moves, cancels and flushes what.
+
+    `task_of` maps entries to tasks, `below` buckets to where their entries go when flushed;
+    `adders` and `movers` map threads to an entry and its place, `cancellers` threads to a task.
+    """
+
+    task_of: Mapping[str, str]
+    below: Mapping[str, Place]
+    adders: Mapping[str, tuple[str, Place]]
+    movers: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
+    cancellers: Mapping[str, str] = field(default_factory=dict[str, str])
+    flushed: bool = False
+
+    def constants(self) -> dict[str, Value]:
+        """Return the constants of EntryMigration."""
+        linkers: dict[str, tuple[str, Place]] = {**self.adders, **self.movers}
+        return {
+            "Entries": frozenset(self.task_of),
+            "Tasks": frozenset(self.task_of.values()),
+            "TaskOf": _function(self.task_of),
+            "Buckets": frozenset(self.below),
+            "Below": _function(self.below),
+            "Adders": frozenset(self.adders),
+            "Movers": frozenset(self.movers),
+            "EntryOf": _function({thread: entry for thread, (entry, _) in linkers.items()}),
+            "BucketOf": _function({thread: place for thread, (_, place) in linkers.items()}),
+            "Cancellers": frozenset(self.cancellers),
+            "Victim": _function(self.cancellers),
+            "Flushers": frozenset({FLUSHER} if self.flushed else ()),
+            "Expired": EXPIRED,
+            "None": NONE,
+        }
+
+
+class _Task(TimerTask):
+    __slots__ = ()
+
+    def run(self) -> None:
+        """Do nothing: what counts is that it was submitted."""
+
+
+class _Bench:
+    """The objects of one run, what the threads do with them, and how they are seen."""
+
+    def __init__(self, migration: Migration, bucket_class: type[TimerTaskList]) -> None:
+        self._migration = migration
+        self._counter = sync.atomic_integer(0, "counter")
+        self._buckets = {name: bucket_class(self._counter) for name in migration.below}
+        self._tasks = {name: _Task(0) for name in sorted(set(migration.task_of.values()))}
+        self._entries = {
+            name: TimerTaskEntry(self._tasks[task], Millis(0))
+            for name, task in migration.task_of.items()
+        }
+        self._submissions = {name: sync.atomic_integer(0, "submissions") for name in self._entries}
+        self._withdrawn: set[str] = set()
+        self._roots = {name: attributes(bucket)["_root"] for name, bucket in self._buckets.items()}
+        groups: tuple[Mapping[str, object], ...] = (self._entries, self._buckets, self._roots)
+        self._names = {id(one): name for group in groups for name, one in group.items()}
+        self._monitors: dict[str, dict[str, object]] = {
+            "taskMonitor": {name: attributes(one)["_monitor"] for name, one in self._tasks.items()},
+            "bucketMonitor": {
+                name: attributes(one)["_monitor"] for name, one in self._buckets.items()
+            },
+            "entryMonitor": {name: one.monitor for name, one in self._entries.items()},
+        }
+
+    def threads(self) -> dict[str, Action]:
+        """Return what each thread does."""
+        migration = self._migration
+        threads: dict[str, Action] = {
+            name: partial(self._add, self._entries[entry], place)
+            for name, (entry, place) in migration.adders.items()
+        }
+        for name, (entry, bucket) in migration.movers.items():
+            threads[name] = partial(self._buckets[bucket].add, self._entries[entry])
+        for name, task in migration.cancellers.items():
+            threads[name] = partial(self._cancel, task)
+        for name in migration.below if migration.flushed else ():
+            threads[_flusher(name)] = partial(self._flush, name)
+        return threads
+
+    def _add(self, entry: TimerTaskEntry, place: Place) -> None:
+        entry.timer_task.set_timer_task_entry(entry)
+        self._put(entry, place)
+
+    def _put(self, entry: TimerTaskEntry, place: Place) -> None:
+        """Do as the timer and its wheel do with an entry whose place has been worked out."""
+        if not entry.cancelled() and isinstance(place, str):
+            self._buckets[place].add(entry)
+        elif entry.timer_task.claim(entry):
+            self.submit(entry)
+
+    def submit(self, entry: TimerTaskEntry) -> None:
+        """Count, in place of an executor."""
+        self._submissions[self._names[id(entry)]].add_and_get(1)
+
+    def _cancel(self, task: str) -> None:
+        if self._tasks[task].cancel():
+            self._withdrawn.add(task)
+
+    def _flush(self, bucket: str) -> None:
+        below = self._migration.below[bucket]
+        while True:
+            forget()
+            self._buckets[bucket].flush(lambda entry: self._put(entry, below))
+
+    def state(self, moment: Moment) -> State:
+        """Return the variables of EntryMigration, as far as the code has them."""
+        links = {**self._entries, **self._roots}
+        return {
+            **{name: _holders(some, moment) for name, some in self._monitors.items()},
+            "bound": _function(
+                {
+                    name: self._named(task.get_timer_task_entry())
+                    for name, task in self._tasks.items()
+                }
+            ),
+            "list": _function(
+                {name: self._named(entry.list.get()) for name, entry in self._entries.items()}
+            ),
+            "next": _function(
+                {name: self._named(_link(one, "next")) for name, one in links.items()}
+            ),
+            "prev": _function(
+                {name: self._named(_link(one, "prev")) for name, one in links.items()}
+            ),
+            "counter": self._counter.get(),
+            "submissions": _function({name: one.get() for name, one in self._submissions.items()}),
+            "withdrawn": frozenset(self._withdrawn),
+            "pc": _function(self._steps(moment)),
+        }
+
+    def label(self, step: Step) -> str | None:
+        """Return thread and action."""
+        action = action_of(step)
+        return None if action is None else f"{_thread(step.thread)}: {action}"
+
+    def permits(self, step: Step, moment: Moment) -> bool:
+        """Let a flusher in when its bucket is not empty and no other one is at work."""
+        if action_of(step) != FLUSH:
+            return True
+        root = self._roots[step.thread.partition(":")[2]]
+        return _link(root, "next") is not root and self._flusher_step(moment) == POLL
+
+    def _steps(self, moment: Moment) -> dict[str, Value]:
+        threads = (*self._migration.adders, *self._migration.movers, *self._migration.cancellers)
+        steps: dict[str, Value] = {
+            name: pc_of(moment.pending[name]) if name in moment.pending else "Done"
+            for name in threads
+        }
+        if self._migration.flushed:
+            steps[FLUSHER] = self._flusher_step(moment)
+        return steps
+
+    def _flusher_step(self, moment: Moment) -> str:
+        steps = (moment.pending.get(_flusher(name)) for name in self._buckets)
+        at_work = [pc_of(step) for step in steps if step is not None and pc_of(step) != POLL]
+        return " and ".join(at_work) or POLL
+
+    def _named(self, one: object) -> Value:
+        return NONE if one is None else self._names[id(one)]
+
+
+def entry_migration(
+    migration: Migration, bucket_class: type[TimerTaskList] = TimerTaskList
+) -> GraphProgram:
+    """Return the program of a configuration, with another class of buckets if need be."""
+
+    def build() -> Subject:
+        bench = _Bench(migration, bucket_class)
+        return Subject(scenario=Scenario(threads=bench.threads()), view=bench)
+
+    return GraphProgram(
+        name="EntryMigration",
+        build=build,
+        watched=(TimerTaskEntry, TimerTaskList),
+        settings=Settings(may_wait=frozenset(map(_flusher, migration.below))),
+    )
+
+
+def project_entry_migration(task_of: Mapping[str, str]) -> Callable[[State], State]:
+    """Return the projection of states of the module to what the code has too."""
+
+    def project(state: State) -> State:
+        withdrawn = state["withdrawn"]
+        assert isinstance(withdrawn, frozenset)
+        tasks = frozenset(task_of[entry] for entry in withdrawn if isinstance(entry, str))
+        return {**only(state, _VARIABLES), "withdrawn": tasks}
+
+    return project
+
+
+def label_of_entry_migration(action: str, before: State, after: State) -> str | None:
+    """Return thread and action of a step of the module; the thread is who changes its `pc`.
+
+    Its step before is the action's name, also where an operator has been replaced by another.
+    """
+    del action
+    old, new = entries(before["pc"]), entries(after["pc"])
+    assert old is not None
+    assert new is not None
+    for (thread, step), (_, following) in zip(old, new, strict=True):
+        if step != following:
+            return f"{thread}: {FLUSH if step == POLL else step}"
+    return None
+
+
+def _holders(monitors: Mapping[str, object], moment: Moment) -> Value:
+    holders = {name: moment.holder(monitor) for name, monitor in monitors.items()}
+    return _function({name: NONE if one is None else _thread(one) for name, one in holders.items()})
+
+
+def _flusher(bucket: str) -> str:
+    return f"{FLUSHER}:{bucket}"
+
+
+def _thread(name: str) -> str:
+    return name.partition(":")[0]
+
+
+def _link(one: object, field: str) -> object:
+    return getattr(one, field, None)
+
+
+def _function(values: Mapping[str, Value]) -> Value:
+    return make_function(values.items())

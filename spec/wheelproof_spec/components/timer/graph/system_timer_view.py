@@ -1,0 +1,226 @@
+"""What is seen of the reference's SystemTimer when it is compared with SystemTimer.tla.
+
+The code's steps are finer than the module's. Each action of the module has one operation of the
+code at which it takes effect; what lies between changes nothing that is compared:
+
+==============  ===========================================================
+LockRead        asking for the read side, and taking it if that was in vain
+Bind            the task's entry is exchanged
+Link            the entry's `list` is set
+SetExpiration   the bucket's expiration is exchanged
+Offer           taking the lock of the delay queue: the bucket goes in with it
+Submit          the claim
+UnlockRead      giving the read side back; Refuse if the timer is closed
+CancelRemove    the bucket sees that it holds the entry, and unlinks it
+CancelUnbind    the task's entry is exchanged for nothing
+LockWrite       as LockRead, by who advances; CloseLock by who closes
+Poll            reading the clock: the head of the queue is due
+AdvanceClock    reading the expiration of the bucket that was taken
+FlushEntry      as CancelRemove, by who advances
+FlushEnd        the bucket's expiration is set
+UnlockWrite     giving the write side back; CloseUnlock by who closes
+Shutdown        giving back the lock of the delay queue: the executor is next
+Tick            the clock's own step
+==============  ===========================================================
+
+Compared are the clock, what each bucket holds and its key, the wheels' clocks, the queue, who holds
+the read-write lock and who waits for it, and what has become of each task. Left out are `pc` and
+the registers; levels in which no bucket is used (the code makes a level in steps of its own); the
+deadline of a task that does not wait; the older entry of a task that has been added again, which
+the code unlinks in a step of its own; and the clocks of upper levels while somebody writes, since
+the code advances one level after the other.
+"""
+
+from collections.abc import Container, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MethodType
+
+from wheelproof.sync import AtomicInteger, DeferredExecutor
+from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
+from wheelproof_spec.components.timer.graph.system_timer_module import IDLE
+from wheelproof_spec.engines.explore.read_write_lock import ModelReadWriteLock
+from wheelproof_spec.engines.graph.names import attributes, members
+from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.tlc.states import State, Value, make_function
+
+CLOCK = "clock"
+"""The name of the thread that lets time go on."""
+
+_ACTIONS: Mapping[tuple[str, str], str] = {
+    ("add", "_RequestRead"): "LockRead",
+    ("add", "_AwaitRead"): "LockRead",
+    ("set_timer_task_entry", "Exchange"): "Bind",
+    ("_link", "Set"): "Link",
+    ("set_expiration", "Exchange"): "SetExpiration",
+    ("offer", "Acquire"): "Offer",
+    ("claim", "CompareAndSet"): "Submit",
+    ("cancel", "CompareAndSet"): "CancelUnbind",
+    ("advance_clock", "_RequestWrite"): "LockWrite",
+    ("advance_clock", "_AwaitWrite"): "LockWrite",
+    ("hi_res_clock_ms", "Get"): "Poll",
+    ("get_expiration", "Get"): "AdvanceClock",
+    ("flush", "Set"): "FlushEnd",
+    ("advance_clock", "_ReleaseWrite"): "UnlockWrite",
+    ("close", "_RequestWrite"): "CloseLock",
+    ("close", "_AwaitWrite"): "CloseLock",
+    ("close", "_ReleaseWrite"): "CloseUnlock",
+    ("close", "Release"): "Shutdown",
+}
+_UNLINK = ("_holds", "Get")
+_LEAVE = ("add", "_ReleaseRead")
+_TICK = ("tick", "Add")
+
+
+@dataclass(frozen=True, slots=True)
+class _Level:
+    """A wheel, and its buckets with the root of each."""
+
+    wheel: TimingWheel
+    buckets: Sequence[tuple[TimerTaskList, object]]
+
+
+class SystemTimerView:
+    """The view of one run.
+
+    `clock` is the cell with the time, `tasks` are known by their names, `cancellers` are the
+    threads that cancel; time stops at `max_time_ms`
+    unless a task still waits.
+    """
+
+    def __init__(
+        self,
+        *,
+        timer: SystemTimer,
+        executor: DeferredExecutor,
+        clock: AtomicInteger,
+        tasks: Mapping[str, TimerTask],
+        cancellers: Container[str],
+        max_time_ms: int,
+    ) -> None:
+        self._timer: Mapping[str, object] = vars(timer)
+        self._executor: Mapping[str, object] = vars(executor)
+        self._delay_queue: Mapping[str, object] = vars(self._timer["_delay_queue"])
+        lock = self._timer["_lock"]
+        assert isinstance(lock, ModelReadWriteLock)
+        self._lock = lock
+        self._clock = clock
+        self._tasks = tasks
+        self._cancellers = cancellers
+        self._names = {id(task): name for name, task in tasks.items()}
+        self._max_time_ms = max_time_ms
+        self._known_levels: list[_Level] = []
+
+    def state(self, moment: Moment) -> State:
+        """Return the variables of SystemTimer, as far as they are compared."""
+        name = moment.threads
+        held = self._lock.state
+        levels = self._levels()
+        return {
+            "now": self._clock.get(),
+            "readers": frozenset(name[number] for number in held.readers),
+            "writer": "" if held.writer is None else name[held.writer],
+            "queued": frozenset(
+                name[number] for number in held.waiting_readers | held.waiting_writers
+            ),
+            "admitted": frozenset(name[number] for number in held.admitted),
+            "closed": self._is_closed(),
+            "shut": bool(self._executor["_shut_down"]),
+            **self._fates(),
+            "clock": levels[0].wheel.current_time_ms,
+            "wheel": self._wheel(levels, with_clocks=held.writer is None),
+            "queue": self._queue(levels),
+        }
+
+    def label(self, step: Step) -> str | None:
+        """Return the action that takes effect with a step, with its thread."""
+        key = step.site, step.operation
+        if key == _TICK:
+            return "Tick"
+        if key == _LEAVE:
+            action: str | None = "Refuse" if self._is_closed() else "UnlockRead"
+        elif key == _UNLINK:
+            action = "CancelRemove" if step.thread in self._cancellers else "FlushEntry"
+        else:
+            action = _ACTIONS.get(key)
+        return None if action is None else f"{step.thread}: {action}"
+
+    def permits(self, step: Step, moment: Moment) -> bool:
+        """Let time go on as MCLater does."""
+        del moment
+        if step.thread != CLOCK:
+            return True
+        now = self._clock.get()
+        bound = (task.get_timer_task_entry() for task in self._tasks.values())
+        return now < self._max_time_ms or any(
+            entry is not None and entry.expiration_ms > now for entry in bound
+        )
+
+    def _is_closed(self) -> bool:
+        return bool(self._timer["_closed"])
+
+    def _fates(self) -> dict[str, Value]:
+        bound = {name: task.get_timer_task_entry() for name, task in self._tasks.items()}
+        run = members(self._executor["_tasks"], MethodType)
+        submitted = {id(one.__self__) for one in run}
+        return {
+            "state": _function(
+                tuple(
+                    (name, _fate(bound[name], submitted=id(task) in submitted))
+                    for name, task in self._tasks.items()
+                )
+            ),
+            "deadline": _function(
+                tuple((name, entry.expiration_ms if entry else 0) for name, entry in bound.items())
+            ),
+        }
+
+    def _levels(self) -> list[_Level]:
+        levels = self._known_levels
+        wheel = levels[-1].wheel.overflow_wheel if levels else self._timer["_timing_wheel"]
+        while isinstance(wheel, TimingWheel):
+            buckets = members(attributes(wheel)["_buckets"], TimerTaskList)
+            levels.append(_Level(wheel, [(one, attributes(one)["_root"]) for one in buckets]))
+            wheel = wheel.overflow_wheel
+        return levels
+
+    def _wheel(self, levels: list[_Level], *, with_clocks: bool) -> Value:
+        used: list[tuple[Value, Value]] = []
+        for number, level in enumerate(levels):
+            clock = (level.wheel.current_time_ms,) if with_clocks else ()
+            for index, (bucket, root) in enumerate(level.buckets):
+                tasks, key = self._content(root), bucket.get_expiration()
+                if tasks or key != IDLE:
+                    used.append(((number, index), (key, *clock, tasks)))
+        return _function(tuple(used))
+
+    def _content(self, root: object) -> tuple[Value, ...]:
+        """Return the tasks linked to a bucket, in order, but for entries that were replaced."""
+        tasks: list[Value] = []
+        entry: object = getattr(root, "next", root)
+        while isinstance(entry, TimerTaskEntry) and entry is not root:
+            if entry.timer_task.get_timer_task_entry() in (entry, None):
+                tasks.append(self._names[id(entry.timer_task)])
+            entry = entry.next
+        return tuple(tasks)
+
+    def _queue(self, levels: list[_Level]) -> Value:
+        queued = members(self._delay_queue["_heap"], TimerTaskList)
+        return frozenset(
+            (bucket.get_expiration(), number, index)
+            for number, level in enumerate(levels)
+            for index, (bucket, _) in enumerate(level.buckets)
+            if bucket in queued
+        )
+
+
+@cache
+def _function(pairs: tuple[tuple[Value, Value], ...]) -> Value:
+    # Many states share a value, and to sort the arguments takes time.
+    return make_function(pairs)
+
+
+def _fate(entry: TimerTaskEntry | None, *, submitted: bool) -> str:
+    if entry is not None:
+        return "waiting"
+    return "submitted" if submitted else "unbound"

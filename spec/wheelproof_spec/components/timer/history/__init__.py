@@ -1,0 +1,1 @@
+"""The judge of a timer's recorded history."""

@@ -1,0 +1,70 @@
+"""One task of a timer in a history, as long as no two calls on it overlap."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+from wheelproof_spec.components.timer.history.states import (
+    OpenAdd,
+    OpenCancel,
+    TaskState,
+    TaskStates,
+    Waiting,
+)
+
+
+class Phase(Enum):
+    """Where a task is, as far as its calls do not overlap."""
+
+    IDLE = "idle"
+    ADDING = "adding"
+    WAITING = "waiting"
+    DUE = "due"
+    SUBMITTED = "submitted"
+    OVERLAPPED = "overlapped"
+    GONE = "gone"
+
+
+@dataclass(slots=True, eq=False)
+class Task:
+    """One task, from its add until nothing can be said about it any more.
+
+    `dues` are the times at which it may be due, as intervals in order, from `low` to `high`;
+    `call` is the index at which its add began and `settled` where it returned, `due_since` where
+    the clock reached its due time.
+    """
+
+    name: str
+    phase: Phase
+    call: int = -1
+    mark: int = 0
+    delay_ms: int = 0
+    dues: tuple[tuple[int, int], ...] = ()
+    low: int = 0
+    high: int = 0
+    settled: int = -1
+    due_since: int = -1
+    cancel: int | None = None
+    cancel_in_time: bool = False
+    cancel_epoch: int = 0
+    states: TaskStates | None = None
+
+
+def states_of(task: Task) -> set[TaskState]:
+    """Return the states that a simple task can be in."""
+    calls: frozenset[OpenAdd | OpenCancel] = frozenset()
+    if task.cancel is not None:
+        calls = frozenset({OpenCancel(task.cancel)})
+    phase = task.phase
+    if phase is Phase.ADDING:
+        return {TaskState(None, 0, calls | {OpenAdd(task.call, task.mark, task.delay_ms)})}
+    # Submitted by an advance that returned while a cancel is under way, which may have been first.
+    overtaken = phase is Phase.SUBMITTED and task.cancel is not None and task.cancel_in_time
+    if phase is Phase.WAITING or phase is Phase.DUE or overtaken:
+        return {TaskState(Waiting(low, high, task.call), 0, calls) for low, high in task.dues}
+    return {TaskState(None, 1 if phase is Phase.SUBMITTED else 0, calls)}
+
+
+def is_unrun(item: tuple[int, int, Task]) -> bool:
+    """Tell whether an item of the heap of due tasks still stands for one that has not run."""
+    _, settled, task = item
+    return task.settled == settled and task.phase in (Phase.DUE, Phase.SUBMITTED)

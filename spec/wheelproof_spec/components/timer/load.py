@@ -1,0 +1,101 @@
+"""Callers that add, cancel one another's tasks, add again, and ask for the size."""
+
+import random
+from itertools import count
+
+from wheelproof import sync
+from wheelproof.timer import SystemTimer, TimerTask
+from wheelproof.units import Millis
+from wheelproof_spec.components.timer.events import (
+    AddAsked,
+    AdvanceAnswer,
+    AdvanceAsked,
+    CancelAnswer,
+    SizeAnswer,
+    TaskAsked,
+    TimerSettings,
+)
+from wheelproof_spec.engines.history.recording.callers import Callers
+from wheelproof_spec.engines.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
+from wheelproof_spec.engines.history.recording.load_recorder import NOTHING, LoadRecorder
+
+_TICK_MS = 1
+_WHEEL_SIZE = 20
+_ADVANCE_MS = Millis(10)
+
+
+class _Task(TimerTask):
+    __slots__ = ("_recorder", "asked")
+
+    def __init__(self, name: str, delay_ms: int, recorder: LoadRecorder) -> None:
+        super().__init__(delay_ms)
+        self.asked = TaskAsked(task=name)
+        self._recorder = recorder
+
+    def run(self) -> None:
+        """Take note of it."""
+        self._recorder.begins("run", self.asked)
+
+
+class TimerLoad:
+    """A SystemTimer with one thread that advances it."""
+
+    def __init__(self) -> None:
+        self._timer = SystemTimer("load", tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE)
+        self._names = count()
+        self._recent: list[_Task | None] = [None] * RECENT
+        self._finished = False
+
+    @property
+    def config(self) -> TimerSettings:
+        """The settings of the timer."""
+        return TimerSettings(
+            tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE, runs="later", lateness_ms=LATENESS_MS
+        )
+
+    def run(self, recorder: LoadRecorder, callers: Callers) -> None:
+        """Use the timer until every task has run or is cancelled."""
+        reaper = sync.thread(lambda: self._reap(recorder), "reaper")
+        reaper.start()
+        try:
+            callers.act(lambda dice, _: self._act(recorder, dice))
+            wait_until_quiet(lambda: self._timer.size() == 0)
+        finally:
+            self._finished = True
+            reaper.join()
+            self._timer.close()
+
+    def _reap(self, recorder: LoadRecorder) -> None:
+        timer, asked = self._timer, AdvanceAsked(timeout_ms=_ADVANCE_MS)
+        while not self._finished:
+            recorder.call(
+                "advance", asked, lambda: AdvanceAnswer(expired=timer.advance_clock(_ADVANCE_MS))
+            )
+
+    def _act(self, recorder: LoadRecorder, dice: random.Random) -> None:
+        choice, known = dice.randrange(100), dice.choice(self._recent)
+        if choice < 5:
+            recorder.call("size", NOTHING, lambda: SizeAnswer(size=self._timer.size()))
+        elif choice < 30 and known is not None:
+            recorder.call("cancel", known.asked, lambda: CancelAnswer(cancelled=known.cancel()))
+        elif choice < 35 and known is not None:
+            self._add(recorder, known)
+        else:
+            task = _Task(f"t{next(self._names)}", _delay_ms(dice), recorder)
+            # Published first: others may cancel it, or add it again, while it is being added.
+            self._recent[dice.randrange(RECENT)] = task
+            self._add(recorder, task)
+
+    def _add(self, recorder: LoadRecorder, task: _Task) -> None:
+        asked = AddAsked(task=task.asked.task, delay_ms=task.delay_ms)
+        recorder.do("add", asked, lambda: self._timer.add(task))
+
+
+def _delay_ms(dice: random.Random) -> int:
+    """Half of them in the lowest wheel, and some on each of the next two."""
+    choice = dice.randrange(100)
+    if choice < 5:
+        return 0
+    if choice < 55:
+        return dice.randrange(1, 20)
+    return dice.randrange(20, 200) if choice < 90 else dice.randrange(200, 600)

@@ -1,0 +1,1 @@
+"""What the model checker explores of the timer."""

@@ -1,0 +1,198 @@
+"""The timer in its world: clocks that move, waits, the reaper, and the executor's own thread."""
+
+from functools import partial
+
+from wheelproof import sync
+from wheelproof.clock import ManualClock
+from wheelproof.errors import RejectedExecutionError, TimerClosedError
+from wheelproof.sync import DeferredExecutor
+from wheelproof.timer import SystemTimer, SystemTimerReaper, TimerTask
+from wheelproof.units import Millis
+from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
+from wheelproof_spec.components.timer.programs.system_timer import Bench
+from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.engines.explore.settings import Settings
+from wheelproof_spec.engines.explore.timing import TimeMode
+
+_LAZY = Settings(time=TimeMode.LAZY)
+_LATER_MS = 10
+
+
+class _ExecutorTask(TimerTask):
+    """A task that counts in a cell, since it runs on the executor's thread."""
+
+    __slots__ = ("runs",)
+
+    def __init__(self, delay_ms: int) -> None:
+        super().__init__(delay_ms)
+        self.runs = sync.atomic_integer(0, "runs")
+
+    def run(self) -> None:
+        self.runs.add_and_get(1)
+
+
+class _Closer(TimerTask):
+    """A task that closes its own timer."""
+
+    __slots__ = ("_timer",)
+
+    def __init__(self, timer: SystemTimer) -> None:
+        super().__init__(0)
+        self._timer = timer
+
+    def run(self) -> None:
+        self._timer.close()
+
+
+def cancel_advance_and_add() -> Scenario:
+    """A task comes down from the overflow wheel, is cancelled, and another one is added."""
+    bench = Bench(SystemTimer)
+    task = bench.task(3)
+    bench.at(2)
+    return Scenario(
+        threads={
+            "cancel": task.cancel_and_count,
+            "advance": bench.advance,
+            "add": partial(bench.add, IdleTask(1)),
+        },
+        check=bench.check,
+    )
+
+
+def two_adds_against_advance() -> Scenario:
+    """Two tasks are added, one of them beyond the lowest wheel, while the clock is advanced."""
+    bench = Bench(SystemTimer)
+    bench.task(1)
+    bench.at(1)
+    return Scenario(
+        threads={
+            "add near": partial(bench.add, IdleTask(0)),
+            "add far": partial(bench.add, IdleTask(2)),
+            "advance": bench.advance,
+        },
+        check=bench.check,
+    )
+
+
+def wait_for_the_clock() -> Scenario:
+    """An advance waits for a bucket while the manual clock is moved: it is woken, or sees it."""
+    clock, executor, timer = _manual()
+    task = IdleTask(1)
+    timer.add(task)
+
+    def advance() -> None:
+        assert timer.advance_clock(Millis(1)), "nothing was due"
+
+    def check() -> None:
+        executor.run_pending()
+        assert task.runs == 1, f"ran {task.runs} times"
+
+    return Scenario(threads={"advance": advance, "clock": partial(clock.advance, 1)}, check=check)
+
+
+def wait_for_an_add() -> Scenario:
+    """An advance waits while a task is added and the clock is moved past its deadline."""
+    clock, executor, timer = _manual()
+    task = IdleTask(1)
+
+    def check() -> None:
+        clock.advance(_LATER_MS)
+        timer.advance_clock(Millis(0))
+        executor.run_pending()
+        assert task.runs == 1, f"ran {task.runs} times"
+        assert timer.size() == 0, f"{timer.size()} tasks are left"
+
+    def advance() -> None:
+        timer.advance_clock(Millis(2))
+
+    return Scenario(
+        threads={
+            "advance": advance,
+            "clock": [partial(clock.advance, 1)] * 2,
+            "add": partial(timer.add, task),
+        },
+        check=check,
+    )
+
+
+def close_against_wait() -> Scenario:
+    """A timer is closed while an advance waits: the wait ends."""
+    _, _, timer = _manual()
+
+    def advance() -> None:
+        try:
+            timer.advance_clock(Millis(_LATER_MS))
+        except TimerClosedError:
+            return
+
+    return Scenario(threads={"advance": advance, "close": timer.close})
+
+
+def reaper() -> Scenario:
+    """A reaper's timer gets a task, its time comes, and it is closed: the reaper's thread ends."""
+    clock, executor, timer = _manual()
+    task = IdleTask(1)
+    reaped = SystemTimerReaper("reaper", timer)
+
+    def use() -> None:
+        reaped.add(task)
+        clock.advance(1)
+        reaped.close()
+
+    def check() -> None:
+        executor.run_pending()
+        assert task.runs <= 1, f"ran {task.runs} times"
+
+    return Scenario(threads={"use": use}, check=check)
+
+
+def executor_against_close() -> Scenario:
+    """With the executor's own thread: what was submitted before `close` has run when it returns."""
+    timer = SystemTimer("explored", tick_ms=1, wheel_size=2, start_ms=0)
+    first, second = _ExecutorTask(0), _ExecutorTask(0)
+    accepted: list[_ExecutorTask] = []
+
+    def add_and_close() -> None:
+        timer.add(first)
+        timer.close()
+        assert first.runs.get() == 1, "closed before the task had run"
+
+    def add() -> None:
+        try:
+            timer.add(second)
+        except RejectedExecutionError:
+            return
+        accepted.append(second)
+
+    def check() -> None:
+        assert second.runs.get() == len(accepted), "accepted and not run, or run and refused"
+
+    return Scenario(threads={"add and close": add_and_close, "add": add}, check=check)
+
+
+def close_by_a_task() -> Scenario:
+    """A task closes its own timer on the executor's thread, which does not wait for itself."""
+    timer = SystemTimer("explored", tick_ms=1, wheel_size=2, start_ms=0)
+    return Scenario(threads={"add": partial(timer.add, _Closer(timer))})
+
+
+def _manual() -> tuple[ManualClock, DeferredExecutor, SystemTimer]:
+    clock, executor = ManualClock(0), DeferredExecutor()
+    timer = SystemTimer(
+        "explored", tick_ms=1, wheel_size=2, start_ms=0, clock=clock, executor=executor
+    )
+    return clock, executor, timer
+
+
+TIMER_WORLD: tuple[Program, ...] = (
+    program("timer-cancel-advance-add", cancel_advance_and_add),
+    program("timer-two-adds-against-advance", two_adds_against_advance),
+    program("timer-wait-clock", wait_for_the_clock),
+    program("timer-wait-add", wait_for_an_add),
+    program("timer-wait-close", close_against_wait),
+    program("timer-reaper", reaper),
+    # The executor is given five seconds to end, which pass only when nothing else can happen.
+    program("timer-executor-close", executor_against_close, _LAZY),
+    program("timer-close-by-task", close_by_a_task),
+)

@@ -1,0 +1,187 @@
+"""How the public calls of the reference's timer are recorded."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec
+
+from wheelproof.clock import ManualClock
+from wheelproof.timer import SystemTimer, TimerTask
+from wheelproof.timer.system_timer import DEFAULT_TICK_MS
+from wheelproof.timer.timer_task import TimerTaskEntry
+from wheelproof.units import Millis
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
+from wheelproof_spec.components.timer.events import (
+    AddAsked,
+    AdvanceAnswer,
+    AdvanceAsked,
+    CancelAnswer,
+    SizeAnswer,
+    TaskAsked,
+    TickAsked,
+    TimerSettings,
+)
+from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, Run, nothing
+
+_P = ParamSpec("_P")
+Replacements = dict[tuple[type[object], str], Callable[..., object]]
+
+
+class TimerRecorder:
+    """Records timers, and the moves of the manual clocks that they are on."""
+
+    def __init__(self, writer: HistoryWriter) -> None:
+        self._writer = writer
+        self._timer_of: dict[int, Run] = {}
+        self._clocks: dict[int, tuple[ManualClock, list[Run]]] = {}
+        self._settings: dict[int, tuple[int, ManualClock | None]] = {}
+
+    def replacements(self) -> Replacements:
+        """Return the methods that record, by the class and the name that they replace."""
+        return {
+            (SystemTimer, "__init__"): self._made(SystemTimer.__init__),
+            (SystemTimer, "add"): self._add(SystemTimer.add),
+            (SystemTimer, "advance_clock"): self._advance(SystemTimer.advance_clock),
+            (SystemTimer, "size"): self._size(SystemTimer.size),
+            (SystemTimer, "close"): self._close(SystemTimer.close),
+            (TimerTask, "cancel"): self._cancel(TimerTask.cancel),
+            (TimerTask, "claim"): self._claim(TimerTask.claim),
+            (ManualClock, "advance"): self._move(ManualClock.advance, relative=True),
+            (ManualClock, "advance_to"): self._move(ManualClock.advance_to, relative=False),
+        }
+
+    def settings_of(self, timer: object) -> tuple[int, ManualClock | None] | None:
+        """Return the tick of a timer in ms, and its clock if that is a manual one."""
+        return self._settings.get(id(timer))
+
+    def follow(self, clock: ManualClock, run: Run) -> None:
+        """Write the moves of a clock into a history, too."""
+        self._clocks.setdefault(id(clock), (clock, []))[1].append(run)
+
+    def _made(self, original: Callable[_P, None]) -> Callable[_P, None]:
+        @wraps(original)
+        def made(*args: _P.args, **kwargs: _P.kwargs) -> None:
+            original(*args, **kwargs)
+            tick_ms = kwargs.get("tick_ms", DEFAULT_TICK_MS)
+            assert isinstance(tick_ms, int)
+            clock = kwargs.get("clock")
+            manual = clock if isinstance(clock, ManualClock) else None
+            # A deferred executor runs later, but what is recorded is the submission.
+            settings = TimerSettings(
+                tick_ms=tick_ms,
+                runs="inline",
+                start_ms=ABSENT if manual is None else manual.hi_res_clock_ms(),
+            )
+            run = self._writer.made(args[0], "timer", settings, virtual=manual is not None)
+            self._settings[id(args[0])] = tick_ms, manual
+            if manual is not None:
+                self.follow(manual, run)
+
+        return made
+
+    def _move(
+        self, original: Callable[[ManualClock, int], None], *, relative: bool
+    ) -> Callable[[ManualClock, int], None]:
+        @wraps(original)
+        def move(clock: ManualClock, time_ms: int) -> None:
+            _, runs = self._clocks.get(id(clock), (clock, []))
+            to_ms = clock.hi_res_clock_ms() + time_ms if runs and relative else time_ms
+            self._ticking(runs, to_ms, lambda: original(clock, time_ms))
+
+        return move
+
+    def _ticking(self, runs: list[Run], to_ms: int, move: Callable[[], None]) -> None:
+        if not runs:
+            move()
+            return
+        first, rest = runs[0], runs[1:]
+        asked = TickAsked(to_ms=Millis(to_ms))
+        self._writer.call(first, "tick", asked, nothing, lambda: self._ticking(rest, to_ms, move))
+
+    def _add(
+        self, original: Callable[[SystemTimer, TimerTask], None]
+    ) -> Callable[[SystemTimer, TimerTask], None]:
+        @wraps(original)
+        def add(timer: SystemTimer, timer_task: TimerTask) -> None:
+            run = self._writer.run_of(timer)
+            if run is None:
+                original(timer, timer_task)
+                return
+            name = self._writer.name(run, timer_task, "task")
+            self._timer_of[id(timer_task)] = run
+            asked = AddAsked(task=name, delay_ms=timer_task.delay_ms)
+            self._writer.call(run, "add", asked, nothing, lambda: original(timer, timer_task))
+
+        return add
+
+    def _advance(
+        self, original: Callable[[SystemTimer, Millis], bool]
+    ) -> Callable[[SystemTimer, Millis], bool]:
+        @wraps(original)
+        def advance_clock(timer: SystemTimer, timeout_ms: Millis) -> bool:
+            run = self._writer.run_of(timer)
+            if run is None:
+                return original(timer, timeout_ms)
+            asked = AdvanceAsked(timeout_ms=timeout_ms)
+            return self._writer.call(
+                run, "advance", asked, _expired, lambda: original(timer, timeout_ms)
+            )
+
+        return advance_clock
+
+    def _size(self, original: Callable[[SystemTimer], int]) -> Callable[[SystemTimer], int]:
+        @wraps(original)
+        def size(timer: SystemTimer) -> int:
+            run = self._writer.run_of(timer)
+            if run is None:
+                return original(timer)
+            return self._writer.call(run, "size", Nothing(), _size_of, lambda: original(timer))
+
+        return size
+
+    def _close(self, original: Callable[[SystemTimer], None]) -> Callable[[SystemTimer], None]:
+        @wraps(original)
+        def close(timer: SystemTimer) -> None:
+            run = self._writer.run_of(timer)
+            if run is None:
+                original(timer)
+                return
+            self._writer.call(run, "close", Nothing(), nothing, lambda: original(timer))
+
+        return close
+
+    def _cancel(self, original: Callable[[TimerTask], bool]) -> Callable[[TimerTask], bool]:
+        @wraps(original)
+        def cancel(task: TimerTask) -> bool:
+            run = self._timer_of.get(id(task))
+            if run is None:
+                return original(task)
+            asked = TaskAsked(task=self._writer.name(run, task, "task"))
+            return self._writer.call(run, "cancel", asked, _cancelled, lambda: original(task))
+
+        return cancel
+
+    def _claim(
+        self, original: Callable[[TimerTask, TimerTaskEntry], bool]
+    ) -> Callable[[TimerTask, TimerTaskEntry], bool]:
+        @wraps(original)
+        def claim(task: TimerTask, entry: TimerTaskEntry) -> bool:
+            claimed = original(task, entry)
+            run = self._timer_of.get(id(task))
+            if claimed and run is not None:
+                asked = TaskAsked(task=self._writer.name(run, task, "task"))
+                self._writer.happens(run, "run", asked)
+            return claimed
+
+        return claim
+
+
+def _expired(result: bool) -> AdvanceAnswer:
+    return AdvanceAnswer(expired=result)
+
+
+def _size_of(result: int) -> SizeAnswer:
+    return SizeAnswer(size=result)
+
+
+def _cancelled(result: bool) -> CancelAnswer:
+    return CancelAnswer(cancelled=result)

@@ -1,0 +1,98 @@
+"""The reference's SystemTimer behind the door of `port`."""
+
+from wheelproof.clock import ManualClock
+from wheelproof.errors import WheelproofError
+from wheelproof.sync import DeferredExecutor
+from wheelproof.timer import SystemTimer, TimerTask
+from wheelproof.units import Millis
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.components.timer.calls import (
+    Add,
+    Advance,
+    Cancel,
+    Reset,
+    Size,
+    TaskId,
+    TimerCall,
+    TimerConfig,
+    TimerObservation,
+)
+
+
+class ReferenceTimerPort:
+    """Drives a SystemTimer, or a subclass of it, on a manual clock and a deferred executor."""
+
+    def __init__(self, timer_class: type[SystemTimer] = SystemTimer) -> None:
+        self._timer_class = timer_class
+        self._reset(TimerConfig())
+
+    def perform(self, call: TimerCall) -> TimerObservation:
+        """Make `call`; see `Port.perform`."""
+        try:
+            match call:
+                case Reset(config=config):
+                    self._reset(config)
+                    return TimerObservation()
+                case Add(task=task, delay_ms=delay_ms):
+                    self._timer.add(self._task(task, delay_ms))
+                    return self._observe()
+                case Cancel(task=task):
+                    known = self._tasks.get(task)
+                    return self._observe(cancelled=known is not None and known.cancel())
+                case Advance(to_ms=to_ms):
+                    self._clock.advance_to(to_ms)
+                    self._timer.advance_clock(Millis(0))
+                    return self._observe()
+                case Size():
+                    return self._observe(size=self._timer.size())
+        except WheelproofError as error:
+            raise refused(error) from error
+
+    def _reset(self, config: TimerConfig) -> None:
+        self._clock = ManualClock(config.start_ms)
+        self._executor = DeferredExecutor()
+        self._timer = self._timer_class(
+            "reference",
+            tick_ms=config.tick_ms,
+            wheel_size=config.wheel_size,
+            clock=self._clock,
+            executor=self._executor,
+        )
+        self._tasks: dict[TaskId, _NamedTask] = {}
+        self._fired: list[TaskId] = []
+
+    def _task(self, name: TaskId, delay_ms: int) -> "_NamedTask":
+        """Return the task of this name; with another delay, which is fixed, it is a new one."""
+        known = self._tasks.get(name)
+        if known is not None and known.delay_ms == delay_ms:
+            return known
+        fresh = _NamedTask(name, delay_ms, self._fired)
+        if known is not None:
+            known.cancel()
+        self._tasks[name] = fresh
+        return fresh
+
+    def _observe(
+        self, *, cancelled: bool | None = None, size: int | None = None
+    ) -> TimerObservation:
+        self._executor.run_pending()
+        fired = tuple(self._fired)
+        self._fired.clear()
+        return TimerObservation(fired=fired, cancelled=cancelled, size=size)
+
+
+class _NamedTask(TimerTask):
+    __slots__ = ("_fired", "_name")
+
+    def __init__(self, name: TaskId, delay_ms: int, fired: list[TaskId]) -> None:
+        super().__init__(delay_ms)
+        self._name = name
+        self._fired = fired
+
+    def run(self) -> None:
+        self._fired.append(self._name)
+
+
+def refused(error: WheelproofError) -> RefusedError:
+    """Return an error of the reference as the refusal that it is to a driver."""
+    return RefusedError(type(error).__name__.removesuffix("Error"), str(error))

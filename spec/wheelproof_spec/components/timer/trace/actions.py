@@ -1,0 +1,404 @@
+"""The actions of SystemTimer.tla, replayed: each checks its guard, then takes the step.
+
+An action that cannot be taken raises `UnexplainedError` and changes nothing. What was observed is
+compared with what the action does; what was not is free. The lock has no order here
+(`LockOrder = "none"`): whoever comes takes what is free, which allows whatever a fair lock does.
+"""
+
+from collections.abc import Callable, Mapping
+
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.components.timer.events import (
+    AddAsked,
+    Bound,
+    BucketSeen,
+    Cancelled,
+    Claimed,
+    ClockRead,
+    EntryTaken,
+    ExpirationSet,
+    Found,
+    InsertSeen,
+    TaskAsked,
+    WheelClock,
+)
+from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState, TimerState
+from wheelproof_spec.components.timer.trace.step import (
+    SeveralError,
+    UnobservedError,
+    fits,
+    put_down,
+    refuse,
+    require_bucket,
+    require_pc,
+    require_same,
+    words_of,
+)
+
+_FLUSHING = {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit"}
+NO_LIMIT = 2**63
+
+
+class TimerActions:
+    """The actions on one state, which they change."""
+
+    def __init__(self, state: TimerState, *, poll_under_lock: bool) -> None:
+        self.state = state
+        self.poll_under_lock = poll_under_lock
+        self.earliest = -NO_LIMIT
+        self.latest = NO_LIMIT
+        """What the clock can show at least and at most at this step."""
+        self.chosen: Bucket | None = None
+        """Which bucket is meant, where several can be."""
+        self.plain: Mapping[str, Callable[[ThreadState], None]] = {
+            "LockRead": self._lock_read,
+            "Refuse": self._refuse,
+            "UnlockRead": self._unlock_read,
+            "StartAdvance": self._start_advance,
+            "AwaitDue": self._await_due,
+            "TimeOut": self._time_out,
+            "LockWrite": self._lock_write,
+            "PollNothing": self._poll_nothing,
+            "FlushLock": self._flush_lock,
+            "FlushEnd": self._flush_end,
+            "UnlockWrite": self._unlock_write,
+            "CloseLock": self._close_lock,
+            "CloseUnlock": self._close_unlock,
+            "Shutdown": self._shutdown,
+        }
+        self.seeing: Mapping[str, Callable[[ThreadState, object], None]] = {
+            "ReadClock": self._read_clock,
+            "Insert": self._insert,
+            "Link": self._link,
+            "SetExpiration": self._set_expiration,
+            "Offer": self._offer,
+            "Submit": self._submit,
+            "CancelUnbind": self._cancel_unbind,
+            "PollOutside": self._poll_outside,
+            "Poll": self._poll,
+            "AdvanceClock": self._advance_clock,
+            "FlushEntry": self._flush_entry,
+        }
+        self.asked: Mapping[str, Callable[[ThreadState, object, object], None]] = {
+            "Bind": self._bind,
+            "CancelRemove": self._cancel_remove,
+        }
+
+    def step(self, thread: str, action: str, seen: tuple[object, object]) -> None:
+        """Take one step, of which `seen` are the arguments and what was observed."""
+        state = self.state
+        t = state.threads.get(thread) or state.thread(thread)
+        plain = self.plain.get(action)
+        if plain is not None:
+            plain(t)
+            return
+        seeing = self.seeing.get(action)
+        if seeing is not None:
+            seeing(t, seen[1])
+        else:
+            self.asked[action](t, *seen)
+
+    # Adding
+
+    def _lock_read(self, t: ThreadState) -> None:
+        state = self.state
+        require_pc(t, "Idle", "LockRead")
+        if state.writer:
+            refuse("nobody holds the write side", f"{state.writer} holds it", "the lock is taken")
+        state.readers.add(t.name)
+        t.pc = "Refuse" if state.closed else "ReadClock"
+
+    def _refuse(self, t: ThreadState) -> None:
+        require_pc(t, "Refuse", "Refuse")
+        self.state.readers.discard(t.name)
+        t.pc = "Idle"
+
+    def _read_clock(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "ReadClock", "ReadClock")
+        state = self.state
+        if isinstance(obs, ClockRead) and isinstance(obs.now_ms, int):
+            if obs.now_ms < state.now:
+                refuse(f"a reading of {state.now} ms or more", f"{obs.now_ms} ms", "clocks go on")
+            if obs.now_ms > self.latest:
+                refuse(f"a reading of {self.latest} ms or less", f"{obs.now_ms} ms", "not yet")
+            state.now = obs.now_ms
+        elif self.earliest != self.latest:
+            raise UnobservedError("ReadClock without what the clock showed (t_ms or now_ms)")
+        t.reading = state.now
+        t.pc = "Bind"
+
+    def _bind(self, t: ThreadState, args: object, obs: object) -> None:
+        require_pc(t, "Bind", "Bind")
+        assert isinstance(args, AddAsked)
+        state, task = self.state, args.task
+        for other in state.threads.values():
+            if other.pc == "CancelUnbind" and other.task == task:
+                refuse("nobody holds the task's monitor", f"{other.name} cancels it", "it is held")
+        if state.delay.setdefault(task, args.delay_ms) != args.delay_ms:
+            refuse(
+                f"a delay of {state.delay[task]} ms",
+                f"{args.delay_ms} ms",
+                "the delay of a task is fixed (semantics.md 1)",
+            )
+        expiration = t.reading + args.delay_ms
+        if isinstance(obs, Bound) and isinstance(obs.expiration_ms, int):
+            require_same("expiration_ms", expiration, obs.expiration_ms)
+        state.take_out(task)
+        state.waiting.add(task)
+        state.deadline[task] = expiration
+        t.task = t.hand = task
+        t.reading = 0
+        t.adds = True
+        t.pc = "Insert"
+
+    def _unlock_read(self, t: ThreadState) -> None:
+        require_pc(t, "UnlockRead", "UnlockRead")
+        self.state.readers.discard(t.name)
+        t.task = ""
+        t.adds = False
+        t.pc = "Idle"
+
+    # Putting an entry into the wheel
+
+    def _insert(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "Insert", "Insert")
+        state, task = self.state, t.hand
+        deadline = state.deadline[task]
+        level = state.place_for(deadline) if task in state.waiting else None
+        into = None if level is None else state.bucket_for(deadline, level)
+        if isinstance(obs, InsertSeen):
+            if obs.taken is not ABSENT:
+                require_same("taken", level is not None, obs.taken)
+            require_bucket(into, obs.level, obs.bucket)
+        if level is None:
+            t.pc = "Submit"
+            return
+        state.make_levels(level)
+        t.into = into
+        t.pc = "Link"
+
+    def _link(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "Link", "Link")
+        assert t.into is not None
+        if isinstance(obs, BucketSeen):
+            require_bucket(t.into, obs.level, obs.bucket)
+            if isinstance(obs.expiration_ms, int):
+                require_same("expiration_ms", self.state.key_of(t.into), obs.expiration_ms)
+        self.state.content(t.into).append(t.hand)
+        t.pc = "SetExpiration"
+
+    def _set_expiration(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "SetExpiration", "SetExpiration")
+        assert t.into is not None
+        state = self.state
+        level, index = t.into
+        key = state.key_for(state.deadline[t.hand], level)
+        changed = state.key_of(t.into) != key
+        if isinstance(obs, ExpirationSet):
+            if isinstance(obs.expiration_ms, int):
+                require_same("expiration_ms", key, obs.expiration_ms)
+            if obs.changed is not ABSENT:
+                require_same("changed", changed, obs.changed)
+        state.levels[level].keys[index] = key
+        if changed:
+            t.pc = "Offer"
+        else:
+            t.into = None
+            put_down(t)
+
+    def _offer(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "Offer", "Offer")
+        assert t.into is not None
+        if isinstance(obs, BucketSeen):
+            require_bucket(t.into, obs.level, obs.bucket)
+            if isinstance(obs.expiration_ms, int):
+                require_same("expiration_ms", self.state.key_of(t.into), obs.expiration_ms)
+        self.state.offer(t.into)
+        t.into = None
+        put_down(t)
+
+    def _submit(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "Submit", "Submit")
+        state = self.state
+        claimed = t.hand in state.waiting
+        if isinstance(obs, Claimed) and obs.submitted is not ABSENT:
+            require_same("submitted", claimed and not state.shut, obs.submitted)
+        state.waiting.discard(t.hand)
+        put_down(t)
+
+    # Cancelling
+
+    def _cancel_remove(self, t: ThreadState, args: object, obs: object) -> None:
+        require_pc(t, "Idle", "CancelRemove")
+        assert isinstance(args, TaskAsked)
+        state, task = self.state, args.task
+        found = task in state.waiting
+        if isinstance(obs, Found) and obs.found is not ABSENT:
+            require_same("found", found, obs.found)
+        if not found:
+            return
+        for other in state.threads.values():
+            bucket = other.polled
+            if bucket is not None and other.pc in _FLUSHING and task in state.content(bucket):
+                refuse(
+                    "nobody holds the monitor of the bucket",
+                    f"{other.name} flushes it",
+                    "the entry cannot be taken out meanwhile",
+                )
+        state.take_out(task)
+        t.task = task
+        t.pc = "CancelUnbind"
+
+    def _cancel_unbind(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "CancelUnbind", "CancelUnbind")
+        state = self.state
+        if isinstance(obs, Cancelled) and obs.cancelled is not ABSENT:
+            require_same("cancelled", t.task in state.waiting, obs.cancelled)
+        state.waiting.discard(t.task)
+        t.task = ""
+        t.pc = "Idle"
+
+    # Advancing
+
+    def _start_advance(self, t: ThreadState) -> None:
+        require_pc(t, "Idle", "StartAdvance")
+        t.pc = "AwaitDue"
+
+    def _await_due(self, t: ThreadState) -> None:
+        require_pc(t, "AwaitDue", "AwaitDue")
+        if not self.poll_under_lock:
+            refuse("a poll outside the lock", "a mere wait", "the design is Kafka's")
+        t.pc = "LockWrite"
+
+    def _poll_outside(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "AwaitDue", "PollOutside")
+        if self.poll_under_lock:
+            refuse("a poll under the lock", "a poll outside it", "the design is the reference's")
+        self._take_bucket(t, obs)
+        t.pc = "LockWrite"
+
+    def _time_out(self, t: ThreadState) -> None:
+        require_pc(t, "AwaitDue", "TimeOut")
+        if self.poll_under_lock:
+            refuse("the lock is taken", "it is not", "the design is the reference's")
+        due = [one for one in self.state.heads() if self.state.key_of(one) <= self.state.now]
+        if due:
+            refuse(
+                "nothing in the queue is due", f"bucket {due[0]} is", "the wait ended for nothing"
+            )
+        t.pc = "Idle"
+
+    def _lock_write(self, t: ThreadState) -> None:
+        require_pc(t, "LockWrite", "LockWrite")
+        state = self.state
+        self._take_write(t)
+        if state.closed:
+            t.pc = "UnlockWrite"
+        else:
+            t.pc = "Poll" if t.polled is None else "AdvanceClock"
+
+    def _poll(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "Poll", "Poll")
+        self._take_bucket(t, obs)
+        t.pc = "AdvanceClock"
+
+    def _poll_nothing(self, t: ThreadState) -> None:
+        require_pc(t, "Poll", "PollNothing")
+        state = self.state
+        heads = state.heads()
+        if heads and all(state.key_of(one) <= state.now for one in heads):
+            refuse(
+                f"bucket {heads[0]}, due at {state.key_of(heads[0])} ms, is taken",
+                f"nothing is taken at {state.now} ms or later",
+                "the head of the queue is due",
+            )
+        t.pc = "UnlockWrite"
+
+    def _advance_clock(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "AdvanceClock", "AdvanceClock")
+        assert t.polled is not None
+        state = self.state
+        time, clock, tick = state.key_of(t.polled), state.levels[0].clock, state.tick_ms
+        after = clock if time < clock + tick else time - time % tick
+        if isinstance(obs, WheelClock) and isinstance(obs.wheel_ms, int):
+            require_same("wheel_ms", after, obs.wheel_ms)
+        state.advance(time)
+        t.pc = "FlushLock"
+
+    def _flush_lock(self, t: ThreadState) -> None:
+        require_pc(t, "FlushLock", "FlushLock")
+        t.pc = "FlushEntry"
+
+    def _flush_entry(self, t: ThreadState, obs: object) -> None:
+        require_pc(t, "FlushEntry", "FlushEntry")
+        assert t.polled is not None
+        content = self.state.content(t.polled)
+        if not content:
+            refuse("the bucket is empty", "an entry is taken out", "nothing is linked in it")
+        if isinstance(obs, EntryTaken) and obs.task is not ABSENT:
+            require_same("task", content[0], obs.task)
+        t.hand = content.pop(0)
+        t.pc = "Insert"
+
+    def _flush_end(self, t: ThreadState) -> None:
+        require_pc(t, "FlushEntry", "FlushEnd")
+        assert t.polled is not None
+        content = self.state.content(t.polled)
+        if content:
+            refuse(f"{content[0]!r} is taken out", "the flush ends", "the bucket is not empty")
+        level, index = t.polled
+        self.state.levels[level].keys.pop(index, None)
+        self.state.levels[level].tasks.pop(index, None)
+        t.polled = None
+        t.pc = "Poll"
+
+    def _unlock_write(self, t: ThreadState) -> None:
+        require_pc(t, "UnlockWrite", "UnlockWrite")
+        self.state.writer = ""
+        t.pc = "Idle"
+
+    # Closing
+
+    def _close_lock(self, t: ThreadState) -> None:
+        require_pc(t, "Idle", "CloseLock")
+        self._take_write(t)
+        self.state.closed = True
+        t.pc = "CloseUnlock"
+
+    def _close_unlock(self, t: ThreadState) -> None:
+        require_pc(t, "CloseUnlock", "CloseUnlock")
+        self.state.writer = ""
+        t.pc = "Shutdown"
+
+    def _shutdown(self, t: ThreadState) -> None:
+        require_pc(t, "Shutdown", "Shutdown")
+        self.state.shut = True
+        t.pc = "Idle"
+
+    def _take_write(self, t: ThreadState) -> None:
+        state = self.state
+        if state.writer or state.readers:
+            holder = state.writer or min(state.readers)
+            refuse("nobody holds the lock", f"{holder} holds it", "the lock is taken")
+        state.writer = t.name
+
+    def _take_bucket(self, t: ThreadState, obs: object) -> None:
+        state = self.state
+        heads = state.heads()
+        seen = obs if isinstance(obs, BucketSeen) else BucketSeen()
+        fitting = [one for one in heads if fits(one, seen) and state.key_of(one) <= self.latest]
+        if isinstance(seen.expiration_ms, int):
+            fitting = [one for one in fitting if state.key_of(one) == seen.expiration_ms]
+        if not fitting:
+            first = f"bucket {heads[0]}, due at {state.key_of(heads[0])} ms" if heads else "nothing"
+            refuse(
+                f"{first} is at the head of the queue",
+                words_of(seen),
+                "no such bucket is due first",
+            )
+        if len(fitting) > 1 and self.chosen is None:
+            raise SeveralError(tuple(fitting))
+        bucket = fitting[0] if self.chosen is None else self.chosen
+        state.now = max(state.now, state.key_of(bucket))
+        state.take(bucket)
+        t.polled = bucket

@@ -1,0 +1,371 @@
+"""Records white-box traces of the reference's SystemTimer: one line turns it on.
+
+::
+
+    with tracing(Path("trace.jsonl"), TimerSettings(tick_ms=1, wheel_size=20)):
+        ...  # make one timer, on the system's clock, and use it from any number of threads
+
+Nothing of the timer is replaced: which action of SystemTimer.tla a thread takes is read off the
+locks that it holds and the cells that it touches, in the order in which it does.
+
+A task whose add has ended (submitted, cancelled) gets a new name when it is added again, since the
+module knows tasks and not their entries: so what a cancel left in a bucket (semantics.md 1.11)
+keeps the name of its own add. Left out is one task that two threads add at the same time: the
+module has no name for its two entries.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import wheelproof
+from wheelproof.sync import current_runtime, use_runtime
+from wheelproof.timer.timer_task import TimerTaskEntry
+from wheelproof.timer.timer_task_list import IDLE
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
+from wheelproof_spec.components.timer.events import (
+    AddAsked,
+    Bound,
+    Cancelled,
+    Claimed,
+    ClockRead,
+    EntryTaken,
+    ExpirationSet,
+    Found,
+    TaskAsked,
+    TimerSettings,
+)
+from wheelproof_spec.engines.history.recording.watched_runtime import WatchedRuntime
+
+_TRACE = "timer"
+
+
+@contextmanager
+def tracing(path: Path, settings: TimerSettings) -> Generator[None]:
+    """Record what the timer does that is made inside the block, into `path`.
+
+    `settings` are those that the timer is made with; its start is observed. Raises UsageError if
+    not exactly one timer is made.
+    """
+    watcher = _TimerWatcher()
+    runtime = WatchedRuntime(current_runtime(), watcher)
+    watcher.read_clock_ms = runtime.elapsed_ms
+    with use_runtime(runtime):
+        yield
+    path.write_bytes(b"".join(format_line(line) for line in watcher.lines(settings)))
+
+
+@dataclass(slots=True)
+class _Event:
+    thread: str
+    action: str
+    t_ms: int
+    args: object = ABSENT
+    obs: object = ABSENT
+
+
+@dataclass(slots=True)
+class _Thread:
+    """What is known of one thread: which step it takes next, and what it is about."""
+
+    name: str
+    pc: str = "Idle"
+    monitors: Counter[str] = field(default_factory=Counter[str])
+    guess: _Event | None = None
+    """A step that stands only if the thread does not do the same again before the next one."""
+    entry: TimerTaskEntry | None = None
+    """The entry that is being added or cancelled."""
+    adds: bool = False
+
+
+class _TimerWatcher:
+    def __init__(self) -> None:
+        self.read_clock_ms: Callable[[], int] = lambda: 0
+        self.steps = threading.RLock()
+        self._events: list[_Event] = []
+        self._threads: dict[int, _Thread] = {}
+        self._timers = 0
+        self._now_ms = 0
+        self._start_ms = 0
+        self._names: dict[int, str] = {}
+        """The name of a task by the cell that it is bound in."""
+        self._entries: dict[int, tuple[TimerTaskEntry, str]] = {}
+        """Each entry, by the cell of its list, with the name of its add."""
+        self._bound: dict[int, TimerTaskEntry | None] = {}
+
+    def lines(self, settings: TimerSettings) -> Generator[object]:
+        """Yield the lines of the trace."""
+        if self._timers != 1:
+            raise UsageError(f"a trace is of one timer, but {self._timers} were made in the block")
+        yield TraceHeader(
+            schema="wheelproof.trace/1",
+            kind="header",
+            trace=_TRACE,
+            component="timer",
+            impl=Implementation(name=wheelproof.__name__, version="reference"),
+            config=TimerSettings(
+                tick_ms=settings.tick_ms,
+                wheel_size=settings.wheel_size,
+                start_ms=self._start_ms,
+                design=settings.design,
+            ),
+            clock="monotonic",
+        )
+        taken: Counter[str] = Counter()
+        for seq, event in enumerate(self._events):
+            yield TraceEvent(
+                kind="event",
+                trace=_TRACE,
+                thread=event.thread,
+                tseq=taken[event.thread],
+                action=event.action,
+                args=event.args,
+                obs=event.obs,
+                seq=seq,
+                t_ms=event.t_ms,
+            )
+            taken[event.thread] += 1
+        yield TraceEnd(kind="end", trace=_TRACE, events=len(self._events))
+
+    # What a watcher hears
+
+    def made(self, name: str, primitive: object) -> None:
+        """Note the timer's lock: it is made right after the clock was read."""
+        del primitive
+        if name == "SystemTimer.lock":
+            self._timers += 1
+            self._start_ms = self._now_ms
+
+    def clock_read(self, now_ms: int) -> None:
+        """An adder reads the clock, or the queue looks at its head."""
+        self._now_ms = now_ms
+        t = self._thread()
+        if t.pc == "ReadClock":
+            self._take(t, "ReadClock", obs=ClockRead(now_ms=now_ms))
+            t.pc = "Bind"
+        elif t.pc in ("Poll", "PollOutside") and t.monitors["DelayQueue.lock"]:
+            self._guess(t, "PollNothing" if t.pc == "Poll" else "TimeOut")
+
+    def entered(self, name: str, primitive: object) -> None:
+        """A lock was taken."""
+        del primitive
+        t = self._thread()
+        t.monitors[name] += 1
+        match name:
+            case "SystemTimer.lock.read":
+                self._take(t, "LockRead")
+                t.pc = "ReadClock"
+            case "SystemTimer.lock.write":
+                self._write_locked(t)
+            case "DelayQueue.lock":
+                self._queue_locked(t)
+            case "TimerTaskList.monitor" if t.pc == "FlushLock":
+                self._take(t, "FlushLock")
+                t.pc = "FlushEntry"
+            case _:
+                pass
+
+    def leaving(self, name: str, primitive: object) -> None:
+        """A lock is given back."""
+        del primitive
+        t = self._thread()
+        t.monitors[name] -= 1
+        match name:
+            case "SystemTimer.lock.read":
+                self._insert_unseen(t)
+                self._take(t, "Refuse" if t.pc == "ReadClock" else "UnlockRead")
+                t.pc, t.adds, t.guess = "Idle", False, None
+            case "SystemTimer.lock.write":
+                self._write_unlocked(t)
+            case "TimerTask.monitor" if not t.adds:
+                t.entry = None
+            case _:
+                pass
+
+    def touched(self, name: str, cell: object, how: str, value: object, result: object) -> None:
+        """A cell was read or written."""
+        t = self._thread()
+        match name:
+            case "TimerTask.entry":
+                self._binding_touched(t, cell, how, value, result)
+            case "TimerTaskEntry.list":
+                self._place_touched(t, cell, how, value, result)
+            case "TimerTaskList.expiration":
+                self._expiration_touched(t, how, value, result)
+            case _:
+                pass
+
+    # The lock and the queue
+
+    def _write_locked(self, t: _Thread) -> None:
+        if t.pc == "Idle":
+            self._take(t, "CloseLock")
+            t.pc = "CloseUnlock"
+            return
+        if t.pc == "PollOutside":
+            self._decide(t, "PollOutside")
+        else:
+            self._take(t, "AwaitDue")
+        self._take(t, "LockWrite")
+        t.pc = "Poll"
+
+    def _write_unlocked(self, t: _Thread) -> None:
+        if t.pc == "CloseUnlock":
+            self._take(t, "CloseUnlock")
+            self._take(t, "Shutdown")
+            t.pc = "Closed"
+            return
+        t.guess = None
+        self._take(t, "UnlockWrite")
+        t.pc = "Idle"
+
+    def _queue_locked(self, t: _Thread) -> None:
+        match t.pc:
+            case "Offer":
+                self._take(t, "Offer")
+                self._put_down(t)
+            case "Poll":
+                self._guess(t, "PollNothing")
+            case "AwaitDue":
+                t.pc = "PollOutside"
+                self._guess(t, "TimeOut")
+            case "Idle" | "PollOutside":
+                t.guess = None
+                self._take(t, "StartAdvance")
+                t.pc = "AwaitDue"
+            case "Closed":
+                t.pc = "Idle"
+            case _:
+                pass
+
+    def _expiration_touched(self, t: _Thread, how: str, value: object, result: object) -> None:
+        if how == "get" and t.pc == "Poll" and not t.monitors["DelayQueue.lock"]:
+            self._decide(t, "Poll")
+            self._take(t, "AdvanceClock")
+            t.pc = "FlushLock"
+        elif how == "get_and_set" and isinstance(value, int):
+            seen = ExpirationSet(expiration_ms=value, changed=value != result)
+            self._take(t, "SetExpiration", obs=seen)
+            if value != result:
+                t.pc = "Offer"
+            else:
+                self._put_down(t)
+        elif how == "set" and value == IDLE:
+            self._insert_unseen(t)
+            self._take(t, "FlushEnd")
+            t.pc = "Poll"
+
+    # Entries
+
+    def _binding_touched(
+        self, t: _Thread, cell: object, how: str, value: object, result: object
+    ) -> None:
+        by_caller = bool(t.monitors["TimerTask.monitor"])
+        if how == "get_and_set" and isinstance(value, TimerTaskEntry):
+            self._bind(t, cell, value, again=result is not None)
+        elif how == "compare_and_set":
+            if by_caller and t.entry is not None:
+                self._take(t, "CancelUnbind", obs=Cancelled(cancelled=bool(result)))
+            elif not by_caller:
+                t.guess = None
+                self._take(t, "Submit", obs=Claimed(submitted=bool(result)))
+                self._put_down(t)
+            if result:
+                self._bound[id(cell)] = None
+        elif by_caller and isinstance(result, TimerTaskEntry):
+            t.entry = result
+            t.pc = "Cancel"
+        elif by_caller:
+            self._cancel(t, cell, found=False)
+        elif t.pc == "Insert":
+            self._guess(t, "Insert")
+
+    def _bind(self, t: _Thread, cell: object, entry: TimerTaskEntry, *, again: bool) -> None:
+        if not again:
+            self._names[id(cell)] = f"task-{len(self._entries)}"
+        name = self._names[id(cell)]
+        self._entries[id(entry.list)] = (entry, name)
+        self._bound[id(cell)] = entry
+        args = AddAsked(task=name, delay_ms=entry.timer_task.delay_ms)
+        self._take(t, "Bind", args=args, obs=Bound(expiration_ms=entry.expiration_ms))
+        t.pc, t.adds = "Insert", True
+
+    def _place_touched(
+        self, t: _Thread, cell: object, how: str, value: object, result: object
+    ) -> None:
+        if t.pc == "Cancel" and t.entry is not None and t.entry.list is cell:
+            if (how == "get" and result is None) or (how == "set" and value is None):
+                self._cancel_entry(t, cell)
+        elif how == "set" and value is not None:
+            self._insert_unseen(t)
+            self._take(t, "Link")
+            t.pc = "SetExpiration"
+        elif how == "set" and t.pc == "FlushEntry":
+            _, name = self._entries[id(cell)]
+            self._take(t, "FlushEntry", obs=EntryTaken(task=name))
+            t.pc = "Insert"
+
+    def _cancel_entry(self, t: _Thread, cell: object) -> None:
+        """Note the cancel, unless the task was claimed since the cancel began."""
+        entry, name = self._entries[id(cell)]
+        t.pc = "Idle"
+        if any(bound is entry for bound in self._bound.values()):
+            self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=True))
+        else:
+            self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=False))
+            t.entry = None
+
+    def _cancel(self, t: _Thread, cell: object, *, found: bool) -> None:
+        name = self._names.setdefault(id(cell), f"never-added-{len(self._names)}")
+        self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=found))
+
+    # Writing down
+
+    def _thread(self) -> _Thread:
+        number = threading.get_ident()
+        found = self._threads.get(number)
+        if found is None:
+            name = f"{threading.current_thread().name}-{len(self._threads)}"
+            found = self._threads[number] = _Thread(name)
+        return found
+
+    def _take(
+        self, t: _Thread, action: str, *, args: object = ABSENT, obs: object = ABSENT
+    ) -> _Event:
+        event = _Event(t.name, action, self._clock_ms(), args, obs)
+        self._events.append(event)
+        return event
+
+    def _clock_ms(self) -> int:
+        self._now_ms = max(self._now_ms, self.read_clock_ms())
+        return self._now_ms
+
+    def _guess(self, t: _Thread, action: str) -> None:
+        """Write down a step that may be taken back: another guess before the next step."""
+        if t.guess is not None:
+            at = next(n for n in reversed(range(len(self._events))) if self._events[n] is t.guess)
+            del self._events[at]
+        t.guess = self._take(t, action)
+
+    def _decide(self, t: _Thread, action: str) -> None:
+        """The guess turned out to be this step; if there was none, it is taken now."""
+        if t.guess is None:
+            self._take(t, action)
+        else:
+            t.guess.action = action
+        t.guess = None
+
+    def _insert_unseen(self, t: _Thread) -> None:
+        """Write down an Insert that did not ask whether the task was cancelled, as a bug may do."""
+        if t.pc == "Insert" and t.guess is None:
+            self._take(t, "Insert")
+        t.guess = None
+
+    def _put_down(self, t: _Thread) -> None:
+        t.pc = "UnlockRead" if t.adds else "FlushEntry"

@@ -1,0 +1,287 @@
+"""Writes recorded traces as a TLA+ module, so that TLC judges them against SystemTimer.tla.
+
+A variable picks the trace and another says how far each of its lanes has come: one lane if the
+order of all steps is known, else one a thread. A step takes the action of the next event,
+restricted to what the event observed. The threads of the module do one kind of call each, so a
+recorded thread becomes several, of which one at a time is not at rest. The clock moves only to
+where the next event needs it.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.components.timer.events import (
+    AddAsked,
+    Bound,
+    BucketSeen,
+    Cancelled,
+    Claimed,
+    ClockRead,
+    EntryTaken,
+    ExpirationSet,
+    Found,
+    InsertSeen,
+    TaskAsked,
+    TimerSettings,
+    WheelClock,
+)
+from wheelproof_spec.components.timer.trace.search import Step, lanes_of
+from wheelproof_spec.components.timer.trace.tlc_template import CFG, MODULE_TEXT
+
+MODULE = "RecordedTraces"
+REACHED = "REACHED"
+_GREATEST = 2_000_000_000
+"""TLC's integers have 32 bits."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTrace:
+    """A trace for TLC: its steps, and what is known of their order."""
+
+    steps: tuple[Step, ...]
+    in_order: bool
+    silent: frozenset[str]
+
+
+@dataclass(slots=True)
+class _Cast:
+    """The tasks and threads of the module, for all traces together."""
+
+    delays: dict[str, int] = field(default_factory=dict[str, int])
+    adders: dict[str, str] = field(default_factory=dict[str, str])
+    cancellers: dict[str, str] = field(default_factory=dict[str, str])
+    advancers: set[str] = field(default_factory=set[str])
+    closers: set[str] = field(default_factory=set[str])
+    owners: dict[str, int] = field(default_factory=dict[str, int])
+
+
+class _Names:
+    """What the tasks and threads of one trace are called in the module."""
+
+    def __init__(self, cast: _Cast, steps: Sequence[Step]) -> None:
+        self._cast = cast
+        self._used: dict[str, int] = {}
+        self._threads: dict[str, int] = {}
+        self._playing: dict[str, str] = {}
+        self._last: dict[str, str] = {}
+        self._tasks: dict[str, str] = {}
+        delays: dict[str, int] = {}
+        for step in steps:
+            args = step.event.args
+            if isinstance(args, AddAsked):
+                delays.setdefault(args.task, args.delay_ms)
+            elif isinstance(args, TaskAsked):
+                self._tasks.setdefault(args.task, "")
+        for name in dict.fromkeys([*delays, *self._tasks]):
+            self._tasks[name] = self._new_task(delays.get(name, 0))
+
+    def task(self, name: str) -> str:
+        """Return a task's name; traces share the tasks of one delay."""
+        return self._tasks.get(name) or "unknown"
+
+    def owner(self, thread: str) -> int:
+        """Return a recorded thread's number."""
+        return self._threads.setdefault(thread, len(self._threads))
+
+    def role(self, step: Step, following: Sequence[Step]) -> str:
+        """Return which thread of the module takes the step."""
+        event, thread = step.event, step.event.thread
+        owner = self.owner(thread)
+        match event.action:
+            case "LockRead":
+                role = self._adder(owner, following)
+            case "CancelRemove":
+                assert isinstance(event.args, TaskAsked)
+                role = self._canceller(owner, self.task(event.args.task))
+            case "StartAdvance":
+                role = self._advancer(owner)
+            case "CloseLock":
+                role = self._fresh(f"x{owner}")
+                self._cast.closers.add(role)
+            case _:
+                role = self._playing.get(thread) or self._advancer(owner)
+        self._playing[thread] = role
+        self._cast.owners[role] = owner
+        if event.action == "UnlockWrite" and self._last.get(thread) == "LockWrite":
+            # It found the timer closed; such a thread of the module does nothing more.
+            self._used[f"v{owner}"] = self._used.get(f"v{owner}", 0) + 1
+        self._last[thread] = event.action
+        return role
+
+    def _adder(self, owner: int, following: Sequence[Step]) -> str:
+        for step in following:
+            if isinstance(step.event.args, AddAsked):
+                task = self.task(step.event.args.task)
+                role = f"a{owner}_{task}"
+                break
+            if step.event.action in ("Refuse", "LockRead", "StartAdvance", "CloseLock"):
+                role, task = self._fresh(f"r{owner}"), self._any_task()
+                break
+        else:
+            role, task = self._fresh(f"r{owner}"), self._any_task()
+        self._cast.adders[role] = task
+        return role
+
+    def _canceller(self, owner: int, task: str) -> str:
+        role = self._fresh(f"c{owner}_{task}")
+        self._cast.cancellers[role] = task
+        return role
+
+    def _advancer(self, owner: int) -> str:
+        role = f"v{owner}_{self._used.get(f'v{owner}', 0)}"
+        self._cast.advancers.add(role)
+        return role
+
+    def _any_task(self) -> str:
+        return self._new_task(0) if not self._tasks else next(iter(self._tasks.values()))
+
+    def _new_task(self, delay_ms: int) -> str:
+        base = f"d{delay_ms}".replace("-", "m")
+        name = self._fresh(base)
+        self._cast.delays[name] = delay_ms
+        return name
+
+    def _fresh(self, base: str) -> str:
+        number = self._used.get(base, 0)
+        self._used[base] = number + 1
+        return f"{base}_{number}"
+
+
+def trace_module(
+    settings: TimerSettings, wheel_size: int, traces: Sequence[RecordedTrace]
+) -> tuple[str, str]:
+    """Return the module and its cfg for traces of timers with the same settings.
+
+    Raises UsageError for what TLC cannot hold or the module does not begin with.
+    """
+    if settings.start_ms not in (ABSENT, 0):
+        raise UsageError("TLC judges traces whose start_ms is 0, since the module begins there")
+    cast = _Cast()
+    sequences = [_trace(trace, cast) for trace in traces]
+    silent = frozenset[str]().union(*(trace.silent for trace in traces))
+    design = "FALSE" if settings.design == "kafka" else "TRUE"
+    cfg = CFG.format(tick=settings.tick_ms, size=max(wheel_size, 2), design=design)
+    return _module(cast, sequences, silent), cfg
+
+
+def _trace(trace: RecordedTrace, cast: _Cast) -> str:
+    names = _Names(cast, trace.steps)
+    lanes = lanes_of(trace.steps, in_order=trace.in_order)
+    written: dict[int, str] = {}
+    for lane in lanes_of(trace.steps, in_order=False):
+        for at, step in enumerate(lane):
+            role = names.role(step, lane[at + 1 :])
+            written[id(step)] = _event(step, role, names)
+    rows = (",\n   ".join(written[id(step)] for step in lane) for lane in lanes)
+    return "<<" + ",\n  ".join(f"<<{row}>>" for row in rows) + ">>"
+
+
+def _event(step: Step, role: str, names: _Names) -> str:
+    low, high = _bounds(step)
+    seen = ", ".join(_observations(step, names))
+    action = step.event.action
+    return (
+        f'[a |-> "{action}", t |-> "{role}", th |-> {names.owner(step.event.thread)}, '
+        f"low |-> {low}, high |-> {high}, ob |-> <<{seen}>>]"
+    )
+
+
+def _bounds(step: Step) -> tuple[int, int]:
+    low, high = max(step.earliest, -1), min(step.latest, _GREATEST)
+    obs = step.event.obs
+    if isinstance(obs, ClockRead) and isinstance(obs.now_ms, int):
+        # Nothing lies within (1, 0): such a reading cannot be.
+        low, high = (obs.now_ms, obs.now_ms) if low <= obs.now_ms <= high else (1, 0)
+    if low > _GREATEST:
+        raise UsageError(f"line {step.line}: TLC cannot hold a time of {low} ms")
+    return low, high
+
+
+def _observations(step: Step, names: _Names) -> Iterator[str]:
+    event = step.event
+    if isinstance(event.args, AddAsked):
+        yield _number("delay", event.args.delay_ms)
+    for name, value in _seen(event.action, event.obs):
+        if value is ABSENT:
+            continue
+        if isinstance(value, str):
+            yield f'[n |-> "{name}", i |-> 0, s |-> "{names.task(value)}"]'
+        else:
+            assert isinstance(value, int)
+            yield _number(name, int(value))
+
+
+def _number(name: str, value: int) -> str:
+    if abs(value) > _GREATEST:
+        raise UsageError(f"TLC cannot hold the number {value}")
+    return f'[n |-> "{name}", i |-> {value}, s |-> ""]'
+
+
+def _seen(action: str, obs: object) -> Iterable[tuple[str, object]]:
+    """Return what was observed, by the name that the module's Obs gives it."""
+    match obs:
+        case Bound():
+            return (("deadline", obs.expiration_ms),)
+        case InsertSeen():
+            return (
+                ("taken", obs.taken),
+                ("new_level", obs.level),
+                ("new_bucket", obs.bucket),
+            )
+        case BucketSeen() if action in ("Poll", "PollOutside"):
+            return (
+                ("polled_level", obs.level),
+                ("polled_bucket", obs.bucket),
+                ("polled_key", obs.expiration_ms),
+            )
+        case BucketSeen():
+            return (
+                ("level", obs.level),
+                ("bucket", obs.bucket),
+                ("key", obs.expiration_ms),
+            )
+        case ExpirationSet():
+            return (("set_key", obs.expiration_ms), ("changed", obs.changed))
+        case Claimed():
+            return (("submitted", obs.submitted),)
+        case Found():
+            return (("found", obs.found),)
+        case Cancelled():
+            return (("cancelled", obs.cancelled),)
+        case WheelClock():
+            return (("wheel", obs.wheel_ms),)
+        case EntryTaken():
+            return (("flushed", obs.task),)
+        case _:
+            return ()
+
+
+def _module(cast: _Cast, traces: Sequence[str], silent: frozenset[str]) -> str:
+    roles: dict[int, list[str]] = {}
+    for role, owner in cast.owners.items():
+        roles.setdefault(owner, []).append(role)
+    owners = [roles[owner] for owner in sorted(roles)]
+    return MODULE_TEXT.format(
+        module=MODULE,
+        delays=_function(cast.delays),
+        programs=_function({a: f'<<"{task}">>' for a, task in cast.adders.items()}),
+        victims=_function({c: f'"{task}"' for c, task in cast.cancellers.items()}),
+        advancers=_set(cast.advancers),
+        closers=_set(cast.closers),
+        owners="<<" + ", ".join(map(_set, owners)) + ">>",
+        silent=_set(silent),
+        traces=",\n\n ".join(traces),
+        reached=REACHED,
+    )
+
+
+def _function(values: Mapping[str, object]) -> str:
+    if not values:
+        return "[x \\in {} |-> 0]"
+    return " @@ ".join(f'("{name}" :> {value})' for name, value in sorted(values.items()))
+
+
+def _set(names: Iterable[str]) -> str:
+    return "{" + ", ".join(f'"{name}"' for name in sorted(names)) + "}"

@@ -1,0 +1,1 @@
+"""Where the published vectors of the timer come from."""

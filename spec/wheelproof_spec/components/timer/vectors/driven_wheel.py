@@ -1,0 +1,146 @@
+"""TimingWheel.tla as a driver drives it: which calls lead from state to state.
+
+TLC's labels have no arguments (facts: 2.15), so a module is written in which each call with its
+arguments is an action of its own, and its name says what was called. Beside that it restricts
+MCTimingWheel to what one thread can do that moves the clock only in order to advance: whoever has
+moved it (`behind`) advances before anything else is asked. Left out is, too, what a contract leaves
+open: to cancel a task or to add it again that is due and may have run already.
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wheelproof_spec.components.timer.calls import Add, Advance, Cancel, TimerCall, TimerConfig
+from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration, tlc_graph
+from wheelproof_spec.engines.tlc.running import Toolchain
+from wheelproof_spec.engines.tlc.states import Edge, State, StateGraph, Value, entries
+
+_MODULE = "DrivenTimingWheel"
+_HEAD = rf"""---- MODULE {_MODULE} ----
+EXTENDS MCTimingWheel
+VARIABLES
+    behind,     \* whether the clock has moved since the last advance
+    open        \* the tasks that were due when they were added, and no advance has come since
+Ready(t) == phase = "outside" /\ ~behind /\ t \notin open
+Calm == UNCHANGED <<behind, open>>
+DrivenAdd(t, d) ==
+    /\ Ready(t)
+    /\ MCAdd(t, d)
+    /\ open' = IF Truncate(now + d, TickMs) <= now THEN open \cup {{t}} ELSE open
+    /\ UNCHANGED behind
+Advanced == behind' = FALSE /\ open' = {{}}
+Tick_ == TRUE /\ phase = "outside" /\ MCTick /\ behind' = TRUE /\ UNCHANGED open
+Nothing_ ==
+    phase = "outside" /\ (behind \/ open # {{}}) /\ ~HeadIsDue /\ Advanced /\ UNCHANGED vars
+End_ == TRUE /\ EndAdvance /\ Advanced
+Step_ ==
+    (SubmitAtOnce \/ AwaitDue \/ Poll \/ AdvanceClock \/ FlushEntry \/ FlushDone) /\ Calm
+"""
+_TAIL = """DrivenSpec ==
+    Init /\\ behind = FALSE /\\ open = {} /\\ [][DrivenNext]_<<vars, behind, open>>
+===="""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrivenWheel:
+    """The bounds of the model: see MCTimingWheel; every task may be cancelled."""
+
+    name: str
+    tasks: tuple[str, ...]
+    delays: tuple[int, ...]
+    tick_ms: int
+    wheel_size: int
+    horizon_ms: int
+    adds: int
+
+    @property
+    def config(self) -> TimerConfig:
+        """The timer that the model is about."""
+        return TimerConfig(tick_ms=self.tick_ms, wheel_size=self.wheel_size)
+
+    def graph(self, toolchain: Toolchain) -> StateGraph:
+        """Return its state graph; raises TlcGraphError."""
+        with tempfile.TemporaryDirectory(prefix="wheelproof-vectors-") as name:
+            folder = Path(name)
+            (folder / f"{_MODULE}.tla").write_text(self.module_text(), encoding="utf-8")
+            return tlc_graph(
+                toolchain,
+                TlcConfiguration(
+                    module=_MODULE,
+                    constants=self._constants(),
+                    specification="DrivenSpec",
+                    folder=folder,
+                ),
+            )
+
+    def module_text(self) -> str:
+        """Return the module that TLC explores."""
+        calls = self._calls()
+        definitions = [f"{name} == TRUE /\\ {body}" for name, body in calls.items()]
+        following = r" \/ ".join([*calls, "Tick_", "Nothing_", "End_", "Step_"])
+        return "\n".join([_HEAD, *definitions, f"DrivenNext == {following}", _TAIL])
+
+    def _calls(self) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for earlier, task in zip(("", *self.tasks), self.tasks, strict=False):
+            # Tasks are interchangeable: the first to be added is always the first by name.
+            begun = f'adds["{earlier}"] > 0 /\\ ' if earlier else ""
+            for number, delay in enumerate(self.delays):
+                found[f"Add_{task}_{number}"] = f'{begun}DrivenAdd("{task}", {delay})'
+            for action in ("Cancel", "CancelInVain"):
+                call = f'{begun}Ready("{task}") /\\ Calm /\\ {action}("{task}")'
+                found[f"{action}_{task}"] = call
+        return found
+
+    def _constants(self) -> Mapping[str, Value]:
+        return {
+            "Tasks": frozenset(self.tasks),
+            "Delays": frozenset(self.delays),
+            "TickMs": self.tick_ms,
+            "WheelSize": self.wheel_size,
+            "Horizon": self.horizon_ms,
+            "MaxAdds": self.adds,
+            "Cancellable": frozenset(self.tasks),
+        }
+
+    def calls_of(self, graph: StateGraph, walk: Sequence[Edge]) -> Iterator[TimerCall]:
+        """Yield the calls that drive a timer along a walk; an advance that was begun is ended."""
+        behind = False
+        for edge in walk:
+            words = edge.action.split("_")
+            now = _integer(graph.states[edge.target], "now")
+            match words[0]:
+                case "Add":
+                    yield Add(task=words[1], delay_ms=self.delays[int(words[2])])
+                case "Cancel" | "CancelInVain":
+                    yield Cancel(task=words[1])
+                case "End" | "Nothing":
+                    yield Advance(to_ms=now)
+                    behind = False
+                case _:
+                    behind = True
+        if behind:
+            yield Advance(to_ms=_integer(graph.states[walk[-1].target], "now"))
+
+
+def submitted(graph: StateGraph, walk: Sequence[Edge]) -> frozenset[tuple[str, int]]:
+    """Return which adds TLC saw submitted: each task with the number of its add."""
+    found: set[tuple[str, int]] = set()
+    for edge in walk:
+        before, after = graph.states[edge.source], graph.states[edge.target]
+        fates = dict(entries(before["fate"]) or ())
+        for task, fate in entries(after["fate"]) or ():
+            if fate == "submitted" and fates[task] != fate:
+                number = dict(entries(after["adds"]) or ())[task]
+                assert isinstance(task, str)
+                assert isinstance(number, int)
+                found.add((task, number))
+    return frozenset(found)
+
+
+def _integer(state: State, name: str) -> int:
+    value = state[name]
+    assert isinstance(value, int)
+    return value

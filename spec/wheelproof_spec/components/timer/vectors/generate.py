@@ -1,0 +1,210 @@
+"""Makes the published vectors of the timer: edges of TLC's graphs, named cases, corners.
+
+Deterministic: the same sources give the same bytes.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.contract import KAFKA, TimerContract
+from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.history.lines import Origin, Vector
+from wheelproof_spec.components.timer.calls import Advance, Reset, Size, TimerCall, TimerConfig
+from wheelproof_spec.components.timer.events import AddStep, TimerSettings
+from wheelproof_spec.components.timer.scenarios import timer_scenarios
+from wheelproof_spec.components.timer.vectors.agreement import CONTRACTS
+from wheelproof_spec.components.timer.vectors.answers import TimerStep, timer_flags, timer_steps
+from wheelproof_spec.components.timer.vectors.corners import timer_corners
+from wheelproof_spec.components.timer.vectors.driven_wheel import DrivenWheel, submitted
+from wheelproof_spec.components.timer.vectors.ideal import fired_adds
+from wheelproof_spec.engines.drive.driver.messages import VIRTUAL_TIME
+from wheelproof_spec.engines.tlc.running import Toolchain
+from wheelproof_spec.engines.tlc.states import StateGraph
+from wheelproof_spec.engines.vectors.edge_cover import Walk, edge_cover
+from wheelproof_spec.engines.vectors.files import with_hash
+
+WHEELS = (
+    DrivenWheel(
+        name="ticks-of-2",
+        tasks=("a", "b"),
+        delays=(-1, 0, 1, 3),
+        tick_ms=2,
+        wheel_size=2,
+        horizon_ms=5,
+        adds=1,
+    ),
+    DrivenWheel(
+        name="overflow",
+        tasks=("a", "b"),
+        delays=(1, 3),
+        tick_ms=1,
+        wheel_size=2,
+        horizon_ms=4,
+        adds=1,
+    ),
+    DrivenWheel(
+        name="added-again",
+        tasks=("a",),
+        delays=(0, 2, 5),
+        tick_ms=1,
+        wheel_size=2,
+        horizon_ms=5,
+        adds=2,
+    ),
+)
+SEED = 7
+CORNERS = 50
+_LONGEST_WALK = 60
+
+
+class DisagreementError(WheelproofSpecError):
+    """TLC's graph and the contract do not say the same: one of the two is wrong."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    name: str
+    config: TimerConfig
+    calls: tuple[TimerCall, ...]
+    origin: Origin
+    notes: str = ""
+
+
+def edge_vectors(toolchain: Toolchain, wheel: DrivenWheel) -> list[Vector[object, object]]:
+    """Return vectors that cover every edge of the graph of `wheel`, calls and arguments included.
+
+    Raises DisagreementError if the contract `kafka` and TLC do not run the same tasks.
+    """
+    graph = wheel.graph(toolchain)
+    walks = edge_cover(graph, _LONGEST_WALK)
+    # Two walks that differ in which of two equal buckets is polled first ask the same.
+    calls = dict.fromkeys(_checked_calls(wheel, graph, walk) for walk in walks)
+    last: tuple[TimerCall, ...] = (Advance(to_ms=wheel.horizon_ms + wheel.tick_ms), Size())
+    origin = Origin(generator="edge-cover", model="MCTimingWheel")
+    cases = (
+        _Case(
+            name=f"timer/edges/{wheel.name}-{number:03}",
+            config=wheel.config,
+            calls=(*one, *last),
+            origin=origin,
+        )
+        for number, one in enumerate(calls, start=1)
+    )
+    return [_vector_of_kafka(case) for case in cases]
+
+
+def scenario_vectors() -> list[Vector[object, object]]:
+    """Return the named cases of the timer as vectors."""
+    return [vector for case in _scenario_cases() for vector in _vectors(case)]
+
+
+def corner_vectors(seed: int, count: int) -> list[Vector[object, object]]:
+    """Return `count` cases at the corners of the domain as vectors."""
+    answered = (one for one in timer_corners(seed) if timer_steps(KAFKA, one.config, one.calls))
+    cases = (
+        _Case(
+            name=f"timer/corners/{number:03}",
+            config=one.config,
+            calls=one.calls,
+            origin=Origin(generator="corners", seed=seed),
+        )
+        for number, one in enumerate(islice(answered, count), start=1)
+    )
+    return [vector for case in cases for vector in _vectors(case)]
+
+
+def _scenario_cases() -> Iterator[_Case]:
+    for scenario in timer_scenarios():
+        first = scenario.calls[0]
+        assert isinstance(first, Reset)
+        slug = re.sub(r"[^a-z0-9]+", "-", scenario.name.lower()).strip("-")
+        yield _Case(
+            name=f"timer/scenarios/{slug}",
+            config=first.config,
+            calls=scenario.calls[1:],
+            origin=Origin(generator="scenarios"),
+            notes=scenario.name,
+        )
+
+
+def _vector_of_kafka(case: _Case) -> Vector[object, object]:
+    for vector in _vectors(case):
+        if KAFKA.name in vector.profiles:
+            return vector
+    raise DisagreementError(
+        f"the model takes what comes of {_words(case.calls)} for determined, the contract does not"
+    )
+
+
+def _vectors(case: _Case) -> Iterator[Vector[object, object]]:
+    """Yield one vector for all contracts that give the same answers; none where one is open."""
+    contracts: dict[tuple[TimerStep, ...], list[TimerContract]] = {}
+    for contract in CONTRACTS:
+        steps = timer_steps(contract, case.config, case.calls)
+        if steps is not None:
+            contracts.setdefault(steps, []).append(contract)
+    for steps, those in contracts.items():
+        names = tuple(contract.name for contract in those)
+        name = case.name if KAFKA in those else f"{case.name}/{names[0]}"
+        yield _vector(case, name, names, steps)
+
+
+def _vector(
+    case: _Case, name: str, profiles: tuple[str, ...], steps: tuple[TimerStep, ...]
+) -> Vector[object, object]:
+    config = case.config
+    settings = TimerSettings(
+        tick_ms=config.tick_ms, wheel_size=config.wheel_size, start_ms=config.start_ms
+    )
+    return with_hash(
+        Vector(
+            schema="wheelproof.vector/1",
+            id=name,
+            component="timer",
+            result="acceptable" if _leaves_open(steps) else "valid",
+            flags=timer_flags(config, case.calls),
+            needs=(VIRTUAL_TIME,),
+            profiles=profiles,
+            config=settings,
+            steps=steps,
+            origin=case.origin,
+            hash="sha256:",
+            notes=case.notes or ABSENT,
+        )
+    )
+
+
+def _leaves_open(steps: Iterable[TimerStep]) -> bool:
+    for step in steps:
+        expect = step.expect
+        if expect is ABSENT and isinstance(step, AddStep):
+            return True
+        if getattr(expect, "any_order", ABSENT) is True:
+            return True
+    return False
+
+
+def _checked_calls(wheel: DrivenWheel, graph: StateGraph, walk: Walk) -> tuple[TimerCall, ...]:
+    calls = tuple(wheel.calls_of(graph, walk))
+    seen = submitted(graph, walk)
+    eager = fired_adds(KAFKA, wheel.config, calls, eager=True)
+    lazy = fired_adds(KAFKA, wheel.config, calls, eager=False)
+    complete = _ends_between_calls(graph, walk)
+    if not seen <= eager or (complete and not lazy <= seen):
+        raise DisagreementError(
+            f"after {_words(calls)} TLC has submitted {sorted(seen)} in {wheel.name}, but by the "
+            f"contract it is {sorted(lazy)} at least and {sorted(eager)} at most"
+        )
+    return calls
+
+
+def _ends_between_calls(graph: StateGraph, walk: Walk) -> bool:
+    state = graph.states[walk[-1].target]
+    return state["phase"] == "outside" and state["behind"] is False
+
+
+def _words(calls: Sequence[TimerCall]) -> str:
+    return ", ".join(str(call) for call in calls)

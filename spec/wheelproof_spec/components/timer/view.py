@@ -1,0 +1,219 @@
+"""A timer's case, drawn: the wheels of its contract, a hand on each, the tasks in their buckets.
+
+A task is drawn where a hierarchical wheel holds it whose clocks are up to date; so the pictures
+mean the same whatever the implementation is made of.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from markupsafe import Markup
+
+from wheelproof.timer.arithmetic import (
+    bucket_index,
+    truncate_to_tick,
+    virtual_id,
+    wheel_interval,
+    within_interval,
+)
+from wheelproof_spec.base.drawing import chip, element, shelf
+from wheelproof_spec.base.strict_json import JsonObject
+from wheelproof_spec.components.timer.calls import (
+    Add,
+    Reset,
+    TimerCall,
+    TimerConfig,
+    TimerObservation,
+    parse_timer_answer,
+    parse_timer_call,
+    timer_answer,
+)
+from wheelproof_spec.components.timer.suite import TIMER_CONTRACTS
+from wheelproof_spec.components.timer.vectors.ideal import IdealTimer, Ran
+
+MOST_LEVELS = 6
+_MOST_NUMBERS = 20
+_SIZE = 230
+_MIDDLE = _SIZE / 2
+_HUB = _MIDDLE - 8
+_OUTER = 78
+_INNER = 50
+_NAMES = 97
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Level:
+    """A wheel: its tick and its clock in milliseconds, and the names in each bucket."""
+
+    number: int
+    tick_ms: int
+    clock_ms: int
+    buckets: tuple[tuple[str, ...], ...]
+
+    @property
+    def hand(self) -> int:
+        """The bucket at which the clock's hand points."""
+        return bucket_index(virtual_id(self.clock_ms, self.tick_ms), len(self.buckets))
+
+
+def levels(config: TimerConfig, now_ms: int, due_ms: Mapping[str, int]) -> tuple[Level, ...]:
+    """Return the wheels that hold the tasks, at least one (semantics.md 1.3, 1.4)."""
+    size = max(config.wheel_size, 2)
+    left = dict(due_ms)
+    tick_ms = config.tick_ms
+    made: list[Level] = []
+    while not made or (left and len(made) < MOST_LEVELS):
+        clock_ms = truncate_to_tick(now_ms, tick_ms)
+        interval_ms = wheel_interval(tick_ms, size)
+        buckets: list[list[str]] = [[] for _ in range(size)]
+        for task in [
+            one for one, due in left.items() if within_interval(due, clock_ms, interval_ms)
+        ]:
+            due = max(left.pop(task), clock_ms)
+            buckets[bucket_index(virtual_id(due, tick_ms), size)].append(task)
+        made.append(
+            Level(
+                number=len(made),
+                tick_ms=tick_ms,
+                clock_ms=clock_ms,
+                buckets=tuple(map(tuple, buckets)),
+            )
+        )
+        tick_ms = interval_ms
+    return tuple(made)
+
+
+class TimerView:
+    """Follows a case as its contract has it; what the contract leaves open, the answers decide."""
+
+    def __init__(self, profile: str) -> None:
+        self._contract = TIMER_CONTRACTS[profile]
+        self._ran: Ran = ()
+        self._start(TimerConfig())
+
+    def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
+        """Make a call and return what is expected of it; see `CaseView`."""
+        call = parse_timer_call(operation, content)
+        if isinstance(call, Reset):
+            self._start(call.config)
+            return {}
+        # A task that is due when it is added may run at once, or in the next advance.
+        self._timer.eager = isinstance(call, Add) and bool(_seen(answer, call).fired)
+        self._ran, told = self._timer.perform(call)
+        return timer_answer(
+            call,
+            TimerObservation(
+                fired=tuple(task for task, _ in self._ran),
+                cancelled=told if isinstance(told, bool) else None,
+                size=None if isinstance(told, bool) else told,
+            ),
+        )
+
+    def picture(self) -> Markup:
+        """Return the wheels, what has just run and what waits."""
+        timer = self._timer
+        waiting = sorted(timer.due_ms.items(), key=lambda one: one[1])
+        ran = [chip(task, "done", f"due at {due:,} ms") for task, due in self._ran]
+        rows = [
+            shelf("clock", [chip(f"{timer.now_ms:,} ms")]),
+            shelf("runs in this step", ran),
+            shelf(
+                "waits",
+                [
+                    chip(f"{task} at {due:,} ms", "", f"{task} is due at {due:,} ms")
+                    for task, due in waiting
+                ],
+            ),
+        ]
+        wheels = [wheel(one) for one in levels(self._config, timer.now_ms, timer.due_ms)]
+        return element("div", *wheels, class_="wheels") + Markup("").join(rows)
+
+    def _start(self, config: TimerConfig) -> None:
+        self._config = config
+        self._timer = IdealTimer(self._contract, config, eager=False)
+        self._ran = ()
+
+
+def wheel(level: Level) -> Markup:
+    """Return a wheel as a drawing."""
+    size = len(level.buckets)
+    marks = [
+        *_ring(size),
+        *_full_buckets(level.buckets),
+        *_numbers(size),
+        _hand(level.hand, size),
+        *_names(level.buckets),
+    ]
+    span = f"{level.clock_ms:,} ms"
+    middle = element("text", span, x=_MIDDLE, y=_HUB + 34, class_="middle")
+    words = f"level {level.number}: {size} x {level.tick_ms:,} ms"
+    label = element("text", words, x=_MIDDLE, y=_SIZE - 4, class_="label")
+    return element(
+        "svg",
+        *marks,
+        middle,
+        label,
+        class_="wheel",
+        viewBox=f"0 0 {_SIZE} {_SIZE}",
+        role="img",
+        aria_label=words,
+    )
+
+
+def _ring(size: int) -> Iterator[Markup]:
+    for radius in (_OUTER, _INNER):
+        yield element("circle", cx=_MIDDLE, cy=_HUB, r=radius, class_="ring")
+    lines = ""
+    for number in range(size):
+        (ax, ay), (bx, by) = _at(number / size, _INNER), _at(number / size, _OUTER)
+        lines += f"M{ax:.0f} {ay:.0f}L{bx:.0f} {by:.0f}"
+    yield element("path", d=lines, class_="ring")
+
+
+def _full_buckets(buckets: Sequence[Sequence[str]]) -> Iterator[Markup]:
+    size = len(buckets)
+    for number, names in enumerate(buckets):
+        if names:
+            start, end = number / size, (number + 1) / size
+            (ax, ay), (bx, by) = _at(start, _OUTER), _at(end, _OUTER)
+            (cx, cy), (dx, dy) = _at(end, _INNER), _at(start, _INNER)
+            path = (
+                f"M{ax:.1f} {ay:.1f}A{_OUTER} {_OUTER} 0 0 1 {bx:.1f} {by:.1f}"
+                f"L{cx:.1f} {cy:.1f}A{_INNER} {_INNER} 0 0 0 {dx:.1f} {dy:.1f}Z"
+            )
+            title = element("title", f"bucket {number}: {', '.join(names)}")
+            yield element("path", title, d=path, class_="full")
+
+
+def _numbers(size: int) -> Iterator[Markup]:
+    if size <= _MOST_NUMBERS:
+        for number in range(size):
+            x, y = _at((number + 0.5) / size, (_INNER + _OUTER) / 2)
+            yield element("text", str(number), x=f"{x:.0f}", y=f"{y + 3:.0f}", class_="number")
+
+
+def _hand(bucket: int, size: int) -> Markup:
+    x, y = _at((bucket + 0.5) / size, _INNER + 6)
+    return element("line", x1=_MIDDLE, y1=_HUB, x2=f"{x:.1f}", y2=f"{y:.1f}", class_="hand") + (
+        element("circle", cx=_MIDDLE, cy=_HUB, r=4, class_="hub")
+    )
+
+
+def _names(buckets: Sequence[Sequence[str]]) -> Iterator[Markup]:
+    size = len(buckets)
+    for number, names in enumerate(buckets):
+        if names:
+            x, y = _at((number + 0.5) / size, _NAMES)
+            text = " ".join(names[:3]) + (f" +{len(names) - 3}" if len(names) > 3 else "")
+            yield element("text", text, x=f"{x:.1f}", y=f"{y + 4:.1f}", class_="task")
+
+
+def _at(turn: float, radius: float) -> tuple[float, float]:
+    """Return the point at this part of a turn, clockwise from the top."""
+    angle = (turn - 0.25) * 2 * math.pi
+    return _MIDDLE + radius * math.cos(angle), _HUB + radius * math.sin(angle)
+
+
+def _seen(answer: JsonObject, call: TimerCall) -> TimerObservation:
+    return TimerObservation() if "error" in answer else parse_timer_answer(answer, call)

@@ -1,0 +1,1 @@
+"""How things are judged; no engine knows a component."""

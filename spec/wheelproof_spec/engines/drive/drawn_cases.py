@@ -1,0 +1,200 @@
+"""Random cases that are known before they are driven, so that many can be sent ahead in one go.
+
+A component whose calls do not depend on its answers has a `CaseSpace`. A case is drawn as plain
+numbers, which are made smaller in the same way for every component once a case has failed.
+"""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.port import Judge, SendingPort, judge_outcome
+from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.drive.driver.process import DriverFailedError
+
+if TYPE_CHECKING:
+    from wheelproof_spec.base.fuzz_report import FuzzReport
+
+CASES_AT_ONCE = 16
+"""How many cases are sent ahead: enough that nobody waits for a switch between processes."""
+MOST_ATTEMPTS = 3_000
+"""After how many smaller cases shrinking ends with what it has."""
+
+CallT = TypeVar("CallT", bound=Request)
+CallT_co = TypeVar("CallT_co", bound=Request, covariant=True)
+SeenT = TypeVar("SeenT")
+ItemT = TypeVar("ItemT")
+
+DrawnStep = tuple[str, tuple[int, ...]]
+"""What kind of call, and the numbers that it is made from; each may be replaced by one nearer 0."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnCase:
+    """A case as numbers: the smaller they are and the fewer, the simpler is the case."""
+
+    config: tuple[int, ...]
+    steps: tuple[DrawnStep, ...]
+
+
+class CaseSpace(Protocol[CallT_co]):
+    """The cases of a component."""
+
+    def draw(self, chance: random.Random) -> DrawnCase:
+        """Return a random case."""
+        ...
+
+    def calls(self, case: DrawnCase) -> Sequence[CallT_co]:
+        """Return the calls of a case, a reset first; every smaller case has calls as well."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed(Generic[CallT]):
+    case: DrawnCase
+    calls: Sequence[CallT]
+    violation: Violation
+
+
+def run_drawn_cases(
+    name: str,
+    space: CaseSpace[CallT],
+    port: SendingPort[CallT, SeenT],
+    judge: Judge[CallT, SeenT],
+    plan: FuzzPlan,
+) -> "FuzzReport":
+    """Drive `plan.cases` cases through `port`; the first that `judge` refutes is made smaller."""
+    from wheelproof_spec.base.fuzz_report import FuzzFailure, FuzzReport
+
+    started = time.monotonic()
+    run = _Run(space, port, judge)
+    failed = run.find(random.Random(plan.seed), plan.cases)
+    failure = None
+    if failed is not None:
+        failed = run.shrink(failed)
+        lines = (request_line(number, call) for number, call in enumerate(failed.calls, start=1))
+        failure = FuzzFailure(
+            violation=failed.violation,
+            steps=tuple(lines),
+            repeat=plan.repeat.format(seed=plan.seed),
+        )
+    return FuzzReport(
+        machine=name,
+        seed=plan.seed,
+        cases=run.cases,
+        steps=run.calls.total(),
+        seconds=time.monotonic() - started,
+        failure=failure,
+        calls=dict(run.calls),
+    )
+
+
+def smaller_cases(case: DrawnCase) -> Iterator[DrawnCase]:
+    """Yield cases that are simpler: without some steps, then with numbers nearer to 0."""
+    for steps in _without_chunks(case.steps):
+        yield replace(case, steps=steps)
+    for place, (kind, numbers) in enumerate(case.steps):
+        for lower in _lowered(numbers):
+            steps = (*case.steps[:place], (kind, lower), *case.steps[place + 1 :])
+            yield replace(case, steps=steps)
+    for config in _lowered(case.config):
+        yield replace(case, config=config)
+    # Two steps may have to meet at one moment, and so go down together.
+    for number in sorted({one for _, numbers in case.steps for one in numbers}, key=abs):
+        for nearer in _nearer_to_zero(number):
+            together = tuple(
+                (kind, tuple(nearer if one == number else one for one in numbers))
+                for kind, numbers in case.steps
+            )
+            yield replace(case, steps=together)
+
+
+class _Run(Generic[CallT, SeenT]):
+    def __init__(
+        self,
+        space: CaseSpace[CallT],
+        port: SendingPort[CallT, SeenT],
+        judge: Judge[CallT, SeenT],
+    ) -> None:
+        self._space = space
+        self._port = port
+        self._judge = judge
+        self.cases = 0
+        self.calls: Counter[str] = Counter()
+
+    def find(self, chance: random.Random, cases: int) -> _Failed[CallT] | None:
+        """Return the first case that fails among as many as are asked for."""
+        for first in range(0, cases, CASES_AT_ONCE):
+            count = min(CASES_AT_ONCE, cases - first)
+            failed = self._drive([self._space.draw(chance) for _ in range(count)])
+            if failed is not None:
+                return failed
+        return None
+
+    def shrink(self, failed: _Failed[CallT]) -> _Failed[CallT]:
+        """Return a smallest case that was found to break the same clause."""
+        rule = failed.violation.rule
+        attempts = 0
+        again = True
+        while again:
+            again = False
+            for case in smaller_cases(failed.case):
+                attempts += 1
+                if attempts > MOST_ATTEMPTS:
+                    return failed
+                try:
+                    smaller = self._drive([case])
+                except DriverFailedError:
+                    return failed
+                if smaller is not None and smaller.violation.rule == rule:
+                    failed, again = smaller, True
+                    break
+        return failed
+
+    def _drive(self, cases: Sequence[DrawnCase]) -> _Failed[CallT] | None:
+        """Drive the cases in one go; the answers after a violation are taken and not judged."""
+        programs = [self._space.calls(case) for case in cases]
+        outcomes = self._port.perform_all([call for program in programs for call in program])
+        failed: _Failed[CallT] | None = None
+        try:
+            for case, program in zip(cases, programs, strict=True):
+                self.cases += 1
+                for place, call in enumerate(program, start=1):
+                    self.calls[call.operation()] += 1
+                    outcome = next(outcomes)
+                    if failed is None:
+                        violation = judge_outcome(self._judge, call, outcome)
+                        if violation is not None:
+                            failed = _Failed(case, program[:place], violation)
+        except DriverFailedError:
+            if failed is None:
+                raise
+        return failed
+
+
+def _without_chunks(items: tuple[ItemT, ...]) -> Iterator[tuple[ItemT, ...]]:
+    """Yield `items` without a half, then a quarter, down to single items; the last first."""
+    size = (len(items) + 1) // 2
+    while size:
+        for end in range(len(items), 0, -size):
+            yield (*items[: max(end - size, 0)], *items[end:])
+        size //= 2
+
+
+def _lowered(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    for place, number in enumerate(numbers):
+        for lower in _nearer_to_zero(number):
+            yield (*numbers[:place], lower, *numbers[place + 1 :])
+
+
+def _nearer_to_zero(number: int) -> Sequence[int]:
+    """Return small numbers, even and odd, then the half, then the next one."""
+    size = abs(number)
+    sizes = {one for one in (0, 1, 2, 3, size // 2, size - 1) if 0 <= one < size}
+    return [one if number > 0 else -one for one in sorted(sizes)]

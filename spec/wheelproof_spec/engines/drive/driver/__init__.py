@@ -1,0 +1,1 @@
+"""The driver protocol: messages, the process, a conversation with it, and the other end."""

@@ -1,0 +1,113 @@
+"""Serving components as a driver: the other end of `driver_session`, in Python."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import BinaryIO
+
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.component import VIRTUAL_TIME, CallT, ComponentDefinition, SeenT
+from wheelproof_spec.base.errors import InputRejectedError
+from wheelproof_spec.base.port import Port, RefusedError
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError, require_fields, text
+from wheelproof_spec.engines.drive.driver.messages import (
+    SCHEMA,
+    Introduction,
+    Refusal,
+    format_answer,
+    format_introduction,
+    format_refusal,
+    parse_hello,
+    parse_request,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServedComponent:
+    """A component by its name, and what answers a request: operation and fields to fields."""
+
+    name: str
+    answer: Callable[[str, JsonObject], JsonObject]
+
+
+def served(
+    definition: ComponentDefinition[CallT, SeenT], port: Port[CallT, SeenT]
+) -> ServedComponent:
+    """Return `port` as a component to be served."""
+    wire = DrivenWire(definition)
+
+    def respond(operation: str, fields: JsonObject) -> JsonObject:
+        call = wire.parse_call(operation, fields)
+        return wire.answer(call, port.perform(call))
+
+    return ServedComponent(name=definition.name, answer=respond)
+
+
+def serve(
+    components: Sequence[ServedComponent],
+    *,
+    implementation: str,
+    version: str,
+    requests: BinaryIO,
+    answers: BinaryIO,
+) -> None:
+    """Answer the requests until `bye` or the end of the requests.
+
+    A reset chooses the component, at first it is the first one. Raises InputRejectedError at a line
+    that is no request.
+    """
+    introduction = Introduction(
+        implementation=implementation,
+        version=version,
+        components=tuple(component.name for component in components),
+        capabilities=(VIRTUAL_TIME,),
+    )
+    server = _Server(components, introduction)
+    for place, line in enumerate(requests, start=1):
+        try:
+            answers.write(server.answer(line))
+        except MalformedError as error:
+            raise InputRejectedError(
+                "requests", place, f"the line {error}", f"follow the schema {SCHEMA}"
+            ) from error
+        answers.flush()
+        if server.is_over:
+            return
+
+
+class _Server:
+    def __init__(self, components: Sequence[ServedComponent], introduction: Introduction) -> None:
+        self._components = {component.name: component for component in components}
+        self._current = components[0]
+        self._introduction = introduction
+        self.is_over = False
+
+    def answer(self, line: bytes) -> bytes:
+        number, operation, fields = parse_request(line)
+        try:
+            match operation:
+                case "hello":
+                    _require_known("UnsupportedSchema", parse_hello(fields).schema, (SCHEMA,))
+                    return format_introduction(number, self._introduction)
+                case "bye":
+                    require_fields(fields, ())
+                    self.is_over = True
+                    return format_answer(number, {})
+                case "reset":
+                    name = _component_of(fields)
+                    _require_known("UnsupportedComponent", name, tuple(self._components))
+                    self._current = self._components[name]
+                case _:
+                    pass
+            return format_answer(number, self._current.answer(operation, fields))
+        except RefusedError as refusal:
+            return format_refusal(number, Refusal(kind=refusal.kind, message=refusal.message))
+
+
+def _component_of(fields: JsonObject) -> str:
+    require_fields(fields, ("component", "config"))
+    return text(fields, "component")
+
+
+def _require_known(kind: str, asked: str, known: tuple[str, ...]) -> None:
+    if asked not in known:
+        raise RefusedError(kind, f"{asked!r} is not known here; there is {', '.join(known)}")

@@ -1,0 +1,141 @@
+"""A conversation with a driver: numbered requests, checked answers, one sentence if it fails."""
+
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+from typing import Self, TypeVar
+
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError
+from wheelproof_spec.engines.drive.driver.messages import (
+    Bye,
+    Hello,
+    Introduction,
+    Refusal,
+    format_request,
+    parse_answer,
+    parse_done,
+    parse_introduction,
+)
+from wheelproof_spec.engines.drive.driver.process import (
+    USUAL_LIMITS,
+    DriverFailedError,
+    DriverLimits,
+    DriverProcess,
+)
+
+Answer = TypeVar("Answer")
+RequestT = TypeVar("RequestT", bound=Request)
+
+
+class DriverSession:
+    """A started driver; used in a `with` block, at whose end the driver's whole group is gone.
+
+    Once the driver has failed, every further request fails in the same way without a process
+    behind it, so that whoever repeats a case (to shrink it, say) ends soon.
+    """
+
+    def __init__(self, command: str, limits: DriverLimits = USUAL_LIMITS) -> None:
+        """Start the driver; raises UsageError if that cannot be done."""
+        self._process = DriverProcess(command, limits)
+        self._limits = limits
+        self._number = 0
+        self._failure: DriverFailedError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """End the driver and all that it has started; a second call has no effect."""
+        self._process.end()
+
+    @property
+    def failure(self) -> DriverFailedError | None:
+        """How the driver failed, if it has."""
+        return self._failure
+
+    def introduce(self) -> Introduction:
+        """Ask the driver who it is; raises DriverFailedError, also if it refuses to say."""
+        try:
+            return self.ask(Hello(), parse_introduction)
+        except RefusedError as refusal:
+            raise self._fail(f"refused to introduce itself: {refusal}", Hello()) from refusal
+
+    def ask(self, request: Request, parse: Callable[[JsonObject], Answer]) -> Answer:
+        """Send `request` and return its answer, parsed by `parse`.
+
+        Raises RefusedError if the implementation refuses, DriverFailedError if the driver fails.
+        """
+        self._send([request])
+        outcome = self._receive(request, lambda fields, _: parse(fields))
+        if isinstance(outcome, RefusedError):
+            raise outcome
+        return outcome
+
+    def ask_all(
+        self,
+        requests: Sequence[RequestT],
+        parse: Callable[[JsonObject, RequestT], Answer],
+    ) -> Iterator[Answer | RefusedError]:
+        """Send all `requests` ahead and yield their answers, which have to be taken to the end.
+
+        Raises DriverFailedError at the first request that is not answered well.
+        """
+        self._send(requests)
+        for request in requests:
+            yield self._receive(request, parse)
+
+    def _send(self, requests: Sequence[Request]) -> None:
+        if self._failure is not None:
+            raise DriverFailedError(self._failure.problem, self._failure.last_lines)
+        numbered = enumerate(requests, start=self._number + 1)
+        self._process.send(b"".join(format_request(number, one) for number, one in numbered))
+
+    def _receive(
+        self, request: RequestT, parse: Callable[[JsonObject, RequestT], Answer]
+    ) -> Answer | RefusedError:
+        """Return the answer to the oldest request that has none."""
+        self._number += 1
+        line = b""
+        try:
+            line = self._process.receive(self._timeout_s(request))
+            answer = parse_answer(line, self._number)
+            if not isinstance(answer, Refusal):
+                return parse(answer, request)
+        except DriverFailedError as error:
+            raise self._fail(error.problem, request) from error
+        except MalformedError as error:
+            said = printable(line.decode("utf-8", "backslashreplace"))
+            problem = f"printed a line that is no answer, for it {error}: {said}"
+            raise self._fail(problem, request) from error
+        return RefusedError(printable(answer.kind), printable(answer.message))
+
+    def say_goodbye(self) -> None:
+        """Let the driver end by itself; raises DriverFailedError if it does not end well."""
+        try:
+            self.ask(Bye(), parse_done)
+            self._process.expect_end()
+        except RefusedError as refusal:
+            raise self._fail(f"refused to end: {refusal}", Bye()) from refusal
+        except DriverFailedError as error:
+            if self._failure is None:
+                raise self._fail(error.problem, Bye()) from error
+            raise
+
+    def _timeout_s(self, request: Request) -> float:
+        starting = isinstance(request, Hello)
+        return max(self._limits.timeout_s, self._limits.start_s if starting else 0)
+
+    def _fail(self, problem: str, request: Request) -> DriverFailedError:
+        sentence = f"the driver {problem} (request {self._number}, {request.operation()})"
+        self._failure = DriverFailedError(sentence, self._process.failure("").last_lines)
+        return self._failure

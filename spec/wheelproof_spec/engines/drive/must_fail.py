@@ -1,0 +1,105 @@
+"""Whether what an implementation is known not to do is still so: `--must-fail`.
+
+Each known limit is lifted alone, and the implementation is driven again, in a process of its own
+(some limits are known because the process does not survive). If nothing goes wrong then, the line
+is out of date and would hide the next defect.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.known_limits import KnownLimit
+from wheelproof_spec.base.port import SendingPort, first_violation
+from wheelproof_spec.base.suite import AnySuite, FuzzPlan
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.engines.drive.driver.port import DriverPort
+from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
+from wheelproof_spec.engines.drive.driver.session import DriverSession
+from wheelproof_spec.engines.drive.result import CaseResult
+
+LONGEST_SILENCE_S = 5.0
+"""How long an answer may take here, in seconds: several limits are calls that do not return."""
+
+
+class LiftedLimits:
+    """Drives an implementation without one of its known limits, one after the other."""
+
+    def __init__(
+        self,
+        suite: AnySuite,
+        driver: str,
+        profile: str,
+        plan: FuzzPlan,
+        limits: DriverLimits,
+    ) -> None:
+        self._suite = suite
+        self._driver = driver
+        self._profile = profile
+        self._plan = plan
+        self._limits = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_SILENCE_S))
+
+    def check(self, source: Path, known: Sequence[KnownLimit]) -> Iterator[CaseResult]:
+        """Yield a result for each known limit of the file `source`; one that holds passes."""
+        for limit in known:
+            started = time.monotonic()
+            others = tuple(other for other in known if other is not limit)
+            seen = self._what_goes_wrong(limit, others)
+            stale = (
+                f"{source}:{limit.line}: {limit.clause} holds in every named case and in "
+                f"{self._plan.cases:,} random ones; remove the line"
+            )
+            yield CaseResult(
+                name=f"known limit {limit.clause}",
+                verdict=Verdict.FAIL if seen is None else Verdict.PASS,
+                seconds=time.monotonic() - started,
+                summary=stale if seen is None else f"still so: {seen}",
+            )
+
+    def _what_goes_wrong(self, lifted: KnownLimit, others: Sequence[KnownLimit]) -> str | None:
+        """Return in a sentence what goes wrong once `lifted` is not skipped, if anything does."""
+        with DriverSession(self._driver, self._limits) as session:
+            try:
+                session.introduce()
+                port = DriverPort(session, DrivenWire(self._suite.definition).parse_answer)
+                tally = Tally(limits=[other.clause for other in others])
+                return self._in_named_cases(lifted, port, tally) or self._in_random_cases(
+                    lifted, port, tally
+                )
+            except DriverFailedError as failure:
+                return failure.problem
+            except Exception:
+                # Hypothesis may have wrapped what the driver's failure raised.
+                if session.failure is None:
+                    raise
+                return session.failure.problem
+
+    def _in_named_cases(
+        self, lifted: KnownLimit, port: SendingPort[Request, object], tally: Tally
+    ) -> str | None:
+        scenarios = self._suite.scenarios()
+        # The cases that need it come first: where it is still a limit, they end the search.
+        for scenario in sorted(scenarios, key=lambda scenario: scenario.limit != lifted.clause):
+            needed = scenario.limit
+            if needed is None or needed == lifted.clause or not tally.skips(needed):
+                judge = self._suite.judge(self._profile, tally)
+                violation = first_violation(judge, port, scenario.calls)
+                if violation is not None and self._is_about(lifted, violation.rule):
+                    return f"{violation.rule}: {violation.reason} ({scenario.name})"
+        return None
+
+    def _in_random_cases(
+        self, lifted: KnownLimit, port: SendingPort[Request, object], tally: Tally
+    ) -> str | None:
+        failure = self._suite.fuzz(port, self._profile, tally, self._plan).failure
+        if failure is None or not self._is_about(lifted, failure.violation.rule):
+            return None
+        return f"{failure.violation.rule}: {failure.violation.reason}"
+
+    def _is_about(self, lifted: KnownLimit, rule: str) -> bool:
+        """Tell whether breaking `rule` shows that the limit is still there."""
+        return lifted.clause not in tuple(self._suite.definition.clauses) or rule == lifted.clause

@@ -1,0 +1,141 @@
+"""How many classes a program has, estimated before they are all explored.
+
+D. Knuth, "Estimating the efficiency of backtrack programs", Math. Comp. 29 (1975). The tree is that
+of all steps with sleep sets alone: each class ends in exactly one of its leaves, and every other
+leaf is a run that has been put to sleep. A probe goes down at random and counts the product of the
+numbers of branches, or 0 if it is put to sleep; the mean over many probes is the number of classes.
+Where no probe so far has seen a step conflict with another thread, it is not branched, which leaves
+out what would nearly always be put to sleep.
+"""
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wheelproof_spec.engines.explore.accesses import THREAD_MASK, Accesses, Actor, Event, dependent
+from wheelproof_spec.engines.explore.execution import Execution, World
+
+_NOBODY: frozenset[Actor] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Estimate:
+    """The mean of so many probes and its standard error."""
+
+    probes: int
+    classes: float
+    error: float
+
+    def text(self) -> str:
+        """Return it in words, at two digits: more would be a pretence."""
+        if not self.classes:
+            return "too many classes for an estimate"
+        low, high = max(self.classes - 2 * self.error, 1), self.classes + 2 * self.error
+        return f"about {_rounded(self.classes)} classes ({_rounded(low)} to {_rounded(high)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far an exploration has come.
+
+    `fraction` is the part of what is known to be there, None for an engine that knows nothing.
+    """
+
+    runs: int
+    seconds: float
+    estimate: Estimate | None = None
+    fraction: float | None = None
+
+    def text(self) -> str:
+        """Return it in words."""
+        words = [f"{self.runs:,} runs in {self.seconds:.0f} s"]
+        if self.estimate is not None:
+            words.append(self.estimate.text())
+        if self.fraction:
+            left = self.seconds * (1 - self.fraction) / self.fraction
+            words.append(f"{self.fraction:.0%} of what is known, at least {left:.0f} s to go")
+        return "; ".join(words)
+
+
+class Estimator:
+    """Makes probes, one after another, and says what they amount to."""
+
+    def __init__(self, world: World, seed: int = 0) -> None:
+        self._world = world
+        self._random = random.Random(seed)
+        self._sizes: list[int] = []
+        self._users: dict[int, set[Actor]] = {}
+
+    def probe(self) -> None:
+        """Go down once."""
+        execution = Execution(self._world)
+        try:
+            self._sizes.append(self._go_down(execution))
+        finally:
+            execution.close()
+        for actor, accesses in zip(execution.actors, execution.accesses, strict=True):
+            for access in accesses:
+                self._users.setdefault(access, set()).add(actor & THREAD_MASK)
+
+    def estimate(self) -> Estimate:
+        """Return the mean of the probes so far."""
+        count = len(self._sizes)
+        mean = sum(self._sizes) / count if count else 0.0
+        spread = sum((one - mean) ** 2 for one in self._sizes) / max(count - 1, 1)
+        return Estimate(probes=count, classes=mean, error=math.sqrt(spread / max(count, 1)))
+
+    def _go_down(self, execution: Execution) -> int:
+        size = 1
+        sleep: dict[Actor, Accesses] = {}
+        while not execution.is_too_long():
+            enabled = [(actor, _peeked(execution, actor)) for actor in execution.options()]
+            awake = [one for one in enabled if one[0] not in sleep]
+            if not awake:
+                return 0 if enabled else size
+            branches = [one for one in awake if not self._conflicts(*one)][:1] or awake
+            size *= len(branches)
+            chosen = self._random.randrange(len(branches))
+            actor, accesses = branches[chosen]
+            sleep = _still_asleep(sleep, branches[:chosen], accesses)
+            sleep.pop(actor, None)
+            execution.step(actor, accesses)
+            sleep = {one: _peeked(execution, one) for one in sleep}
+        return size
+
+    def _conflicts(self, actor: Actor, accesses: Accesses) -> bool:
+        """Tell whether another thread has been seen to conflict, or might, nobody having looked."""
+        if not self._sizes or actor > THREAD_MASK:
+            return True
+        return any(
+            bool(self._users.get(other, _NOBODY) - {actor})
+            for access in accesses
+            for other in _conflicting(access)
+        )
+
+
+def _conflicting(access: int) -> tuple[int, ...]:
+    return (access ^ 1, access) if access & 1 and access != 1 else (access ^ 1,)
+
+
+def _still_asleep(
+    sleep: dict[Actor, Accesses], explored: Sequence[Event], accesses: Accesses
+) -> dict[Actor, Accesses]:
+    """Return who sleeps after a step with these accesses: who commutes with it."""
+    return {
+        actor: touched
+        for actor, touched in (*sleep.items(), *explored)
+        if not dependent(touched, accesses)
+    }
+
+
+def _peeked(execution: Execution, actor: Actor) -> Accesses:
+    accesses = execution.peek(actor)
+    return () if accesses is None else accesses
+
+
+def _rounded(number: float) -> str:
+    if number < 100:
+        return f"{number:.0f}"
+    digits = 10 ** (len(str(int(number))) - 2)
+    return f"{round(number / digits) * digits:,}"

@@ -1,0 +1,28 @@
+"""Programs and schedules that cannot be explored: one clear sentence each."""
+
+from wheelproof_spec.base.errors import InputRejectedError, WheelproofSpecError
+from wheelproof_spec.base.verdicts import ExitCode
+
+
+class ProgramRejectedError(InputRejectedError):
+    """The program under test breaks the rules of exploration; `source` is its name."""
+
+    def __init__(self, program: str, problem: str, remedy: str) -> None:
+        super().__init__(f"program {program}", None, problem, remedy)
+
+
+class NondeterminismError(ProgramRejectedError):
+    """The same schedule did not give the same run."""
+
+
+class ScheduleRejectedError(InputRejectedError):
+    """A schedule string that is damaged, of another version or of another program."""
+
+    def __init__(self, problem: str, remedy: str) -> None:
+        super().__init__("schedule", None, problem, remedy)
+
+
+class EngineDefectError(WheelproofSpecError):
+    """The engine broke its own promise; nothing is known about the program."""
+
+    exit_code = ExitCode.INTERNAL_ERROR

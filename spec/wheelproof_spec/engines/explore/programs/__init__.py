@@ -1,0 +1,1 @@
+"""Programs that belong to no component: classics, conditions, a queue of TLC."""

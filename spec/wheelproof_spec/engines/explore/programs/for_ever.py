@@ -1,0 +1,184 @@
+"""Programs about what happens in the end; graph mode alone can judge them.
+
+`wheelproof explore NAME --engine graph`
+"""
+
+from functools import partial
+
+from wheelproof import sync
+from wheelproof.sync import Monitor
+from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
+from wheelproof.timer.delay_queue import DelayQueue
+from wheelproof_spec.components.timer.bugs import AdvanceAfterFlushTimer
+from wheelproof_spec.components.timer.programs.system_timer import Bench
+from wheelproof_spec.engines.explore.plain_fields import PlainField
+from wheelproof_spec.engines.explore.program import Action, Program, Scenario, forget
+from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.engines.explore.properties import LeadsTo, Wakes
+from wheelproof_spec.engines.explore.settings import Settings
+
+
+class WriterPreferringLock:
+    """A read-write lock in which a reader waits as long as any writer waits.
+
+    What phases mend: two threads that write in turn keep every reader out (docs/findings.md).
+    """
+
+    def __init__(self) -> None:
+        self._lock = sync.lock("lock")
+        self._changed = sync.condition(self._lock, "changed")
+        self._readers = sync.volatile(0, "readers")
+        self._waiting_writers = sync.volatile(0, "waiting writers")
+        self._writing = sync.volatile(False, "writing")
+
+    def read(self) -> None:
+        """Enter the read side and leave it."""
+        with self._lock:
+            while self._writing.get() or self._waiting_writers.get():
+                self._changed.wait()
+                forget()
+            self._readers.set(self._readers.get() + 1)
+        with self._lock:
+            self._readers.set(self._readers.get() - 1)
+            self._changed.notify_all()
+
+    def write(self) -> None:
+        """Enter the write side and leave it."""
+        with self._lock:
+            self._waiting_writers.set(self._waiting_writers.get() + 1)
+            while self._writing.get() or self._readers.get():
+                self._changed.wait()
+                forget()
+            self._waiting_writers.set(self._waiting_writers.get() - 1)
+            self._writing.set(True)
+        with self._lock:
+            self._writing.set(False)
+            self._changed.notify_all()
+
+
+def advancers_and_adder(*, phases: bool) -> Scenario:
+    """Two threads advance again and again, under the write side of a lock; one adds, once."""
+    fair = sync.read_write_lock("rw", prefer_writers=True)
+    plain = WriterPreferringLock()
+    write = partial(_enter, fair.write) if phases else plain.write
+    read = partial(_enter, fair.read) if phases else plain.read
+
+    def advance() -> None:
+        while True:
+            forget()
+            write()
+
+    return Scenario(threads={"advancer 1": advance, "advancer 2": advance, "adder": read})
+
+
+class ForgetfulTimer(SystemTimer):
+    """A timer whose flush says at each entry that it knows nothing but that."""
+
+    def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
+        forget(entry)
+        super()._add_timer_task_entry(entry)
+
+
+class ForgetfulAdvanceAfterFlushTimer(AdvanceAfterFlushTimer, ForgetfulTimer):
+    """Flushes a bucket before the wheel's clock has moved."""
+
+
+def advance_a_due_task(timer_class: type[ForgetfulTimer]) -> Scenario:
+    """A task is due, and the clock is advanced: that comes to an end, and the task is submitted."""
+    bench = Bench(timer_class)
+    task = bench.task(1)
+    bench.at(1)
+    return Scenario(
+        threads={"advance": bench.advance},
+        sometimes={"the task is in no bucket": lambda: bench.timer.size() == 0},
+        leads_to=[
+            LeadsTo(
+                name="the task is submitted",
+                then=lambda: task.get_timer_task_entry() is None,
+            )
+        ],
+    )
+
+
+class Mailbox:
+    """Messages for threads that wait for them."""
+
+    def __init__(self) -> None:
+        self._lock = sync.lock("mailbox")
+        self._arrived = sync.condition(self._lock, "arrived")
+        self._messages = sync.volatile(0, "messages")
+
+    def put(self, *, notify_first_only: bool) -> None:
+        """Put a message in; who waits is woken, perhaps only by the first."""
+        with self._lock:
+            before = self._messages.get()
+            self._messages.set(before + 1)
+            if not (before and notify_first_only):
+                self._arrived.notify()
+
+    def take(self) -> None:
+        """Take a message out, waiting for one."""
+        with self._lock:
+            while self._messages.get() == 0:
+                self._arrived.wait()
+            self._messages.set(self._messages.get() - 1)
+
+    def wakes(self) -> Wakes:
+        """Return what waiting for a message is about."""
+        return Wakes(condition=self._arrived, when=self.has_messages)
+
+    def has_messages(self) -> bool:
+        """Tell whether a message is there."""
+        return self._messages.get() > 0
+
+
+def mailbox(*, notify_first_only: bool) -> Scenario:
+    """Two threads send a message each, two take one each: none is left lying."""
+    box = Mailbox()
+    threads: dict[str, Action] = {
+        f"sender {number}": partial(box.put, notify_first_only=notify_first_only)
+        for number in (1, 2)
+    }
+    return Scenario(
+        threads=threads | {"taker 1": box.take, "taker 2": box.take},
+        wakes=[box.wakes()],
+        leads_to=[
+            LeadsTo(
+                name="every message is taken",
+                when=box.has_messages,
+                then=lambda: not box.has_messages(),
+            )
+        ],
+    )
+
+
+def _enter(view: Monitor) -> None:
+    with view:
+        pass
+
+
+_TIMER = (
+    SystemTimer, DelayQueue, TimerTaskEntry, TimerTaskList, TimingWheel,
+    PlainField(owner=DelayQueue, name="_heap"),
+)  # fmt: skip
+_TAKERS = Settings(may_wait=frozenset({"taker 1", "taker 2"}))
+_ADVANCERS = Settings(may_wait=frozenset({"advancer 1", "advancer 2"}))
+
+
+FOR_EVER: tuple[Program, ...] = (
+    program("phase-fair", partial(advancers_and_adder, phases=True), _ADVANCERS),
+    program("mailbox", partial(mailbox, notify_first_only=False), _TAKERS),
+    program("advance-ends", partial(advance_a_due_task, ForgetfulTimer), shares=_TIMER),
+)
+"""Programs that pass in graph mode."""
+
+FOR_EVER_BUGS: tuple[Program, ...] = (
+    program("writers-starve-readers", partial(advancers_and_adder, phases=False), _ADVANCERS),
+    program("mailbox-notified-once", partial(mailbox, notify_first_only=True), _TAKERS),
+    program(
+        "advance-after-flush-ends",
+        partial(advance_a_due_task, ForgetfulAdvanceAfterFlushTimer),
+        shares=_TIMER,
+    ),
+)
+"""Programs that fail in graph mode."""

@@ -1,0 +1,36 @@
+"""What the modules of programs share."""
+
+from collections.abc import Callable, Sequence
+
+from wheelproof_spec.engines.explore.plain_fields import PlainField
+from wheelproof_spec.engines.explore.program import Action, Program, Scenario
+from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
+
+
+def program(
+    name: str,
+    build: Callable[[], Scenario],
+    settings: Settings = DEFAULT_SETTINGS,
+    plain_fields: Sequence[PlainField] = (),
+    shares: Sequence[type | PlainField] = (),
+) -> Program:
+    """Return a program whose summary is the first line of the builder's docstring."""
+    documented: object = getattr(build, "func", build)
+    summary = (documented.__doc__ or "").partition("\n")[0]
+    return Program(
+        name=name,
+        summary=summary,
+        build=build,
+        settings=settings,
+        plain_fields=plain_fields,
+        shares=shares,
+    )
+
+
+def discarding(function: Callable[[], object]) -> Action:
+    """Return an action that calls `function` and drops what it returns."""
+
+    def call() -> None:
+        function()
+
+    return call

@@ -1,0 +1,176 @@
+"""The pytest plugin: the fixture `explore`, which runs a test's threads in every interleaving.
+
+def test_no_update_is_lost(explore: Explore) -> None:
+    def two_increments() -> Scenario:
+        counter = sync.atomic_integer(0, "counter")
+
+        def check() -> None:
+            assert counter.get() == 2
+
+        increment = [discarding(partial(counter.add_and_get, 1))]
+        return Scenario(threads={"a": increment, "b": increment}, check=check)
+
+    explore(two_increments)
+
+A failure shows the shrunk run as a table, and its schedule string; `--explore-replay STRING`
+repeats that run alone, and `--explore-html FOLDER` writes a page for it. Nothing but pytest is
+imported until a test explores.
+"""
+
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from wheelproof_spec.engines.explore.explorer import Options
+    from wheelproof_spec.engines.explore.plain_fields import PlainField
+    from wheelproof_spec.engines.explore.program import Program, Scenario
+    from wheelproof_spec.engines.explore.result import Exploration
+    from wheelproof_spec.engines.explore.settings import Settings
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare the options."""
+    group = parser.getgroup("explore", "exploring every interleaving")
+    group.addoption(
+        "--explore-replay",
+        metavar="SCHEDULE",
+        help="repeat the run of this schedule string in the program that it belongs to; "
+        "other programs are explored as usual",
+    )
+    group.addoption(
+        "--explore-html",
+        metavar="FOLDER",
+        help="write a page for each program that fails, to step through its run",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a schedule string that cannot belong to any program."""
+    schedule = config.getoption("explore_replay")
+    if schedule is not None:
+        from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
+        from wheelproof_spec.engines.explore.schedule import verify
+
+        try:
+            verify(schedule)
+        except ScheduleRejectedError as error:
+            raise pytest.UsageError(f"--explore-replay: {error}") from error
+
+
+@pytest.fixture
+def explore(request: pytest.FixtureRequest) -> "Explore":
+    """Return the function that explores a program of the test."""
+    return Explore(request.node.name, request.node.nodeid, request.config)
+
+
+class Explore:
+    """Runs a program in every interleaving and fails the test if one of them fails."""
+
+    def __init__(self, name: str, node: str, config: pytest.Config) -> None:
+        self._name = name
+        self._node = node
+        replay: object = config.getoption("explore_replay")
+        folder: object = config.getoption("explore_html")
+        self._replay = replay if isinstance(replay, str) else None
+        self._folder = Path(folder) if isinstance(folder, str) else None
+
+    def __call__(
+        self,
+        build: "Callable[[], Scenario]",
+        *,
+        settings: "Settings | None" = None,
+        plain_fields: "Sequence[PlainField]" = (),
+        replay: str | None = None,
+        max_runs: int | None = None,
+        samples: int | None = None,
+        seed: int = 0,
+    ) -> "Exploration":
+        """Explore what `build` sets up, and return the certificate.
+
+        The test fails with the table of the shrunk run if a run fails, and if the end is not
+        reached within `max_runs` (None: no bound). `replay` repeats the run of a schedule string
+        instead, `samples` draws that many runs with `seed`: both only look for failures.
+        """
+        __tracebackhide__ = True
+        from wheelproof_spec.base.errors import WheelproofSpecError
+        from wheelproof_spec.engines.explore.explorer import explore as run
+        from wheelproof_spec.engines.explore.program import Program
+        from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS
+
+        program = Program(
+            name=self._name,
+            summary="",
+            build=build,
+            settings=settings or DEFAULT_SETTINGS,
+            plain_fields=plain_fields,
+        )
+        try:
+            options = self._options(program, replay, max_runs, samples, seed)
+            exploration = run(program, options)
+        except WheelproofSpecError as error:
+            pytest.fail(str(error), pytrace=False)
+        except ModuleNotFoundError as error:
+            if error.name != "greenlet":
+                raise
+            pytest.fail("exploring needs: pip install 'wheelproof[explore]'", pytrace=False)
+        if exploration.stopped == "interrupted":
+            raise KeyboardInterrupt
+        self._judge(exploration)
+        return exploration
+
+    def _options(
+        self,
+        program: "Program",
+        replay: str | None,
+        max_runs: int | None,
+        samples: int | None,
+        seed: int,
+    ) -> "Options":
+        from wheelproof_spec.engines.explore.explorer import Engine, Options
+        from wheelproof_spec.engines.explore.schedule import belongs_to
+
+        asked = self._replay
+        if asked is not None and belongs_to(program, asked):
+            replay = asked
+        if replay is not None:
+            engine = Engine.REPLAY
+        else:
+            engine = Engine.OPTIMAL if samples is None else Engine.SAMPLE
+        return Options(
+            engine=engine,
+            schedule=replay or "",
+            max_runs=max_runs if samples is None else samples,
+            seed=seed,
+            record=self._folder is not None,
+        )
+
+    def _judge(self, exploration: "Exploration") -> None:
+        __tracebackhide__ = True
+        found = exploration.counterexample
+        if found is None:
+            if exploration.stopped is not None and exploration.engine == "optimal":
+                remedy = "give it a higher bound, or `samples` if a search without end will do"
+                pytest.fail(f"inconclusive: {exploration.summary()}; {remedy}", pytrace=False)
+            return
+        lines = [exploration.summary(), found.table(), f"  {found.line()}"]
+        if found.left_out:
+            lines.append(f"  {found.left_out_line()}")
+        lines.append(
+            f"  repeat: pytest {shlex.quote(self._node)} --explore-replay {found.schedule}"
+        )
+        if self._folder is not None:
+            lines.append(f"  page: {self._write_page(exploration, self._folder)}")
+        pytest.fail("\n".join(lines), pytrace=False)
+
+    def _write_page(self, exploration: "Exploration", folder: Path) -> Path:
+        from wheelproof_spec.app.pages.explore import render_exploration
+        from wheelproof_spec.base.reports import write_text
+
+        file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', self._node)}.html"
+        write_text(file, render_exploration(exploration))
+        return file

@@ -1,0 +1,124 @@
+"""What an exploration found out, and the one place that turns it into a verdict."""
+
+from dataclasses import asdict, dataclass
+
+from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.engines.explore.counterexample import Counterexample
+from wheelproof_spec.engines.explore.recording import Recording
+
+CERTIFYING_ENGINE = "optimal"
+CERTIFICATE_SCHEMA = "wheelproof.certificate/1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exploration:
+    """The result of exploring one program with one engine.
+
+    `stopped` says why the engine did not come to its end, None if it did; `complete` whether its
+    end means that every class has been run. `digest` depends on the classes alone. `recording` is
+    the counterexample's run, or without one an example: each thread as far as it can.
+    """
+
+    program: str
+    program_digest: str
+    primitives_digest: str
+    engine: str
+    substrate: str
+    seed: int | None
+    runs: int
+    classes: int
+    blocked_runs: int
+    failing_runs: int
+    deadlocks: int
+    depth: int
+    seconds: float
+    digest: str
+    complete: bool
+    stopped: str | None
+    counterexample: Counterexample | None
+    recording: Recording | None
+
+    def verdict(self) -> Verdict:
+        """Return how the check ended: the brute engines are oracles for tests and never pass."""
+        if self.counterexample is not None:
+            return Verdict.FAIL
+        if self.engine == CERTIFYING_ENGINE and self.complete and self.stopped is None:
+            return Verdict.PASS
+        return Verdict.INCONCLUSIVE
+
+    def summary(self) -> str:
+        """Return one sentence."""
+        if self.counterexample is not None:
+            return f"{self.counterexample.failure.sentence()} (run {self.runs})"
+        rate = f"{self.runs / self.seconds:,.0f} runs/s" if self.seconds else ""
+        if self.stopped is not None:
+            return f"{self.stopped} after {self.runs:,} runs, no failure among them ({rate})"
+        if self.complete:
+            return f"all {self.classes:,} classes, at most {self.depth} steps ({rate})"
+        return f"no failure in {self.runs:,} sampled runs of {self.classes:,} classes ({rate})"
+
+    def details(self) -> str:
+        """Return the counterexample, if there is one."""
+        found = self.counterexample
+        if found is None:
+            return ""
+        lines = [found.table(), f"  {found.line()}"]
+        if found.left_out:
+            lines.append(f"  {found.left_out_line()}")
+        lines.append(f"  repeat: wheelproof explore {found.program} --replay {found.schedule}")
+        return "\n".join(lines)
+
+    def check_result(self) -> CheckResult:
+        """Return it as the result of a check."""
+        return CheckResult(
+            name=self.program,
+            group="explore",
+            verdict=self.verdict(),
+            seconds=self.seconds,
+            summary=self.summary(),
+            details=self.details(),
+        )
+
+    def document(self) -> dict[str, object]:
+        """Return it as JSON values: the certificate, or the counterexample."""
+        return {
+            "schema": CERTIFICATE_SCHEMA,
+            "program": self.program,
+            "program_digest": self.program_digest,
+            "primitives_digest": self.primitives_digest,
+            "engine": self.engine,
+            "substrate": self.substrate,
+            "seed": self.seed,
+            "verdict": self.verdict().value,
+            "summary": self.summary(),
+            "runs": self.runs,
+            "classes": self.classes,
+            "blocked_runs": self.blocked_runs,
+            "failing_runs": self.failing_runs,
+            "deadlocks": self.deadlocks,
+            "depth": self.depth,
+            "seconds": round(self.seconds, 3),
+            "digest": self.digest,
+            "stopped": self.stopped,
+            "counterexample": _counterexample_document(self.counterexample),
+        }
+
+
+def _counterexample_document(found: Counterexample | None) -> dict[str, object] | None:
+    if found is None:
+        return None
+    return {
+        "kind": found.failure.kind.value,
+        "thread": found.failure.thread,
+        "message": found.failure.message,
+        "waits": [asdict(wait) for wait in found.failure.waits],
+        "threads": list(found.threads),
+        "steps": [{"thread": step.thread, "text": step.text} for step in found.steps],
+        "deviations": [
+            {"step": step, "instead_of": usual, "thread": chosen}
+            for step, usual, chosen in found.deviations
+        ],
+        "left_out": [{"thread": thread, "operation": place} for thread, place in found.left_out],
+        "line": found.line(),
+        "schedule": found.schedule,
+    }

@@ -1,0 +1,170 @@
+"""Optimal dynamic partial-order reduction: one run for each class of equivalent interleavings.
+
+P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal Dynamic Partial Order Reduction", POPL 2014,
+and JACM 64 (2017). Beyond the papers: an operation whose accesses depend on the state is resolved
+again where a reversal puts it, and a free choice is one event for each value.
+"""
+
+from collections.abc import Sequence
+
+from wheelproof_spec.engines.explore.accesses import (
+    THREAD_BITS,
+    THREAD_MASK,
+    Accesses,
+    Actor,
+    Event,
+    dependent,
+    weak_initial,
+)
+from wheelproof_spec.engines.explore.execution import Execution
+from wheelproof_spec.engines.explore.problems import EngineDefectError
+from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
+from wheelproof_spec.engines.explore.strategies.wakeup_tree import WakeupNode, insert
+
+
+class _Frame:
+    """A point of the current run: who sleeps there, what is still to be explored, what is now."""
+
+    __slots__ = ("done", "event", "sleep", "wakeup")
+
+    def __init__(self, sleep: dict[Actor, Accesses], wakeup: list[WakeupNode]) -> None:
+        self.sleep = sleep
+        self.wakeup = wakeup
+        self.event: Event = (0, ())
+        self.done = 0
+
+
+class OptimalStrategy:
+    """See the module."""
+
+    complete = True
+    blocked_runs = 0
+
+    def __init__(self) -> None:
+        self._frames: list[_Frame] = []
+        self._prefix: list[Event] = []
+        self._keep: list[Actor] = []
+        self._rest: list[WakeupNode] = []
+        self._resuming = False
+
+    def prefix(self) -> Sequence[Event]:
+        """Return the steps up to the last point where something is left to be explored."""
+        return self._prefix
+
+    def choose(self, execution: Execution) -> Event | None:
+        """Return the next step: a planned one, else the first one that is not asleep."""
+        if execution.is_too_long():
+            return None
+        if self._resuming:
+            self._resuming = False
+            frame = self._frames[-1]
+        else:
+            frame = self._open_frame(execution)
+        event = self._select(frame, execution)
+        if event is None:
+            self._frames.pop()
+            return None
+        actor, accesses = frame.event = event
+        self._keep = [
+            other
+            for other, asleep in frame.sleep.items()
+            if other != actor and not dependent(asleep, accesses)
+        ]
+        return event
+
+    def learn(self, analysis: Analysis) -> bool:
+        """Plan the reversal of every race, then go back to the last point with a plan."""
+        self._reverse_races(analysis)
+        frames = self._frames
+        while frames:
+            frame = frames[-1]
+            actor, accesses = frame.event
+            frame.sleep[actor] = accesses
+            frame.done += 1
+            if frame.wakeup:
+                break
+            frames.pop()
+        self._prefix = [frame.event for frame in frames[:-1]]
+        self._resuming = True
+        return bool(frames)
+
+    def fraction_done(self) -> float:
+        """Return how much of what is known to be there has been explored, from 0 to 1.
+
+        At every point all branches count the same. More of them may turn up, so it is too high.
+        """
+        if not self._frames:
+            return float(self._resuming)
+        done, weight = 0.0, 1.0
+        for frame in self._frames:
+            weight /= frame.done + max(len(frame.wakeup), 1)
+            done += frame.done * weight
+        return min(done, 1.0)
+
+    def _open_frame(self, execution: Execution) -> _Frame:
+        sleep: dict[Actor, Accesses] = {}
+        for actor in self._keep:
+            accesses = execution.peek(actor)
+            if accesses is not None:
+                sleep[actor] = accesses
+        frame = _Frame(sleep, self._rest)
+        self._frames.append(frame)
+        return frame
+
+    def _select(self, frame: _Frame, execution: Execution) -> Event | None:
+        self._rest = []
+        if frame.wakeup:
+            node = frame.wakeup.pop(0)
+            actor = node.event[0]
+            accesses = execution.peek(actor)
+            if accesses is None:
+                raise EngineDefectError(f"a planned step of thread {actor} is not possible")
+            self._rest = node.children
+            return actor, accesses
+        event = self._first_awake(frame, execution)
+        if event is None and execution.enabled():
+            raise EngineDefectError("a run died although nothing equivalent had been explored")
+        return event
+
+    def _first_awake(self, frame: _Frame, execution: Execution) -> Event | None:
+        current = self._frames[-2].event[0] & THREAD_MASK if len(self._frames) > 1 else 0
+        # A thread sleeps by the value that it chose; another value may still be awake.
+        asleep = {actor for actor in frame.sleep if actor <= THREAD_MASK}
+        event = pick_first(execution, current, asleep)
+        if event is None:
+            return None
+        actor, accesses = event
+        values = alternatives(execution, actor)
+        if len(values) > 1:
+            awake = [
+                choice
+                for value in values
+                if (choice := actor | value << THREAD_BITS) not in frame.sleep
+            ]
+            frame.wakeup.extend(WakeupNode((choice, accesses)) for choice in awake[1:])
+            return awake[0], accesses
+        return event
+
+    def _reverse_races(self, analysis: Analysis) -> None:
+        new = len(self._prefix)
+        changed: dict[int, bool] = {}
+        for first, second in analysis.races:
+            if second < new:
+                # The earlier run with this beginning has planned it, unless this one has more to
+                # say about what may come before the second event.
+                if first not in changed:
+                    changed[first] = analysis.concurrent_with(first, new)
+                if not changed[first]:
+                    continue
+            frame = self._frames[first]
+            sequence = analysis.reversal(first, second)
+            if sequence is None or _is_covered(frame, sequence):
+                continue
+            insert(frame.wakeup, sequence)
+
+
+def _is_covered(frame: _Frame, sequence: list[Event]) -> bool:
+    if weak_initial(frame.event, sequence) is not None:
+        return True
+    return any(weak_initial(sleeper, sequence) is not None for sleeper in frame.sleep.items())

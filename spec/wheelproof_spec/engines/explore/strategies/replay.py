@@ -1,0 +1,90 @@
+"""One given run: a schedule, then each thread as far as it can."""
+
+from collections.abc import Mapping, Sequence
+
+from wheelproof_spec.engines.explore.accesses import THREAD_MASK, TIME, Actor, Event
+from wheelproof_spec.engines.explore.execution import Execution
+from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
+from wheelproof_spec.engines.explore.races import Analysis
+
+
+class ReplayStrategy:
+    """Follows a schedule to the letter."""
+
+    complete = False
+    blocked_runs = 0
+
+    def __init__(self, actors: Sequence[Actor]) -> None:
+        self._actors = actors
+
+    def prefix(self) -> Sequence[Event]:
+        """Return nothing: each step is looked at."""
+        return ()
+
+    def choose(self, execution: Execution) -> Event | None:
+        """Return the next step of the schedule.
+
+        Raises ScheduleRejectedError if that step is not possible there.
+        """
+        step = len(execution.actors)
+        if step >= len(self._actors):
+            return None if execution.is_too_long() else default_step(execution)
+        actor = self._actors[step]
+        accesses = execution.peek(actor)
+        if accesses is None:
+            raise ScheduleRejectedError(
+                f"its step {step + 1} is not possible: thread {actor & THREAD_MASK} cannot run "
+                "there",
+                "the code under test has changed since; run the program anew",
+            )
+        return actor, accesses
+
+    def learn(self, analysis: Analysis) -> bool:
+        """There is one run only."""
+        del analysis
+        return False
+
+
+class DeviationStrategy:
+    """Runs each thread as far as it can, except at the given steps; see `default_step`.
+
+    `options` are the steps that would have been possible at each point of the last run.
+    """
+
+    complete = False
+    blocked_runs = 0
+
+    def __init__(self, deviations: Mapping[int, Actor]) -> None:
+        self._deviations = deviations
+        self.options: list[list[Actor]] = []
+        self.defaults: list[Actor] = []
+
+    def prefix(self) -> Sequence[Event]:
+        """Return nothing: each step is looked at."""
+        return ()
+
+    def choose(self, execution: Execution) -> Event | None:
+        """Return the default step or the one that deviates, if that is possible."""
+        usual = None if execution.is_too_long() else default_step(execution)
+        if usual is None:
+            return None
+        self.options.append(execution.options())
+        self.defaults.append(usual[0])
+        actor = self._deviations.get(len(execution.actors), usual[0])
+        accesses = execution.peek(actor)
+        return usual if accesses is None else (actor, accesses)
+
+    def learn(self, analysis: Analysis) -> bool:
+        """There is one run only."""
+        del analysis
+        return False
+
+
+def default_step(execution: Execution) -> Event | None:
+    """Return the step of the thread that went last, else of the first that can make one."""
+    if execution.actors:
+        current = execution.actors[-1] & THREAD_MASK
+        accesses = None if current == TIME else execution.peek(current)
+        if accesses is not None:
+            return current, accesses
+    return next(((thread.number, accesses) for thread, accesses in execution.enabled()), None)

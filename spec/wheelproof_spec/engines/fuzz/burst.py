@@ -1,0 +1,107 @@
+"""Running the calls of several threads at once."""
+
+import faulthandler
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from functools import partial
+from typing import TypeVar
+
+from wheelproof.sync import Executor
+from wheelproof.sync.threads_condition import InterruptibleThread, Interruption
+from wheelproof_spec.base.violation import Violation
+
+STUCK_AFTER_S = 20.0
+"""How long a burst may take, in seconds, before its threads are declared stuck."""
+
+Answer = TypeVar("Answer")
+
+
+class BurstError(Exception):
+    """A thread of a burst did not get through its calls."""
+
+    def __init__(self, rule: str, expected: str, observed: str) -> None:
+        super().__init__(observed)
+        self.violation = Violation(
+            rule=rule,
+            expected=expected,
+            observed=observed,
+            reason="a thread of the burst did not get through its calls",
+        )
+
+
+def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer]:
+    """Run each program on a thread of its own, all at once, and return what its calls answered.
+
+    Raises BurstError if they do not end or if one of them raises.
+    """
+    answers: list[Answer] = []
+    errors: list[str] = []
+    together = threading.Barrier(len(programs))
+
+    def work(program: Sequence[Callable[[], Answer]]) -> None:
+        together.wait()
+        try:
+            answers.extend(call() for call in program)
+        except Exception:
+            errors.append(traceback.format_exc(limit=-4))
+
+    # The names decide where a seeded preemption strikes.
+    threads = [
+        _interruptible(partial(work, program), f"burst-{number}")
+        for number, program in enumerate(programs)
+    ]
+    with _eager_switching():
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(STUCK_AFTER_S)
+    stuck = [thread.name for thread in threads if thread.is_alive()]
+    if stuck:
+        observed = f"{', '.join(stuck)} do not end\n{_where_threads_stand()}"
+        raise BurstError("Timer.EveryCallReturns", "every call returns", observed)
+    if errors:
+        raise BurstError("Timer.NoCallFails", "no call raises", "\n".join(errors))
+    return answers
+
+
+def _interruptible(work: Callable[[], None], name: str) -> InterruptibleThread:
+    """Return a thread that a call of another one can interrupt, as all of `wheelproof.sync` can."""
+    thread = InterruptibleThread(target=work, name=name, daemon=True)
+    thread.interruption = Interruption()
+    return thread
+
+
+def await_submitted(executor: Executor, rule: str) -> None:
+    """Wait until `executor` has run everything that was submitted to it.
+
+    Raises BurstError, which names `rule`, if it does not come to the end.
+    """
+    done = threading.Event()
+    executor.submit(done.set)
+    if not done.wait(STUCK_AFTER_S):
+        raise BurstError(
+            rule,
+            "the executor runs what is submitted",
+            "it does not come to the task that was submitted last",
+        )
+
+
+@contextmanager
+def _eager_switching() -> Generator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+
+
+def _where_threads_stand() -> str:
+    with tempfile.TemporaryFile("w+") as stream:
+        faulthandler.dump_traceback(stream, all_threads=True)
+        stream.seek(0)
+        return stream.read()

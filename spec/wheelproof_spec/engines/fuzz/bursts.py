@@ -1,0 +1,97 @@
+"""Bursts of real threads on a component of the producer: what pool and accumulator share."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Protocol
+
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+
+_MAX_THREADS = 4
+_MAX_CALLS = 4
+_PREEMPT_ONE_IN = (2, 4, 16)
+_BURSTS_OF_A_CASE = 6
+
+
+class Subject(Protocol):
+    """What is under test, judged after each burst."""
+
+    def run(self, burst: Burst) -> Violation | None:
+        """Run one burst and return what it shows to be wrong."""
+        ...
+
+
+MakeSubject = Callable[[ThreadedCase], Subject]
+
+
+def run_burst_fuzz(
+    name: str,
+    make_subject: MakeSubject,
+    setups: st.SearchStrategy[Setup],
+    calls: st.SearchStrategy[str],
+    *,
+    cases: int,
+    seed: int,
+    seconds: float | None,
+    repeat: str,
+    progress: Callable[[FuzzReport], None] | None,
+) -> FuzzReport:
+    """Run bursts of `calls` on what `make_subject` makes; see `run_machine`."""
+    return run_machine(
+        name,
+        lambda recorder: _burst_machine(make_subject, setups, calls, recorder),
+        first_seed=seed,
+        cases=cases,
+        seconds=seconds,
+        repeat=repeat,
+        progress=progress,
+        run_threaded_case=partial(_run_case, make_subject),
+        steps_per_case=_BURSTS_OF_A_CASE,
+    )
+
+
+def _run_case(make_subject: MakeSubject, case: ThreadedCase) -> Violation | None:
+    subject = make_subject(case)
+    for burst in case.bursts:
+        violation = subject.run(burst)
+        if violation is not None:
+            return violation
+    return None
+
+
+def _burst_machine(
+    make_subject: MakeSubject,
+    setups: st.SearchStrategy[Setup],
+    calls: st.SearchStrategy[str],
+    recorder: Recorder,
+) -> type[RuleBasedStateMachine]:
+    programs = st.lists(calls, min_size=1, max_size=_MAX_CALLS).map(tuple)
+    bursts = st.lists(programs, min_size=1, max_size=_MAX_THREADS).map(tuple)
+
+    class BurstMachine(RuleBasedStateMachine):
+        """Bursts of calls, each judged when all its threads have ended."""
+
+        @initialize(
+            setup=setups,
+            preemption_seed=st.integers(0, 1_000),
+            one_in=st.sampled_from(_PREEMPT_ONE_IN),
+        )
+        def reset(self, setup: Setup, preemption_seed: int, one_in: int) -> None:
+            recorder.begin_case()
+            self._case = ThreadedCase(
+                setup=setup, preemption_seed=preemption_seed, preempt_one_in=one_in
+            )
+            self._subject = make_subject(self._case)
+
+        @rule(burst=bursts)
+        def burst(self, burst: Burst) -> None:
+            self._case = replace(self._case, bursts=(*self._case.bursts, burst))
+            recorder.judge_threaded(self._case, self._subject.run(burst))
+
+    return BurstMachine

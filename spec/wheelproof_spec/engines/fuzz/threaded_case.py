@@ -1,0 +1,110 @@
+"""A case for real threads as plain data: it can be written down, run again, and made smaller."""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.engines.fuzz.instrumented_runtime import Preemption
+
+ATTEMPTS = 30
+"""How often a smaller case is tried before it counts as one that does not fail."""
+
+Program = tuple[str, ...]
+"""The calls that one thread makes, in words: "add a", "cancel b", "clock to 25", "advance"."""
+
+Burst = tuple[Program, ...]
+"""What the threads do at the same time, a program each."""
+
+Setup = tuple[tuple[str, int], ...]
+"""What is made before the first burst: names with numbers."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ThreadedCase:
+    """What is set up, where threads give way, and one burst after the other."""
+
+    setup: Setup
+    preemption_seed: int
+    preempt_one_in: int
+    bursts: tuple[Burst, ...] = ()
+
+    def preemption(self) -> Preemption:
+        """Return the hook that makes the case's threads give way."""
+        return Preemption(self.preemption_seed, self.preempt_one_in)
+
+    def lines(self) -> tuple[str, ...]:
+        """Return the case as JSON lines: the set-up, then a line for each burst."""
+        preemption = [self.preemption_seed, self.preempt_one_in]
+        bursts = (json.dumps({"burst": burst}) for burst in self.bursts)
+        return (setup_line(self.setup, preemption=preemption), *bursts)
+
+
+def setup_line(setup: Setup, **more: object) -> str:
+    """Return what a case begins with as one line of JSON."""
+    return json.dumps({"op": "reset", **dict(setup), **more})
+
+
+def shrink(
+    case: ThreadedCase, run: Callable[[ThreadedCase], Violation | None]
+) -> tuple[ThreadedCase, Violation | None]:
+    """Return a smallest case found that still fails, with what it violates.
+
+    Bursts, then threads, then single calls are left out as long as `run` still fails. Threads do
+    not repeat themselves, so each smaller case is run with up to ATTEMPTS preemptions. The
+    violation is None if not even `case` itself failed again.
+    """
+    violation: Violation | None = None
+    progress = True
+    while progress:
+        progress = False
+        for smaller in _smaller(case):
+            failed = _fails(smaller, run)
+            if failed is not None:
+                case, violation = failed
+                progress = True
+                break
+    if violation is not None:
+        return case, violation
+    return _fails(case, run) or (case, None)
+
+
+def _fails(
+    case: ThreadedCase, run: Callable[[ThreadedCase], Violation | None]
+) -> tuple[ThreadedCase, Violation] | None:
+    for attempt in range(ATTEMPTS):
+        tried = replace(case, preemption_seed=case.preemption_seed + attempt)
+        violation = run(tried)
+        if violation is not None:
+            return tried, violation
+    return None
+
+
+def _smaller(case: ThreadedCase) -> Iterator[ThreadedCase]:
+    for bursts in _without_chunks(case.bursts):
+        yield replace(case, bursts=bursts)
+    for number, burst in enumerate(case.bursts):
+        for programs in _without_chunks(burst):
+            if programs:
+                yield _with_burst(case, number, programs)
+        for thread, program in enumerate(burst):
+            for calls in _without_chunks(program):
+                if calls:
+                    programs = (*burst[:thread], calls, *burst[thread + 1 :])
+                    yield _with_burst(case, number, programs)
+
+
+def _with_burst(case: ThreadedCase, number: int, burst: Burst) -> ThreadedCase:
+    return replace(case, bursts=(*case.bursts[:number], burst, *case.bursts[number + 1 :]))
+
+
+def _without_chunks(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
+    """Yield `items` with one half left out, then one quarter, down to single items."""
+    size = (len(items) + 1) // 2
+    while size:
+        for start in range(0, len(items), size):
+            yield (*items[:start], *items[start + size :])
+        size = size // 2

@@ -1,0 +1,64 @@
+"""What judges a run, by the format and the component that its header names."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wheelproof_spec.base.history.judging import (
+    MakeTraceChecker,
+    RecordedComponent,
+    TraceRunChecker,
+)
+from wheelproof_spec.base.history.lines import HistoryHeader, TraceEnd, TraceEvent
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.engines.history.routing import Body, Checker, Header
+from wheelproof_spec.engines.history.run import HistoryChecker
+
+MAX_STATES = 200_000
+"""After how many states the search for an order gives up."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckOptions:
+    """How runs are judged: `profile` replaces the one that a history names."""
+
+    profile: str | None = None
+    max_states: int = MAX_STATES
+
+
+def run_opener(
+    components: Callable[[str], RecordedComponent],
+    traces: Callable[[str], MakeTraceChecker | None],
+    options: CheckOptions,
+) -> Callable[[Header, int], Checker]:
+    """Return what makes the checker of a run.
+
+    `components` returns how the histories of a component are judged, `traces` how its traces are.
+    """
+
+    def make(header: Header, line: int) -> Checker:
+        if isinstance(header, HistoryHeader):
+            component = components(header.component)
+            return HistoryChecker(header, component, options.profile, line)
+        make_checker = traces(header.component)
+        if make_checker is None:
+            raise MalformedError(
+                f"has the component {header.component!r}, of which no trace can be judged yet"
+            )
+        return _TraceRun(make_checker(header, options.max_states))
+
+    return make
+
+
+class _TraceRun:
+    def __init__(self, checker: TraceRunChecker) -> None:
+        self._checker = checker
+
+    def feed(self, event: Body, line: int) -> None:
+        assert isinstance(event, TraceEvent | TraceEnd)
+        self._checker.feed(event, line)
+
+    def finish(self, *, cut_off: bool = False) -> RunVerdict:
+        if cut_off:
+            raise MalformedError("has no end: it was cut off")
+        return self._checker.finish()

@@ -1,0 +1,1 @@
+"""Recording what real threads ask for and get."""

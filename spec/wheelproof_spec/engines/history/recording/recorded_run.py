@@ -1,0 +1,229 @@
+"""Writes histories of several objects into one stream; what is recorded of each is not known here.
+
+Every line is written under one lock, so the index of a line is its order in real time.
+"""
+
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import BinaryIO, Literal, TypeVar
+
+import wheelproof
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation, Nothing
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.component import Call, Config
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.engines.history.recording.refusals import refusal_of
+
+_R = TypeVar("_R")
+LineType = Literal["invoke", "ok", "fail", "info"]
+Clock = Literal["virtual", "monotonic_ns", "none"]
+
+
+def thread_name() -> str:
+    """Return a name of the calling thread that no other one has."""
+    return f"{threading.current_thread().name}-{threading.get_ident()}"
+
+
+@dataclass(slots=True)
+class Run:
+    """One object that is recorded, and its names for tasks, operations and buffers."""
+
+    name: str
+    clock: Clock
+    ops: int = 0
+    under_way: int = 0
+    names: dict[int, str] = field(default_factory=dict[int, str])
+    numbers: "count[int]" = field(default_factory=count)
+
+
+class HistoryWriter:
+    """The stream, the objects that are recorded, and which calls are open in which thread."""
+
+    def __init__(
+        self, stream: BinaryIO, *, real_clock: bool, process: Callable[[], str] = thread_name
+    ) -> None:
+        """`process` names the calling thread, in letters that are the same in every run of it."""
+        self._stream = stream
+        self._real_clock = real_clock
+        self._process = process
+        self._lock = threading.Lock()
+        self._runs: dict[int, Run] = {}
+        # What is named by its id has to live as long as the name.
+        self._kept: list[object] = []
+        self._open: dict[str, list[str]] = {}
+        self._ended = False
+
+    def end(self, *, stuck: bool = False) -> None:
+        """Write the ends, and nothing after them.
+
+        A history is quiet if no call is under way any more; those of one that is `stuck` never end.
+        """
+        with self._lock:
+            if self._ended:
+                return
+            self._ended = True
+            for run in self._runs.values():
+                quiet = not run.under_way
+                end = HistoryEnd(
+                    kind="end",
+                    history=run.name,
+                    ops=run.ops,
+                    quiet=quiet,
+                    stuck=True if stuck and not quiet else ABSENT,
+                )
+                self._stream.write(format_line(end))
+
+    def run_of(self, subject: object) -> Run | None:
+        """Return the history of an object, if it is recorded."""
+        return self._runs.get(id(subject))
+
+    def made(self, subject: object, config: Config, *, virtual: bool = False) -> Run:
+        """Begin the history of an object."""
+        real: Clock = "monotonic_ns" if self._real_clock else "none"
+        with self._lock:
+            self._kept.append(subject)
+            run = Run(f"{config.component}-{len(self._runs)}", "virtual" if virtual else real)
+            self._runs[id(subject)] = run
+            header = HistoryHeader(
+                schema="wheelproof.history/1",
+                kind="header",
+                history=run.name,
+                component=config.component,
+                impl=Implementation(name=wheelproof.__name__, version="reference"),
+                config=config,
+                clock=run.clock,
+            )
+            self._stream.write(format_line(header))
+        return run
+
+    def name(self, run: Run, subject: object, kind: str) -> str:
+        """Return the name of something that the object is given."""
+        with self._lock:
+            name = run.names.get(id(subject))
+            if name is None:
+                self._kept.append(subject)
+                name = run.names[id(subject)] = f"{kind}-{next(run.numbers)}"
+            return name
+
+    def rename(self, run: Run, subject: object, kind: str) -> str:
+        """Return a new name of something that the object gives away anew."""
+        with self._lock:
+            self._kept.append(subject)
+            name = run.names[id(subject)] = f"{kind}-{next(run.numbers)}"
+            return name
+
+    def happens(
+        self, run: Run, asked: Call, kind: LineType = "invoke", process: str | None = None
+    ) -> str:
+        """Write a line of something that is no call, and return who it happens to."""
+        process = process or self._inner(self._process())
+        value = asked if kind == "invoke" else Nothing()
+        self.write(run, kind, asked.operation(), value, process=process)
+        return process
+
+    def call(
+        self,
+        run: Run,
+        asked: Call,
+        answer: Callable[[_R], object],
+        call: Callable[[], _R],
+        refusal: Callable[[Exception], tuple[LineType, str | None]] | None = None,
+    ) -> _R:
+        """Make a call and write down its beginning and its end.
+
+        One inside another one has a process of its own. `refusal` says how an error is written.
+        """
+        thread = self._process()
+        stack = self._open.setdefault(thread, [])
+        process = f"{thread}/{len(stack)}" if stack else thread
+        stack.append(process)
+        try:
+            return self._call(run, process, asked, answer, call, refusal or end_of)
+        finally:
+            stack.remove(process)
+
+    def open_calls(self) -> int:
+        """Return how many calls the calling thread is inside of."""
+        return len(self._open.get(self._process(), ()))
+
+    def thread(self) -> str:
+        """Return the name of the calling thread."""
+        return self._process()
+
+    def write(
+        self,
+        run: Run,
+        kind: LineType,
+        f: str,
+        value: object,
+        *,
+        process: str,
+        error: str | None = None,
+    ) -> None:
+        """Write one line of a history."""
+        with self._lock:
+            if self._ended:
+                return
+            op = HistoryOp(
+                kind="op",
+                history=run.name,
+                index=run.ops,
+                process=process,
+                type=kind,
+                f=f,
+                value=value,
+                time_ns=time.monotonic_ns() if run.clock == "monotonic_ns" else ABSENT,
+                error=ABSENT if error is None else error,
+            )
+            run.ops += 1
+            self._stream.write(format_line(op))
+
+    def _inner(self, thread: str) -> str:
+        stack = self._open.get(thread)
+        return stack[-1] if stack else thread
+
+    def _call(
+        self,
+        run: Run,
+        process: str,
+        asked: Call,
+        answer: Callable[[_R], object],
+        call: Callable[[], _R],
+        refusal: Callable[[Exception], tuple[LineType, str | None]],
+    ) -> _R:
+        f = asked.operation()
+        self._begin(run, 1)
+        self.write(run, "invoke", f, asked, process=process)
+        try:
+            result = call()
+        except Exception as problem:
+            kind, error = refusal(problem)
+            self.write(run, kind, f, Nothing(), process=process, error=error)
+            self._begin(run, -1)
+            raise
+        except BaseException:
+            self.write(run, "info", f, Nothing(), process=process)
+            self._begin(run, -1)
+            raise
+        self.write(run, "ok", f, answer(result), process=process)
+        self._begin(run, -1)
+        return result
+
+    def _begin(self, run: Run, change: int) -> None:
+        with self._lock:
+            run.under_way += change
+
+
+def end_of(problem: Exception) -> tuple[LineType, str | None]:
+    """Return how an error is written: a refusal by its name, a defect as such."""
+    refusal = refusal_of(problem)
+    return ("info", None) if refusal is None else ("fail", refusal)
+
+
+def nothing(result: object) -> Nothing:
+    """Return the value of a call that answers nothing."""
+    del result
+    return Nothing()

@@ -1,0 +1,127 @@
+"""What the check of some files has shown, as text, as JSON and as checks for JUnit."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+
+from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
+from wheelproof_spec.engines.history.routing import FileResult
+
+SCHEMA = "wheelproof.check/1"
+_MOST_GOOD_RUNS = 20
+
+
+def code_of(results: Sequence[FileResult]) -> ExitCode:
+    """Return the exit code: a violation outranks a line that was rejected."""
+    verdict = overall(_verdicts(results))
+    if verdict is Verdict.FAIL:
+        return ExitCode.FAIL
+    if any(result.rejections for result in results):
+        return ExitCode.INPUT_REJECTED
+    return exit_code(verdict)
+
+
+def verdict_line(results: Sequence[FileResult]) -> str:
+    """Return the outcome in one line."""
+    runs = sum(len(result.verdicts) for result in results)
+    lines = sum(result.lines for result in results)
+    rejected = sum(result.rejected for result in results)
+    word = {
+        ExitCode.PASS: "PASS",
+        ExitCode.FAIL: "FAIL",
+        ExitCode.INPUT_REJECTED: "REJECTED",
+    }.get(code_of(results), "INCONCLUSIVE")
+    return (
+        f"{word}: {runs:,} runs in {len(results):,} files, {lines:,} lines: "
+        f"{lines - rejected:,} judged, {rejected:,} rejected"
+    )
+
+
+def render(results: Sequence[FileResult]) -> str:
+    """Return everything: each run, each violation with its place, the rejected lines."""
+    found: list[str] = []
+    for result in results:
+        found += _rejections(result)
+        good = 0
+        for verdict in result.verdicts:
+            good += verdict.verdict is Verdict.PASS
+            if verdict.verdict is not Verdict.PASS or good <= _MOST_GOOD_RUNS:
+                found += _run(result.source, verdict)
+        if good > _MOST_GOOD_RUNS:
+            found.append(f"and {good - _MOST_GOOD_RUNS:,} more runs of {result.source} that pass")
+    return "\n".join([*found, verdict_line(results)])
+
+
+def result_document(results: Sequence[FileResult]) -> dict[str, object]:
+    """Return everything as plain JSON values."""
+    return {
+        "schema": SCHEMA,
+        "exit_code": code_of(results).value,
+        "files": [asdict(result) for result in results],
+    }
+
+
+def check_results(results: Sequence[FileResult], seconds: float) -> tuple[CheckResult, ...]:
+    """Return one check for each run and one for each file with rejected lines."""
+    checks: list[CheckResult] = []
+    for result in results:
+        checks += [_check(result.source, verdict) for verdict in result.verdicts]
+        if result.rejections:
+            checks.append(
+                CheckResult(
+                    name=f"{result.source}: input",
+                    group="input",
+                    verdict=Verdict.ERROR,
+                    seconds=seconds,
+                    summary=f"{result.rejected:,} of {result.lines:,} lines were rejected",
+                    details="\n".join(_rejections(result)),
+                )
+            )
+    return tuple(checks)
+
+
+def _check(source: str, verdict: RunVerdict) -> CheckResult:
+    return CheckResult(
+        name=f"{source}: {verdict.run}",
+        group=verdict.format,
+        verdict=verdict.verdict,
+        seconds=0.0,
+        summary=_summary(verdict),
+        details="\n".join(_run(source, verdict)),
+    )
+
+
+def _verdicts(results: Sequence[FileResult]) -> Iterable[Verdict]:
+    return (verdict.verdict for result in results for verdict in result.verdicts)
+
+
+def _summary(verdict: RunVerdict) -> str:
+    if verdict.violation is None:
+        return f"{verdict.events:,} events"
+    return f"{verdict.violation.rule} is broken: {verdict.violation.reason}"
+
+
+def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
+    title = f"{verdict.format} {verdict.run}: {verdict.component} of {verdict.implementation}"
+    yield printable(
+        f"{verdict.verdict.upper()}  {title}, profile {verdict.profile}, {verdict.events:,} events"
+    )
+    violation, place = verdict.violation, verdict.place
+    if violation is not None:
+        where = "" if place is None else f"{source}:{place.line}: "
+        yield printable(f"  {where}{violation.rule} is broken: {violation.reason}")
+        yield printable(f"    expected: {violation.expected}")
+        yield printable(f"    observed: {violation.observed}")
+        yield f"    the first {verdict.good_prefix:,} events have an explanation"
+    for note in verdict.notes:
+        yield printable(f"  note: {note}")
+
+
+def _rejections(result: FileResult) -> Iterable[str]:
+    for rejection in result.rejections:
+        place = f"{result.source}:{rejection.line}"
+        yield printable(f"{place}: the line {rejection.problem}")
+    unnamed = result.rejected - len(result.rejections)
+    if unnamed > 0:
+        yield f"{result.source}: and {unnamed:,} more rejected lines"

@@ -1,0 +1,217 @@
+"""Judges one history, whatever component it belongs to, line by line."""
+
+from collections.abc import Callable, Iterable, Mapping
+
+from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.base.history.judging import HistoryJudge, RecordedComponent
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.base.run_verdict import Place, RunVerdict
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.engines.history.routing import Body
+from wheelproof_spec.engines.history.unordered import UnorderedHistoryJudge
+
+NO_CALL_CRASHES = "History.NoCallCrashes"
+EVERY_CALL_RETURNS = "History.EveryCallReturns"
+
+CRASHED = "Crashed"
+"""The error of a call that ended in what no call may raise: a defect of the implementation."""
+
+MOST_PROCESSES = 100_000
+_KAFKA = "kafka"
+
+
+class HistoryChecker:
+    """Checks that a history can have been recorded, and lets its judge decide about it."""
+
+    def __init__(
+        self,
+        header: HistoryHeader[object],
+        component: RecordedComponent,
+        profile: str | None = None,
+        line: int = 0,
+    ) -> None:
+        """Begin with the header; `profile` replaces the one that it names.
+
+        Raises MalformedError if the profile is unknown.
+        """
+        definition = component.definition
+        self._header = header
+        self._profile = profile or _profile_of(header, definition.profiles)
+        if self._profile not in definition.profiles:
+            known = " and ".join(definition.profiles)
+            raise MalformedError(f"names the profile {self._profile!r}; there are {known}")
+        self._tally = Tally(clauses_of(definition.clauses, Wire.RECORDED, self._profile))
+        self._judge = self._judge_of(component)
+        self._known = {
+            operation.name: operation.happens
+            for operation in definition.operations_on(Wire.RECORDED)
+        }
+        self._asked: dict[str, HistoryOp[object]] = {}
+        self._next = 0
+        self._end: HistoryEnd | None = None
+        self._violation: Violation | None = None
+        self._place = Place(index=0, line=line)
+        self._steps: Mapping[str, Callable[[HistoryOp[object]], Violation | None]] = {
+            "invoke": self._invoke,
+            "ok": self._ok,
+            "fail": self._fail,
+            "info": self._info,
+        }
+
+    def feed(self, event: Body, line: int = 0) -> None:
+        """Take the next line; see `RunChecker.feed`."""
+        # A type in a match costs a third of a union in isinstance, and this is every line.
+        match event:
+            case HistoryOp():
+                self._take(event, line)
+            case HistoryEnd():
+                self._take_end(event, line)
+            case _:
+                raise MalformedError("is a line of a trace in a history")
+
+    @property
+    def violation(self) -> Violation | None:
+        """What the history breaks as far as it has come."""
+        return self._violation
+
+    @property
+    def under_way(self) -> int:
+        """How many calls have begun and not ended."""
+        return len(self._asked)
+
+    def finish(self, *, cut_off: bool = False) -> RunVerdict:
+        """Return the verdict; what was cut off is judged as far as it goes."""
+        del cut_off
+        failed = self._violation is not None
+        return RunVerdict(
+            run=self._header.history,
+            format="history",
+            component=self._header.component,
+            implementation=f"{self._header.impl.name} {self._header.impl.version}",
+            profile=self._profile,
+            verdict=self._verdict(),
+            events=self._next,
+            good_prefix=self._place.index if failed else self._next,
+            violation=self._violation,
+            place=self._place if failed else None,
+            notes=() if failed else self._judge.notes(self._end),
+            checked=dict(self._tally.checked),
+        )
+
+    def _take(self, event: HistoryOp[object], line: int) -> None:
+        self._require_place(event)
+        if self._violation is not None:
+            self._step_only(event)
+        else:
+            self._violation = self._steps[event.type](event)
+            if self._violation is not None:
+                self._place = Place(index=event.index, line=line)
+        self._next += 1
+
+    def _judge_of(self, component: RecordedComponent) -> HistoryJudge:
+        header = self._header
+        if header.order == "process" or header.clock == "process_ns":
+            return UnorderedHistoryJudge(component.balances, self._tally)
+        return component.judge(header, self._profile, self._tally)
+
+    def _verdict(self) -> Verdict:
+        if self._violation is not None:
+            return Verdict.FAIL
+        # A run that contains nothing has shown nothing.
+        return Verdict.PASS if self._next else Verdict.INCONCLUSIVE
+
+    def _take_end(self, end: HistoryEnd, line: int) -> None:
+        if self._end is not None:
+            raise MalformedError("ends a history that has ended")
+        if end.ops != self._next:
+            raise MalformedError(f"says that there are {end.ops} ops, but {self._next} came")
+        if end.quiet and self._asked:
+            process = next(iter(self._asked))
+            raise MalformedError(f"says that all is quiet, but the last call of {process!r} runs")
+        self._end = end
+        if self._violation is None:
+            stuck = end.stuck is True and self._asked
+            self._violation = (
+                _stuck(self._asked.values()) if stuck else self._judge.finish(end, self._next)
+            )
+            self._place = Place(index=self._next, line=line)
+
+    def _require_place(self, op: HistoryOp[object]) -> None:
+        if self._end is not None:
+            raise MalformedError("comes after the end of its history")
+        if op.index != self._next:
+            raise MalformedError(f"has the index {op.index} where {self._next} is next")
+        if op.f not in self._known:
+            raise MalformedError(f"has the call {op.f!r}, which a {self._header.component} lacks")
+        if self._known[op.f]:
+            if op.type not in ("invoke", "ok"):
+                raise MalformedError(f"has the type {op.type!r}, but {op.f!r} is no call")
+            return
+        asked = self._asked.get(op.process)
+        if op.type == "invoke":
+            if asked is not None:
+                raise MalformedError(f"begins a call while the last one of {op.process!r} runs")
+            if len(self._asked) >= MOST_PROCESSES:
+                raise MalformedError(f"would make more than {MOST_PROCESSES:,} open calls")
+        elif asked is None:
+            raise MalformedError(f"ends a call of {op.process!r}, which has none under way")
+        elif asked.f != op.f:
+            raise MalformedError(f"ends {op.f!r}, but {op.process!r} called {asked.f!r}")
+
+    def _step_only(self, op: HistoryOp[object]) -> None:
+        if self._known[op.f]:
+            return
+        if op.type == "invoke":
+            self._asked[op.process] = op
+        else:
+            del self._asked[op.process]
+
+    def _invoke(self, op: HistoryOp[object]) -> Violation | None:
+        if not self._known[op.f]:
+            self._asked[op.process] = op
+        return self._judge.invoked(op)
+
+    def _ok(self, op: HistoryOp[object]) -> Violation | None:
+        if self._known[op.f]:
+            return self._judge.ended(op)
+        return self._judge.returned(self._asked.pop(op.process), op)
+
+    def _fail(self, op: HistoryOp[object]) -> Violation | None:
+        asked = self._asked.pop(op.process)
+        if op.error == CRASHED:
+            return _crashed(asked)
+        return self._judge.failed(asked, op)
+
+    def _info(self, op: HistoryOp[object]) -> Violation | None:
+        self._judge.lost(self._asked.pop(op.process), op)
+        return None
+
+
+def _crashed(asked: HistoryOp[object]) -> Violation:
+    return Violation(
+        rule=NO_CALL_CRASHES,
+        expected=f"{asked.f!r} returns, or is refused for a reason",
+        observed=f"the call of {asked.process!r} ended in a defect",
+        reason="an error that no rule names is none that a caller can act upon",
+    )
+
+
+def _stuck(calls: Iterable[HistoryOp[object]]) -> Violation:
+    names = ", ".join(f"{call.f!r} of {call.process!r}" for call in calls)
+    return Violation(
+        rule=EVERY_CALL_RETURNS,
+        expected="every call returns",
+        observed=f"these never do: {names}",
+        reason="each of them waits for what another one would have to do",
+    )
+
+
+def _profile_of(header: HistoryHeader[object], profiles: tuple[str, ...]) -> str:
+    """Return the profile that a header names; without one a history claims what Kafka keeps."""
+    if isinstance(header.profile, str):
+        return header.profile
+    return _KAFKA if _KAFKA in profiles else profiles[0]

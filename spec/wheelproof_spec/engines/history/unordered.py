@@ -1,0 +1,101 @@
+"""Judges a history of which only the order within each process is known: by counting.
+
+Lines of processes that share neither a recorder nor a clock say nothing about what came first, so
+no sorting by time is attempted. What remains is what holds in any order.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Literal
+
+from wheelproof_spec.base.history.judging import Balance, Counted
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+
+
+class UnorderedHistoryJudge:
+    """Compares, at the end, how often things happened to each task, buffer, operation, record."""
+
+    def __init__(self, balances: Sequence[Balance], tally: Tally) -> None:
+        self._balances = balances
+        self._tally = tally
+        self._room: Counter[tuple[Balance, str]] = Counter()
+        self._used: Counter[tuple[Balance, str]] = Counter()
+
+    def invoked(self, op: HistoryOp[object]) -> Violation | None:
+        """A call begins: it may have an effect from now on."""
+        self._count("invoke", op, op.value, 1)
+        return None
+
+    def ended(self, op: HistoryOp[object]) -> Violation | None:
+        """Something that happened is over: it has been counted."""
+        del op
+        return None
+
+    def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """A call returned with an answer."""
+        self._count("ok", asked, op.value, 1)
+        return None
+
+    def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """A call was refused and has had no effect."""
+        del op
+        self._count("invoke", asked, asked.value, -1)
+        return None
+
+    def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
+        """Nobody knows what becomes of a call; if it made room, it still may."""
+        del asked, op
+
+    def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
+        """Compare what was counted."""
+        del end, index
+        for (balance, name), used in self._used.items():
+            room = self._room[balance, name]
+            self._tally.tests(balance.clause)
+            if used > room:
+                return Violation(
+                    rule=balance.clause,
+                    expected=f"at most {room} {balance.what} of {name!r}, for {room} "
+                    f"{balance.room}",
+                    observed=f"{used} {balance.what}",
+                    reason="whatever the order was, it happened too often",
+                )
+        return None
+
+    def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
+        """Return what was not judged."""
+        del end
+        return (
+            "only the order within each process is known: numbers were judged, times and order "
+            "were not",
+        )
+
+    def _count(
+        self, at: Literal["invoke", "ok"], asked: HistoryOp[object], answer: object, times: int
+    ) -> None:
+        for balance in self._balances:
+            self._room.update(_named(balance, (balance.makes_room,), at, asked, answer, times))
+            self._used.update(_named(balance, balance.uses, at, asked, answer, times))
+
+
+def _named(
+    balance: Balance,
+    events: Iterable[Counted],
+    at: Literal["invoke", "ok"],
+    asked: HistoryOp[object],
+    answer: object,
+    times: int,
+) -> dict[tuple[Balance, str], int]:
+    """Return how often this counts for which name."""
+    found: dict[tuple[Balance, str], int] = {}
+    for event in events:
+        if (event.operation, event.at) != (asked.f, at):
+            continue
+        if event.if_true is not None and getattr(answer, event.if_true) is not True:
+            continue
+        name: object = getattr(answer if event.of == "answer" else asked.value, event.field)
+        assert isinstance(name, str)
+        found[balance, name] = times
+    return found

@@ -1,0 +1,224 @@
+"""`python -m wheelproof_spec.engines.tlc.disciplines_page`: renews docs/purgatory-disciplines.md.
+
+The page is the table of what each discipline of the purgatory promises. Each cell is looked up in
+the manifest: a promise is held if a model that passes has the property in its cfg, in surroundings
+that are at least as hard, and broken if a model fails by it, in surroundings no harder. So a cell
+cannot say anything that TLC does not confirm whenever the suite runs.
+"""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
+from wheelproof_spec.base.reports import write_text
+from wheelproof_spec.base.resources import checkout_directory, tla_directory
+from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model, load_manifest
+
+PAGE = "docs/purgatory-disciplines.md"
+
+_HEAD = """# What the disciplines of the purgatory promise
+
+Made from the manifest of models by `python -m wheelproof_spec.engines.tlc.disciplines_page`.
+
+A discipline is how threads that attempt to complete one operation keep out of one another's way;
+Kafka has had five ([semantics.md](semantics.md), section 2). For each promise: held, with the TLA+
+model that shows it, or broken, with the model that fails by it and the number of states of its
+shortest counterexample (of a counterexample, where the promise is that something happens at last).
+`wheelproof tlc NAME --explain` tells it.
+
+| promise | property |
+"""
+_EMPTY = "{}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Discipline:
+    """A column: the value of the constant, the versions, and its name in LockOrder."""
+
+    name: str
+    versions: str
+    in_lock_order: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """A row: what is promised, the property (None: no deadlock), and in which surroundings.
+
+    `present` are the constants that are not empty, `program` is what the threads of LockOrder do.
+    """
+
+    text: str
+    module: str = "MaybeTryComplete"
+    property: str | None = None
+    present: frozenset[str] = frozenset()
+    program: str | None = None
+
+
+class UndecidedCellError(WheelproofSpecError):
+    """The manifest has no model, or contradicting ones, for a cell of the table."""
+
+
+DISCIPLINES = (
+    Discipline(name="monitor", versions="0.9 - 0.11.0", in_lock_order="monitor"),
+    Discipline(name="try_lock_once", versions="1.0", in_lock_order="try_lock"),
+    Discipline(name="try_lock_pending", versions="1.1 - 2.6", in_lock_order="try_lock"),
+    Discipline(name="blocking", versions="2.7 - 4.0", in_lock_order="blocking"),
+    Discipline(name="exclusive", versions="since KAFKA-19312", in_lock_order="exclusive"),
+)
+
+_SURROUNDINGS = frozenset({"Holders", "Stubborn", "Restless", "Raising"})
+_FRESH = "EveryTriggerIsFollowedByAFreshCheck"
+_STUCK = frozenset({"Holders", "Stubborn"})
+
+PROMISES = (
+    Promise(text="An operation completes at most once", property="CompletesAtMostOnce"),
+    Promise(
+        text="on_expiration runs at most once, after on_complete, and only if the expiry won",
+        property="ExpiresOnlyIfItCompleted",
+    ),
+    Promise(text="Two try_complete exclude each other", property="TriesExcludeEachOther"),
+    Promise(
+        text="try_complete and on_complete exclude each other",
+        property="TryCompleteAndOnCompleteExcludeEachOther",
+    ),
+    Promise(text="No try_complete begins after completion", property="NoTryBeginsAfterCompletion"),
+    Promise(text="Every trigger is followed by a fresh check", property=_FRESH),
+    Promise(
+        text="The same, while somebody else may hold the lock",
+        property=_FRESH,
+        present=frozenset({"Holders"}),
+    ),
+    Promise(
+        text="The same, when a predicate raises in another thread",
+        property=_FRESH,
+        present=frozenset({"Raising"}),
+    ),
+    Promise(
+        text="A trigger waits for nobody who holds the lock", property="CallsEnd", present=_STUCK
+    ),
+    Promise(
+        text="A trigger ends, however often others trigger",
+        property="CallsEnd",
+        present=frozenset({"Restless"}),
+    ),
+    Promise(
+        text="An expiry waits for nobody who holds the lock", property="ExpiryEnds", present=_STUCK
+    ),
+    Promise(
+        text="No deadlock with users whose read-write lock surrounds the watch",
+        module="LockOrder",
+        program="Users",
+    ),
+    Promise(
+        text="No deadlock when callbacks trigger each other's operations, even if nobody tested "
+        "before the lock whether an operation is done (they do, and that forbids it everywhere)",
+        module="LockOrder",
+        program="Callbacks",
+    ),
+    Promise(
+        text="The same, when one of the two operations has expired",
+        module="LockOrder",
+        program="ExpiryCallback",
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Setting:
+    """A model with the constants of its cfg; the assignments with <- apart."""
+
+    model: Model
+    constants: Mapping[str, str]
+    replaced: Mapping[str, str]
+
+    @property
+    def present(self) -> frozenset[str]:
+        return frozenset(
+            name for name in _SURROUNDINGS if self.constants.get(name, _EMPTY) != _EMPTY
+        )
+
+    def discipline(self) -> str:
+        return self.constants.get("Discipline", "").strip('"')
+
+
+def render(manifest: Path) -> str:
+    """Return the page as Markdown; raises InputRejectedError, UndecidedCellError."""
+    settings = [_setting(model) for model in load_manifest(manifest)]
+    titles = " | ".join(f"{discipline.name} ({discipline.versions})" for discipline in DISCIPLINES)
+    head = _HEAD.replace("| property |\n", f"| property | {titles} |\n")
+    rule = "|".join("---" for _ in range(len(DISCIPLINES) + 2))
+    rows = (_row(promise, settings) for promise in PROMISES)
+    return f"{head}|{rule}|\n" + "".join(rows)
+
+
+def _row(promise: Promise, settings: Sequence[_Setting]) -> str:
+    named = "no deadlock" if promise.property is None else f"`{promise.property}`"
+    cells = (_cell(promise, discipline, settings) for discipline in DISCIPLINES)
+    return f"| {promise.text} | {named} | {' | '.join(cells)} |\n"
+
+
+def _cell(promise: Promise, discipline: Discipline, settings: Sequence[_Setting]) -> str:
+    about = [setting for setting in settings if _is_about(setting, promise, discipline)]
+    held = [setting.model.name for setting in about if _holds(setting, promise)]
+    broken = [
+        (setting.model.trace_length, setting.model.name)
+        for setting in about
+        if _breaks(setting, promise) and setting.model.trace_length is not None
+    ]
+    if bool(held) == bool(broken):
+        found = "models for both" if held else "no model"
+        raise UndecidedCellError(
+            f"the manifest has {found}: {promise.text!r} under {discipline.name}; "
+            "see to it that TLC decides it"
+        )
+    if held:
+        return f"held: `{held[0]}`"
+    length, name = min(broken)
+    return f"**broken** in {length} states: `{name}`"
+
+
+def _is_about(setting: _Setting, promise: Promise, discipline: Discipline) -> bool:
+    if setting.model.specifies != promise.module:
+        return False
+    if promise.module == "LockOrder":
+        replaced = {"Program": promise.program}
+        return setting.replaced == replaced and setting.discipline() == discipline.in_lock_order
+    # A model that replaces an action says something about a mistake, not about the discipline.
+    return not setting.replaced and setting.discipline() == discipline.name
+
+
+def _holds(setting: _Setting, promise: Promise) -> bool:
+    model = setting.model
+    if model.kind is not Kind.MODEL or not setting.present >= promise.present:
+        return False
+    if promise.property is None:
+        return model.check_deadlock
+    return promise.property in (*model.cfg.invariants, *model.cfg.properties)
+
+
+def _breaks(setting: _Setting, promise: Promise) -> bool:
+    model = setting.model
+    if model.kind is Kind.MODEL or not setting.present <= promise.present:
+        return False
+    if promise.property is None:
+        return model.expect is Expectation.DEADLOCK
+    return model.property == promise.property
+
+
+def _setting(model: Model) -> _Setting:
+    return _Setting(model, model.cfg.constants, model.cfg.replaced)
+
+
+def main() -> int:
+    """Write the page."""
+    checkout = checkout_directory()
+    if checkout is None:
+        raise MissingToolError("the checkout", "run this inside a clone of the project")
+    write_text(checkout / PAGE, render(tla_directory() / "manifest.toml"))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,220 @@
+"""Runs published vectors on a driver: asks each step as it stands, and compares its answer.
+
+Knows no component: a step's name and fields are the request's, its `expect` the answer's. What runs
+(`fired`) is gathered over the steps that do not say what ran.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from wheelproof_spec.base.codec.writer import plain
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.history.lines import Vector
+from wheelproof_spec.base.known_limits import KnownLimit, skips
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.strict_json import JsonObject, as_object, text
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.timer.clauses import TimerClause
+from wheelproof_spec.engines.drive.driver.messages import Introduction, request_line
+
+_ANSWERS: Mapping[str, str] = {"ok": "cancelled"}
+"""The field of an answer that an expectation is about, where its name is another."""
+_CLAUSES: Mapping[str, TimerClause] = {
+    "ok": TimerClause.CANCEL_TELLS_THE_TRUTH,
+    "size": TimerClause.SIZE_COUNTS_WAITING,
+    "any_order": TimerClause.RUNS_IN_ORDER,
+}
+"""The clause without which an expectation is not judged."""
+
+
+class Session(Protocol):
+    """A conversation with an implementation: a `DriverSession`, or one within the program."""
+
+    def ask(self, request: Request, parse: Callable[[JsonObject], JsonObject]) -> JsonObject:
+        """Return the answer; raises RefusedError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRequest:
+    """A request with these words."""
+
+    name: str
+    content: Mapping[str, object]
+
+    def operation(self) -> str:
+        """Return the name on the wire."""
+        return self.name
+
+    def fields(self) -> Mapping[str, object]:
+        """Return what the message has beside its id and its operation."""
+        return self.content
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorFailure:
+    """A vector that is answered otherwise; the last line of what was asked shows it."""
+
+    vector: str
+    violation: Violation
+    lines: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class VectorTally:
+    """What has come of the vectors so far; `skipped` counts the others by why they were not run."""
+
+    passed: int = 0
+    steps: int = 0
+    failures: list[VectorFailure] = field(default_factory=list[VectorFailure])
+    skipped: Counter[str] = field(default_factory=Counter[str])
+
+    @property
+    def summary(self) -> str:
+        """The counts in a few words."""
+        ran = self.passed + len(self.failures)
+        words = f"{ran:,} vectors, {self.steps:,} steps, {len(self.failures):,} failed"
+        return ", ".join([words, *(f"{n:,} {why}" for why, n in sorted(self.skipped.items()))])
+
+    @property
+    def verdict(self) -> Verdict:
+        """Pass if any vector was run and all were answered as published."""
+        if self.failures:
+            return Verdict.FAIL
+        return Verdict.PASS if self.passed else Verdict.INCONCLUSIVE
+
+
+def run_vectors(
+    runner: "VectorRunner",
+    vectors: Iterable[Vector[object, object]],
+    profile: str,
+    introduction: Introduction,
+    tally: VectorTally,
+) -> None:
+    """Run the vectors that say something about this implementation, and keep the tally.
+
+    May raise DriverFailedError; the tally then holds what came before.
+    """
+    for vector in vectors:
+        reason = runner.why_not(vector, profile, introduction)
+        if reason is not None:
+            tally.skipped[reason] += 1
+            continue
+        violation = runner.run(vector)
+        tally.steps = runner.steps
+        if violation is None:
+            tally.passed += 1
+        else:
+            lines = lines_of(runner.asked)
+            failure = VectorFailure(vector=vector.id, violation=violation, lines=lines)
+            tally.failures.append(failure)
+
+
+class VectorRunner:
+    """Runs vectors, one after the other, through one conversation with a driver."""
+
+    def __init__(self, session: Session, known_limits: Sequence[KnownLimit] = ()) -> None:
+        self._session = session
+        self._limits = known_limits
+        self._fired: list[object] = []
+        self.steps = 0
+        """How many requests have been made."""
+        self.asked: list[StepRequest] = []
+        """What was asked of the vector that is being run."""
+
+    def why_not(
+        self, vector: Vector[object, object], profile: str, introduction: Introduction
+    ) -> str | None:
+        """Return why a vector is not run with this implementation, if that is so."""
+        if vector.component not in introduction.components:
+            return f"of the component {vector.component}, which the driver has not"
+        if profile not in vector.profiles:
+            return "of other profiles"
+        for need in vector.needs:
+            if need not in introduction.capabilities:
+                return f"in need of the capability {need}"
+        limits = [flag for flag in vector.flags if skips(self._limits, f"Domain.{flag}")]
+        return f"about {limits[0]}, a known limit" if limits else None
+
+    def run(self, vector: Vector[object, object]) -> Violation | None:
+        """Run one vector; return what is answered otherwise. May raise DriverFailedError."""
+        self.asked, self._fired = [], []
+        content = {"component": vector.component, "config": plain(vector.config)}
+        reset = StepRequest(name="reset", content=content)
+        try:
+            self._ask(reset)
+            for step in vector.steps:
+                violation = self._step(as_object(plain(step), "is a step that is"))
+                if violation is not None:
+                    return violation
+        except RefusedError as refusal:
+            refused_at_end = len(self.asked) == len(vector.steps) + 1
+            if vector.result == "invalid" and refused_at_end:
+                return None
+            return _violation(self.asked[-1], "it is carried out", f"refused: {refusal}")
+        if vector.result == "invalid":
+            return _violation(self.asked[-1], "it is refused", "it is carried out")
+        return None
+
+    def _step(self, step: JsonObject) -> Violation | None:
+        content = {name: value for name, value in step.items() if name not in ("do", "expect")}
+        request = StepRequest(name=text(step, "do"), content={"args": content} if content else {})
+        answer = self._ask(request)
+        fired = answer.get("fired", [])
+        self._fired += fired if isinstance(fired, list) else [fired]
+        if "expect" not in step:
+            return None
+        return self._compare(request, as_object(step["expect"], "has 'expect' that is"), answer)
+
+    def _ask(self, request: StepRequest) -> JsonObject:
+        self.asked.append(request)
+        self.steps += 1
+        return self._session.ask(request, lambda fields: fields)
+
+    def _compare(
+        self, request: StepRequest, expected: JsonObject, answer: JsonObject
+    ) -> Violation | None:
+        for name, value in expected.items():
+            if name == "fired":
+                ran, self._fired = self._fired, []
+                is_open = self._order_is_open(expected)
+                seen: object = sorted(ran, key=str) if is_open else ran
+                value = _sorted(value) if is_open else value
+            elif name == "any_order" or _ANSWERS.get(name, name) not in answer:
+                # Not a value, or not observed.
+                continue
+            else:
+                seen = answer[_ANSWERS.get(name, name)]
+            if seen != value and not self._skips(name):
+                return _violation(request, f"{name} = {value}", f"{name} = {seen}")
+        return None
+
+    def _order_is_open(self, expected: JsonObject) -> bool:
+        return expected.get("any_order") is True or self._skips("any_order")
+
+    def _skips(self, name: str) -> bool:
+        return name in _CLAUSES and skips(self._limits, _CLAUSES[name])
+
+
+def lines_of(requests: Sequence[StepRequest]) -> tuple[str, ...]:
+    """Return what was asked as lines for a report."""
+    return tuple(request_line(number, one) for number, one in enumerate(requests, start=1))
+
+
+def _sorted(value: object) -> object:
+    if not isinstance(value, list):
+        return value
+    names: list[object] = [*value]
+    return sorted(names, key=str)
+
+
+def _violation(request: StepRequest, expected: str, observed: str) -> Violation:
+    return Violation(
+        rule="Vector.AnswersAsPublished",
+        expected=expected,
+        observed=observed,
+        reason=f"the answer to {request.name} is another one",
+    )

@@ -1,1 +1,0 @@
-"""The comparisons of code and module that come with the project."""

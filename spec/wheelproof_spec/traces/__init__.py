@@ -1,1 +1,0 @@
-"""What implementations hand in: the schemas of traces, histories and vectors, readers, writers."""
