@@ -6,10 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.reports import write_json, write_junit, write_text
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.components.registry import profiles
+from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.options import add_judging, check_options
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.engines.history.result import (
@@ -19,7 +21,7 @@ from wheelproof_spec.engines.history.result import (
     result_document,
     verdict_line,
 )
-from wheelproof_spec.engines.history.routing import FileResult, Router
+from wheelproof_spec.engines.history.routing import FileResult
 
 
 def register(verbs: Verbs) -> None:
@@ -28,7 +30,7 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
     )
-    add_judging(parser)
+    add_judging(parser, profiles())
     parser.add_argument(
         "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
     )
@@ -81,8 +83,4 @@ def _page_writer(
 
 def _check(path: Path, options: CheckOptions) -> FileResult:
     source = "<standard input>" if path == STANDARD_INPUT else str(path)
-    router = Router(source, open_run(options))
-    result = router.judge(read_lines(path))
-    if not result.lines:
-        router.note_empty()
-    return result
+    return judge_lines(source, read_lines(path), options)

@@ -1,4 +1,4 @@
-"""The cases of the buffer pool: named ones, what Kafka's own tests ask (semantics.md 5), and drawn ones."""
+"""The cases of the buffer pool: what Kafka's own tests ask (semantics.md 5), and drawn ones."""
 
 from collections.abc import Iterable
 

@@ -156,7 +156,7 @@ class PoolClause(Clause):
     LONGEST_WAITING_FIRST = (
         "BufferPool.LongestWaitingFirst",
         "3.10",
-        "Memory goes to the call that has waited longest; in profile kafka a newcomer may be first.",
+        "Memory goes to whoever has waited longest; in profile kafka a newcomer may be first.",
         DRIVEN_ALONE,
     )
     NO_MORE_THAN_TOTAL = (

@@ -97,3 +97,12 @@ class BufferPoolLoad:
 
     def _new_buffer(self, size: int) -> ByteBuffer:
         return _NamedBuffer(bytearray(size), f"b{next(self._names)}")
+
+
+def load(callers: Callers) -> BufferPoolLoad:
+    """Return the load of one history."""
+    del callers
+    return BufferPoolLoad()
+
+
+LOAD = load

@@ -13,6 +13,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.port import BrokenDownError, RefusedError
 from wheelproof_spec.components.buffer_pool.component import (
+    DEFINITION,
     Allocate,
     CallId,
     Deallocate,
@@ -23,6 +24,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolOutcome,
 )
 from wheelproof_spec.engines.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
+from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
 from wheelproof_spec.engines.drive.refusals import refused
 
 _WAKE_ORDER_SEED = 0
@@ -163,3 +165,11 @@ class ReferencePoolPort:
             unallocated_memory=self._pool.unallocated_memory(),
             queued=self._pool.queued(),
         )
+
+
+def serve() -> ServedComponent:
+    """Return the reference's pool, ready to be driven."""
+    return served(DEFINITION, ReferencePoolPort())
+
+
+SERVE = serve

@@ -2,12 +2,10 @@
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from wheelproof.producer.buffer_pool import BufferPoolUsage
 from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
-from wheelproof_spec.base.drawing import Part, bar, chip, shelf
+from wheelproof_spec.base.drawing import Markup, Part, bar, chip, shelf
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.buffer_pool.component import DEFINITION, Allocate, CallId
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
@@ -88,3 +86,6 @@ class _VisiblePool(ReferencePoolPort):
 
     def now_ms(self) -> int:
         return self._clock.hi_res_clock_ms()
+
+
+VIEW = PoolView

@@ -66,7 +66,7 @@ class Router:
         parse: Callable[[bytes], Event | Rejection],
         open_run: Callable[[Header, int], Checker],
     ) -> None:
-        """`parse` reads a line; `open_run` makes the checker of a run and may raise MalformedError."""
+        """`parse` reads a line, `open_run` makes a run's checker and may raise MalformedError."""
         self.result = FileResult(source)
         self._parse = parse
         self._open_run = open_run
@@ -89,11 +89,9 @@ class Router:
             except MalformedError as error:
                 self._reject(str(error))
         self._finish()
+        if not result.lines:
+            self._note("is missing: the file is empty")
         return result
-
-    def note_empty(self) -> None:
-        """Say that the file has no line at all."""
-        self._note("is missing: the file is empty")
 
     def _take(self, event: Event) -> None:
         match event:

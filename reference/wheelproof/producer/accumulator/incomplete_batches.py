@@ -3,9 +3,9 @@
 from typing import Annotated
 
 from wheelproof import sync
+from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
+from wheelproof.producer.accumulator.producer_batch import ProducerBatch
 from wheelproof.producer.errors import IllegalStateError
-from wheelproof.producer.produce_request_result import ProduceRequestResult
-from wheelproof.producer.producer_batch import ProducerBatch
 from wheelproof.sync import GuardedBy
 
 
@@ -16,6 +16,7 @@ class IncompleteBatches:
 
     def __init__(self) -> None:
         self._lock = sync.lock("IncompleteBatches.lock")
+        # A dictionary as a set that keeps the order of its entries.
         self._batches: Annotated[dict[ProducerBatch, None], GuardedBy("_lock")] = {}
 
     def add(self, batch: ProducerBatch) -> None:

@@ -5,13 +5,16 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from wheelproof import sync
-from wheelproof.producer.cluster import TopicPartition
-from wheelproof.producer.producer_batch import ProducerBatch
+from wheelproof.producer.accumulator.producer_batch import ProducerBatch
 from wheelproof.sync import GuardedBy, Volatile
+from wheelproof.topic_partition import TopicPartition
 
 
 class PartitionQueue:
-    """The batches of one partition, the oldest first; its monitor guards the last one as well."""
+    """The batches of one partition, the oldest first; its monitor guards the last one as well.
+
+    Only the last batch is open: it is closed before another one is put behind it.
+    """
 
     __slots__ = ("_batches_made", "batches", "monitor")
 

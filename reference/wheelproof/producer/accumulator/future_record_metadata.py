@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from wheelproof import sync
 from wheelproof.clock import Clock
 from wheelproof.domain import require_integer
-from wheelproof.producer.cluster import TopicPartition
+from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
 from wheelproof.producer.errors import ResultTimeoutError
-from wheelproof.producer.produce_request_result import ProduceRequestResult
 from wheelproof.sync import Volatile
+from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 
 

@@ -8,14 +8,17 @@ from typing import Annotated, TypeAlias
 
 from wheelproof import sync
 from wheelproof.clock import Clock
+from wheelproof.producer.accumulator.future_record_metadata import (
+    FutureRecordMetadata,
+    RecordMetadata,
+)
+from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
 from wheelproof.producer.byte_buffer import ByteBuffer, allocate_byte_buffer
-from wheelproof.producer.cluster import TopicPartition
 from wheelproof.producer.errors import IllegalStateError, RecordBatchTooLargeError
-from wheelproof.producer.future_record_metadata import FutureRecordMetadata, RecordMetadata
-from wheelproof.producer.produce_request_result import ProduceRequestResult
 from wheelproof.producer.record import Record
 from wheelproof.producer.record_sizes import RECORD_BATCH_OVERHEAD, record_size
 from wheelproof.sync import AtomicReference, GuardedBy, Monitor
+from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 
 Callback: TypeAlias = Callable[[RecordMetadata | None, Exception | None], None]
@@ -35,7 +38,7 @@ class FinalState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thunk:
-    """A record of a batch, with who is to be told of it."""
+    """A record of a batch, its callback and its future."""
 
     record: Record
     callback: Callback | None
@@ -91,7 +94,11 @@ class ProducerBatch:
         """
         self.partition = partition
         self.place = place
-        """Compares with the places of the partition's other batches in the order of appends."""
+        """Compares with the places of the partition's other batches in the order of appends.
+
+        The number of the batch among those of its partition, from 1; a batch that came from a split
+        has its parent's place and its own number, from 0, behind that.
+        """
         self.created_ms = created_ms
         self.last_attempt_ms = created_ms
         self.attempts = 0
@@ -105,6 +112,7 @@ class ProducerBatch:
         self._clock = clock
         self._monitor = monitor
         self._closed = False
+        # The header and the encoded records: what the buffer's position is.
         self._written = RECORD_BATCH_OVERHEAD
         self._final_state: AtomicReference[FinalState | None] = sync.atomic_reference(
             None, "ProducerBatch.final_state"
@@ -223,6 +231,10 @@ class ProducerBatch:
         return True
 
     def _finish_parent(self, children: tuple[ProduceRequestResult, ...]) -> None:
+        """Publish that the records of this batch went on in `children`.
+
+        Seam: known bug KAFKA-9312 replaces this. TLA+: Split of RecordAccumulator.
+        """
         error = RecordBatchTooLargeError("the batch has been split into smaller ones")
         self.result.done(_NO_OFFSET, error, children)
 
@@ -274,5 +286,5 @@ def _fire(
     try:
         callback(metadata, error)
     except Exception:
-        # What a callback raises is the application's own affair; the others have to be called.
+        # An error of a callback is the application's own; the other callbacks still have to run.
         return

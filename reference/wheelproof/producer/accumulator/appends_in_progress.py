@@ -18,6 +18,7 @@ class AppendsInProgress:
     def __init__(self) -> None:
         self._lock = sync.lock("AppendsInProgress.lock")
         self._one_less = sync.condition(self._lock, "AppendsInProgress.one_less")
+        # Appends that have begun and not ended; all appends that have ended.
         self._count: Annotated[int, GuardedBy("_lock")] = 0
         self._completed: Annotated[int, GuardedBy("_lock")] = 0
 
