@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 from adapter_support import KAFKA, conform
+
+from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.buffer_pool.calls import (
     Advance,
     Allocate,
@@ -14,8 +16,6 @@ from wheelproof_spec.components.buffer_pool.calls import (
     Reset,
     parse_pool_answer,
 )
-
-from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.buffer_pool.oracle import PoolClause, PoolOutcome
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.session import DriverSession

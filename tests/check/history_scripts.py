@@ -4,11 +4,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from small_histories import History, Line, history_of
-from wheelproof_spec.base.codec.definitions import CountAnswer
-from wheelproof_spec.components.buffer_pool.events import (
-    MemoryAnswer,
-)
 
+from wheelproof_spec.base.codec.definitions import CountAnswer
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.components.accumulator.events import (
@@ -20,6 +17,9 @@ from wheelproof_spec.components.accumulator.events import (
     DrainAnswer,
     DrainedBatch,
     PartitionAsked,
+)
+from wheelproof_spec.components.buffer_pool.events import (
+    MemoryAnswer,
 )
 from wheelproof_spec.components.purgatory.events import (
     CancelledAnswer,

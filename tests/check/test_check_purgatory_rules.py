@@ -20,8 +20,8 @@ from history_scripts import (
     tick,
     watch,
 )
-from wheelproof_spec.base.codec.definitions import CountAnswer
 
+from wheelproof_spec.base.codec.definitions import CountAnswer
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.components.purgatory.events import (
     CompletedAnswer,

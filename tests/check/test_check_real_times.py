@@ -3,15 +3,15 @@
 import pytest
 from history_scripts import judged
 from small_histories import History, Line, history_of
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAsked,
-    PoolSettings,
-)
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Nothing
 from wheelproof_spec.components.accumulator.events import (
     AccumulatorSettings,
     AppendAsked,
+)
+from wheelproof_spec.components.buffer_pool.events import (
+    AllocateAsked,
+    PoolSettings,
 )
 
 _MS = 1_000_000

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 from page_support import whole_page
-from wheelproof_spec.components.buffer_pool.scenarios import pool_scenarios
 
 from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof_spec.app.cli import main
@@ -17,6 +16,7 @@ from wheelproof_spec.base.drawing import Part, bar, chip
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
+from wheelproof_spec.components.buffer_pool.scenarios import pool_scenarios
 from wheelproof_spec.components.purgatory.scenarios import purgatory_scenarios
 from wheelproof_spec.components.timer.calls import Add, Reset, TimerConfig
 from wheelproof_spec.components.timer.clauses import TimerClause
