@@ -31,8 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
     from wheelproof_spec.app.parts import comparisons
     from wheelproof_spec.engines.graph.comparisons import carry_out, select
-    from wheelproof_spec.engines.tlc.launch import find_toolchain
-    from wheelproof_spec.engines.tlc.process import termination_interrupts
+    from wheelproof_spec.engines.tlc.running import find_toolchain, termination_interrupts
 
     if arguments.list:
         for model in comparisons():
