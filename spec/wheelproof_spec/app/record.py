@@ -11,8 +11,8 @@ from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.lines import HISTORY, HistoryHeader
-from wheelproof_spec.base.reports import write_json
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.result import Result, publish
+from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
@@ -76,21 +76,27 @@ def run(arguments: argparse.Namespace) -> int:
             recorder = LoadRecorder(history)
             load.run(recorder, callers)
             events += recorder.write_to(stream, _header(history, load.config, lateness_ms))
-    done = {
+    line = (
+        f"{component} of {wheelproof.__name__} reference: {histories} histories, {threads} threads,"
+        f" {operations} operations each, {events} events, seed {seed}"
+    )
+    given = {
         "component": component,
         "histories": histories,
         "threads": threads,
         "operations": operations,
-        "events": events,
         "seed": seed,
     }
-    if arguments.json is not None:
-        write_json(arguments.json, {"schema": "wheelproof.record/1", **done})
-    print(
-        f"{component} of {wheelproof.__name__} reference: {histories} histories, {threads} threads,"
-        f" {operations} operations each, {events} events, seed {seed}"
+    result = Result(
+        verb="record",
+        verdict=Verdict.PASS,
+        checks=(),
+        line=line,
+        text=line,
+        given=given,
+        document={"events": events},
     )
-    return ExitCode.PASS
+    return publish(result, arguments)
 
 
 def _load_of(component: str) -> "MakeLoad":
