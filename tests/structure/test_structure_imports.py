@@ -5,7 +5,8 @@ import sys
 from collections.abc import Iterable
 
 import pytest
-from checkout import REFERENCE, ROOT, SPEC, Import, imports, module_name, python_files
+
+from support.checkout import REFERENCE, ROOT, SPEC, Import, imports, module_name, python_files
 
 _CORE = ("oracle", "traces", "conformance")
 _CONCURRENCY = {"_thread", "asyncio", "concurrent", "multiprocessing", "queue", "threading", "time"}
