@@ -23,7 +23,7 @@ from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
 from wheelproof_spec.components.purgatory.contract import PurgatoryClause
 
-JUDGES = ROOT / "spec" / "wheelproof_spec" / "conformance"
+COMPONENTS = ROOT / "spec" / "wheelproof_spec" / "components"
 FEW = Extent(cases=5, operations=400, threads=4, histories=2, seed=3)
 
 Row = tuple[str, str, str]
@@ -102,19 +102,19 @@ def test_verdict_page_is_not_made_of_a_deviation_that_is_news() -> None:
 
 
 @pytest.mark.parametrize(
-    ("component", "modules", "prefix"),
+    ("component", "prefix"),
     [
-        ("timer", "timer", "Timer"),
-        ("purgatory", "purgatory", "Purgatory"),
-        ("buffer_pool", "pool", "BufferPool"),
-        ("accumulator", "accumulator", "Accumulator"),
+        ("timer", "Timer"),
+        ("purgatory", "Purgatory"),
+        ("buffer_pool", "BufferPool"),
+        ("accumulator", "Accumulator"),
     ],
 )
 def test_verdict_page_lists_the_clauses_that_the_judges_can_name(
-    component: str, modules: str, prefix: str
+    component: str, prefix: str
 ) -> None:
     named: set[str] = set()
-    for module in JUDGES.glob(f"history_{modules}*.py"):
+    for module in (COMPONENTS / component / "history").glob("*.py"):
         text = module.read_text(encoding="utf-8")
         named.update(re.findall(rf'"({prefix}\.\w+)"', text))
         named.update(
