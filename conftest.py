@@ -1,4 +1,4 @@
-"""What tests of several folders share."""
+"""What tests of all folders share: their order, their time limits, and what is costly to make."""
 
 import signal
 import subprocess
@@ -16,12 +16,24 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-ADAPTERS = Path(__file__).resolve().parents[1] / "adapters"
+ADAPTERS = Path(__file__).resolve().parent / "adapters"
+
+
+_LIMITS_SECONDS = {"long": 1800, "slow": 600}
+"""How long a marked test may run; pyproject.toml has the limit of all others."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that have slow tests, so that no process is left with one at the end."""
+    """Give marked tests their limits, and begin with their files.
+
+    A process that is left with a slow file at the end would make all others wait.
+    """
+    for item in items:
+        marked = [name for name in _LIMITS_SECONDS if item.get_closest_marker(name)]
+        if marked and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(_LIMITS_SECONDS[marked[0]]))
     slow = {item.path for item in items if item.get_closest_marker("slow")}
+    slow |= {item.path for item in items if item.get_closest_marker("long")}
     items.sort(key=lambda item: item.path not in slow)
 
 
