@@ -13,7 +13,7 @@ from wheelproof_spec.components.timer.trace.search import Step
 from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
 from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
 from wheelproof_spec.engines.history.line_parser import parse_line
-from wheelproof_spec.engines.tlc.launch import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
 
 _FEW = 40
 

@@ -4,13 +4,12 @@ import pytest
 
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.components.buffer_pool.component import (
+    DEFINITION,
+    LONGEST_WAITING_FIRST,
+)
 from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
 from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
-from wheelproof_spec.components.buffer_pool.oracle import (
-    KAFKA_POOL,
-    LONGEST_WAITING_FIRST,
-    PoolContract,
-)
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.bugs import BUFFER_POOL_BUGS, BufferPoolBug, Finder
 
@@ -26,17 +25,17 @@ def _bugs(finder: Finder) -> list[BufferPoolBug]:
 
 def _sequential(
     pool_class: type[BufferPool] = BufferPool,
-    contract: PoolContract = LONGEST_WAITING_FIRST,
+    profile: str = LONGEST_WAITING_FIRST,
     seconds: float | None = None,
 ) -> FuzzReport:
     return run_pool_fuzz(
-        ReferencePoolPort(pool_class), contract=contract, cases=150, seed=SEED, seconds=seconds
+        ReferencePoolPort(pool_class), profile=profile, cases=150, seed=SEED, seconds=seconds
     )
 
 
-@pytest.mark.parametrize("contract", [LONGEST_WAITING_FIRST, KAFKA_POOL], ids=lambda one: one.name)
-def test_pool_one_thread_reference_follows_the_oracle(contract: PoolContract) -> None:
-    report = _sequential(contract=contract)
+@pytest.mark.parametrize("profile", DEFINITION.profiles)
+def test_pool_one_thread_reference_follows_the_oracle(profile: str) -> None:
+    report = _sequential(profile=profile)
     assert report.failure is None
     assert report.cases >= 150
 

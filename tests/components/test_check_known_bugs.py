@@ -10,7 +10,7 @@ import pytest
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import Port, judge_call
 from wheelproof_spec.base.suite import Scenario, Suite
 from wheelproof_spec.base.verdicts import Verdict

@@ -133,7 +133,7 @@ def test_a_mutant_of_the_module(action: str, mutant: str, label: str, steps: int
                 module="MCEntryMigration_bugs",
                 constants=MIGRATION.constants(),
                 overrides={action: mutant},
-                folder=tla_directory() / "known_bugs",
+                folder=tla_directory() / "bugs" / "timer",
             ),
             project=model.project,
             label=model.label,

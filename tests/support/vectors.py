@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from support.checkout import ROOT
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.timer.calls import parse_timer_call, timer_answer

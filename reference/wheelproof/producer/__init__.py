@@ -1,10 +1,16 @@
 """The producer's memory: a bounded pool, and the batches in it (semantics.md 3 and 4)."""
 
-from wheelproof.producer.accumulator_config import AccumulatorConfig
-from wheelproof.producer.batch_draining import ReadyCheckResult
+from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
+from wheelproof.producer.accumulator.batch_drainer import ReadyCheckResult
+from wheelproof.producer.accumulator.future_record_metadata import (
+    FutureRecordMetadata,
+    RecordMetadata,
+)
+from wheelproof.producer.accumulator.producer_batch import Callback, FinalState, ProducerBatch
+from wheelproof.producer.accumulator.record_accumulator import RecordAccumulator, RecordAppendResult
 from wheelproof.producer.buffer_pool import BufferPool, BufferPoolUsage, WaitTimeSensor
 from wheelproof.producer.byte_buffer import Allocator, ByteBuffer
-from wheelproof.producer.cluster import Cluster, NodeId, TopicPartition
+from wheelproof.producer.cluster import Cluster, NodeId
 from wheelproof.producer.errors import (
     BufferExhaustedError,
     BufferOverflowError,
@@ -16,11 +22,8 @@ from wheelproof.producer.errors import (
     RecordBatchTooLargeError,
     ResultTimeoutError,
 )
-from wheelproof.producer.future_record_metadata import FutureRecordMetadata, RecordMetadata
-from wheelproof.producer.producer_batch import Callback, FinalState, ProducerBatch
 from wheelproof.producer.record import Record
-from wheelproof.producer.record_accumulator import RecordAccumulator
-from wheelproof.producer.record_appending import RecordAppendResult
+from wheelproof.topic_partition import TopicPartition
 
 __all__ = [
     "AccumulatorConfig",

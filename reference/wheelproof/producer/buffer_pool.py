@@ -38,7 +38,7 @@ class BufferPoolUsage:
 
 
 class Waiter:
-    """A thread that waits for `size` bytes; the pool's lock guards `accumulated`."""
+    """A thread that waits for `size` bytes and has some; the pool's lock guards `accumulated`."""
 
     __slots__ = ("accumulated", "more_memory", "size")
 
@@ -81,6 +81,7 @@ class BufferPool(PooledMemory):
         self._allocator = allocator
         self._wait_time = wait_time
         self._closed: Annotated[bool, GuardedBy("_lock")] = False
+        # In the order of their arrival. Only the first one accumulates memory.
         self._waiters: Annotated[deque[Waiter], GuardedBy("_lock")] = deque()
 
     def allocate(self, size: int, max_time_to_block_ms: int) -> ByteBuffer:
@@ -91,7 +92,7 @@ class BufferPool(PooledMemory):
         the time is over, ThreadInterruptedError if interrupted before the memory came
         (semantics.md 3.5), and what the allocator or the metric raises. After an error the pool has
         all that it had (semantics.md 3.4, 3.6).
-        TLA+: Allocate, Wake and Make of BufferPool.
+        TLA+: ReadClock, Lock, Await, Wake, EndWait and Make of BufferPool.
         """
         require_integer("size", size, 0, self.total_memory)
         require_integer("max_time_to_block_ms", max_time_to_block_ms, 0, MAX_MILLIS)
@@ -124,7 +125,7 @@ class BufferPool(PooledMemory):
     def close(self) -> None:
         """Refuse further allocations and release every thread that waits (semantics.md 3.8).
 
-        TLA+: Close of BufferPool.
+        TLA+: CloseLock and CloseSignal of BufferPool.
         """
         with self._lock:
             self._closed = True
@@ -148,6 +149,10 @@ class BufferPool(PooledMemory):
             )
 
     def _may_take_at_once(self, size: int) -> bool:
+        """Tell whether a newcomer need not wait. Seam: known bug barging replaces this.
+
+        TLA+: MayTakeAtOnce of BufferPool.
+        """
         return size == 0 or (not self._waiters and self._has_enough(size))
 
     def _wait_for_memory(self, size: int, deadline_ms: Millis) -> Loan:
@@ -186,6 +191,10 @@ class BufferPool(PooledMemory):
         return ended_ms
 
     def _is_next(self, waiter: Waiter) -> bool:
+        """Tell whether it is this waiter's turn. Seam: known bug anyone-takes replaces this.
+
+        TLA+: IsNext of BufferPool.
+        """
         return self._waiters[0] is waiter
 
     def _take_what_there_is(self, waiter: Waiter) -> Loan | None:
@@ -204,10 +213,15 @@ class BufferPool(PooledMemory):
         return self._lend(size, None)
 
     def _leave_queue(self, waiter: Waiter) -> None:
+        """End a wait, successful or not. Seam: known bug KAFKA-3651 replaces this."""
         self._give_back(waiter)
         self._waiters.remove(waiter)
 
     def _give_back(self, waiter: Waiter) -> None:
+        """Free what a waiter has accumulated: a part, or nothing after a success.
+
+        Seam: known bug KAFKA-4840/no-give-back replaces this.
+        """
         self._non_pooled_available_memory += waiter.accumulated
         waiter.accumulated = 0
 
@@ -224,7 +238,7 @@ class BufferPool(PooledMemory):
     def _refund(self, loan: Loan) -> None:
         """Take back a reservation for which there was no memory (semantics.md 3.6).
 
-        TLA+: Refund of BufferPool.
+        Seam: known bug KAFKA-4840/no-refund replaces this. TLA+: Refund of BufferPool.
         """
         with self._lock:
             self._loans.remove(loan)
@@ -232,7 +246,10 @@ class BufferPool(PooledMemory):
             self._signal_first()
 
     def _signal_next(self) -> None:
-        """Hand a signal on that may have reached a thread on its way out (semantics.md 3.4)."""
+        """Hand a signal on that may have reached a thread on its way out (semantics.md 3.4).
+
+        Seam: known bug KAFKA-4840/no-hand-on replaces this. TLA+: SignalNext of BufferPool.
+        """
         if self._non_pooled_available_memory > 0 or self._free:
             self._signal_first()
 

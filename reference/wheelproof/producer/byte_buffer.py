@@ -9,7 +9,7 @@ from wheelproof.producer.errors import BufferOverflowError
 class ByteBuffer:
     """A block of memory with a position, as much of Java's as the producer needs.
 
-    Not safe for use by several threads: whoever has it on loan is alone with it.
+    Not safe for use by several threads: it is on loan to one at a time.
     """
 
     __slots__ = ("_memory", "_position", "capacity", "receipt")
@@ -24,7 +24,7 @@ class ByteBuffer:
         self._position = 0
         self.capacity = len(memory) if capacity is None else capacity
         self.receipt: object | None = None
-        """What the lender knows the loan by; nobody else's business."""
+        """How the lender recognizes the loan; for the lender alone."""
 
     @property
     def position(self) -> int:

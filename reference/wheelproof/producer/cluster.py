@@ -4,24 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NewType
 
-from wheelproof.domain import require_integer
 from wheelproof.errors import IllegalArgumentError
+from wheelproof.topic_partition import TopicPartition
 
 NodeId = NewType("NodeId", int)
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class TopicPartition:
-    """A partition of a topic."""
-
-    topic: str
-    partition: int
-
-    def __post_init__(self) -> None:
-        require_integer("partition", self.partition, 0)
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

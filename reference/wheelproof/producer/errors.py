@@ -16,7 +16,7 @@ class BufferOverflowError(WheelproofError, ValueError):
 
 
 class ForeignBufferError(WheelproofError, ValueError):
-    """A buffer was given back that the pool has not lent out: a stranger, or one given back before.
+    """A buffer was given back that is not on loan: not the pool's own, or given back before.
 
     Nothing has changed. Kafka accepts such a buffer, and has more memory afterwards than before
     (docs/findings.md).

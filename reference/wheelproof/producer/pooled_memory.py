@@ -1,4 +1,4 @@
-"""What a buffer pool has and what it has lent; who waits is not its affair (semantics.md 3)."""
+"""The memory that a buffer pool has and that it has lent (semantics.md 3)."""
 
 from collections import deque
 from typing import Annotated
@@ -28,7 +28,7 @@ class Loan:
 class PooledMemory:
     """The part of a buffer pool that knows which memory is free and which is on loan.
 
-    All but the two sizes is under the pool's lock; who waits for memory is not known here.
+    The pool's lock guards all but the two sizes. Which threads wait is not known here.
     """
 
     __slots__ = (
@@ -51,6 +51,8 @@ class PooledMemory:
         # The conditions of those who wait are made later, and have to match the lock.
         self._runtime = sync.current_runtime()
         self._lock = self._runtime.lock("BufferPool.lock")
+        # Whenever the lock is free, these three and what waiting threads have accumulated make up
+        # `total_memory`. Each free buffer has `poolable_size` bytes.
         self._non_pooled_available_memory: Annotated[int, GuardedBy("_lock")] = total_memory
         self._free: Annotated[deque[ByteBuffer], GuardedBy("_lock")] = deque()
         self._loans: Annotated[set[Loan], GuardedBy("_lock")] = set()
@@ -66,6 +68,7 @@ class PooledMemory:
             return self._non_pooled_available_memory
 
     def _has_enough(self, size: int) -> bool:
+        """Tell whether `size` bytes are free. Seam: known bug narrow-free-list replaces this."""
         return self._non_pooled_available_memory + self._free_list_size() >= size
 
     def _free_list_size(self) -> int:
@@ -87,7 +90,7 @@ class PooledMemory:
         self._non_pooled_available_memory += count * self.poolable_size
 
     def _lend(self, size: int, buffer: ByteBuffer | None) -> Loan:
-        # A buffer of its own for each loan: whoever kept one from a loan before cannot return it.
+        # Each loan has a buffer of its own: one that was kept from an earlier loan is refused.
         loan = Loan(size, None if buffer is None else buffer.duplicate())
         self._loans.add(loan)
         if loan.buffer is not None:
@@ -95,6 +98,11 @@ class PooledMemory:
         return loan
 
     def _end_loan(self, buffer: ByteBuffer) -> int:
+        """End the loan of `buffer` and return its size in bytes.
+
+        Raises ForeignBufferError if it is not on loan.
+        Seam: known bug given-back-twice replaces this.
+        """
         loan = buffer.receipt
         if not isinstance(loan, Loan) or loan not in self._loans:
             raise ForeignBufferError(

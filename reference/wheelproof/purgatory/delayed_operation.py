@@ -20,12 +20,12 @@ class OperationState(Enum):
 
 
 class DelayedOperation(TimerTask):
-    """Work that is completed exactly once, by whoever comes first.
+    """Work that is completed exactly once, by the first that tries.
 
     A trigger finds the predicate true, the time-out runs, or a caller forces it: each goes through
     `force_complete`, which one of them wins. Or the operation is cancelled, which excludes
-    completion. How threads that try at the same time keep out of one another's way is a discipline
-    of its own (`wheelproof.purgatory.disciplines`).
+    completion. A discipline decides how concurrent attempts exclude one another
+    (`wheelproof.purgatory.disciplines`).
 
     As a timer task it is its own time-out, which `start_timeout` adds to a timer; `cancel`,
     inherited, takes back the time-out alone.
@@ -129,7 +129,7 @@ class DelayedOperation(TimerTask):
     def complete_if_pending(self) -> bool:
         """Complete without the discipline's lock: the step that everything else leads to.
 
-        For disciplines. Whoever takes the state away from pending decides; the time-out is
+        For disciplines. The call that moves the state away from pending decides; the time-out is
         cancelled before `on_complete` (semantics.md 2.1).
         """
         if not self._state.compare_and_set(OperationState.PENDING, OperationState.COMPLETED):
@@ -141,7 +141,7 @@ class DelayedOperation(TimerTask):
     def start_timeout(self, timer: Timer) -> None:
         """Add the operation to `timer`, for good unless it is done by then (semantics.md 2.4).
 
-        Raises what `timer.add` raises.
+        Raises what `timer.add` raises. Seam: known bug tail-not-tested replaces this.
         TLA+: AddToTimer, TimeoutStarted, IsDone and CancelTask of Purgatory.
         """
         timer.add(self)
@@ -150,11 +150,12 @@ class DelayedOperation(TimerTask):
             self.cancel()
 
     def _end_timeout(self) -> None:
-        """Take the time-out back, or leave that to whoever is adding it at this moment.
+        """Cancel the time-out, or leave that to the thread that is adding it at this moment.
 
         The adder tests the state after it has said that it has added. A cancel before that would
         find the task bound and not yet linked, and leave its entry in the timer until the time-out
         (semantics.md 1.11), as Kafka does; docs/findings.md has the run.
+        Seam: known bug timeout-half-added replaces this.
         TLA+: EndTimeout and CancelTask of Purgatory.
         """
         if self._timeout_started.get():

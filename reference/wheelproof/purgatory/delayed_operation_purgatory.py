@@ -1,7 +1,6 @@
 """Where operations wait: watched under keys, and in a timer for their time-outs."""
 
 from collections.abc import Hashable, Iterable
-from functools import partial
 from typing import Generic
 
 from wheelproof import sync
@@ -9,20 +8,19 @@ from wheelproof.domain import require_integer
 from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError, TimerClosedError
 from wheelproof.purgatory.watchers import Operation, Watchers, WatcherShard
 from wheelproof.timer import Timer
+from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
 from wheelproof.units import Millis
 
 DEFAULT_PURGE_INTERVAL = 1_000
 """How many operations that are done may be left in watch lists: a count (semantics.md 2.10)."""
 DEFAULT_SHARDS = 512
-WORK_TIMEOUT_MS = Millis(200)
-"""The longest wait of one pass of the reaper, in milliseconds (semantics.md 2.10)."""
 
 
 class DelayedOperationPurgatory(Generic[Operation]):
     """Keeps operations until a trigger or their time-out completes them.
 
-    Whoever makes a predicate true calls `check_and_complete` for the key afterwards, and holds no
-    exclusive lock there. Lock order: operation, shard, task, list, entry (semantics.md 2.12).
+    A thread that makes a predicate true calls `check_and_complete` for its key afterwards, without
+    an exclusive lock. Lock order: operation, shard, task, list, entry (semantics.md 2.12).
     TLA+: Purgatory.
     """
 
@@ -72,7 +70,14 @@ class DelayedOperationPurgatory(Generic[Operation]):
         keys = _distinct(watch_keys)
         self._require_open()
         watched: list[Hashable] = []
-        watch = partial(self._watch_all, operation, keys, watched)
+
+        def watch() -> None:
+            for key in keys:
+                if operation.is_done():
+                    return
+                watched.append(key)
+                self._shard_of(key).watch(key, operation)
+
         try:
             completed = operation.safe_try_complete_or_else(watch)
         except BaseException:
@@ -81,8 +86,8 @@ class DelayedOperationPurgatory(Generic[Operation]):
         if not completed:
             self._add_to_timer(operation)
         if watched:
-            # Counted last: a purge that comes in between has seen it too, and the estimate is too
-            # high, never too low: what is done is purged too early rather than too late.
+            # Counted last. A purge in between has seen the operation too, so the estimate can be
+            # too high and never too low: a purge comes too early rather than too late.
             self._estimated_total_operations.add_and_get(1)
         return completed
 
@@ -119,6 +124,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         """Return the number of watches: an operation counts once for each key (2.10).
 
         Operations that are done count until they are dropped from the list.
+        Seam: known bug KAFKA-664 replaces this.
         """
         return sum(
             watchers.count_watched()
@@ -131,7 +137,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         return self._timer.size()
 
     def num_keys(self) -> int:
-        """Return the number of keys that somebody waits for."""
+        """Return the number of keys that have a list."""
         return sum(len(shard.all_watchers()) for shard in self._shards)
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
@@ -151,12 +157,15 @@ class DelayedOperationPurgatory(Generic[Operation]):
         TLA+: PurgeBegin, PurgeFetch, PurgeTestEmpty and PurgeReset of Purgatory.
         """
         purged = 0
+        # By identity: an operation that waits for several keys counts once.
         pending: set[int] = set()
         with self._purge_lock:
             estimated = self._estimated_total_operations.get()
             for shard in self._shards:
                 for key, watchers in shard.all_watchers():
-                    purged += watchers.purge_completed(pending)
+                    result = watchers.purge_completed()
+                    purged += result.dropped
+                    pending |= result.pending
                     self._drop_if_empty(key, watchers)
             self._recount(estimated, len(pending))
         return purged
@@ -173,25 +182,21 @@ class DelayedOperationPurgatory(Generic[Operation]):
             self._expiration_reaper.join()
 
     def _give_up(self, operation: Operation) -> bool:
+        """Cancel an operation. Seam: known bug cancels-timeout-only replaces this."""
         return operation.force_cancel()
 
     def _new_shard(self) -> WatcherShard[Operation]:
+        """Make a shard. Seam: known bugs with shards of their own replace this."""
         return WatcherShard()
 
     def _shard_of(self, key: Hashable) -> WatcherShard[Operation]:
         return self._shards[_hash(key) % len(self._shards)]
 
-    def _watch_all(
-        self, operation: Operation, keys: Iterable[Hashable], watched: list[Hashable]
-    ) -> None:
-        for key in keys:
-            if operation.is_done():
-                return
-            watched.append(key)
-            self._shard_of(key).watch(key, operation)
-
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
-        """Take back what a call did that ends in an error: it may not leave half an operation."""
+        """Undo a call that ends in an error: it may not leave half an operation behind.
+
+        Seam: known bug left-at-error replaces this.
+        """
         if watched:
             operation.force_cancel()
         for key in watched:
@@ -210,16 +215,21 @@ class DelayedOperationPurgatory(Generic[Operation]):
         try:
             operation.start_timeout(self._timer)
         except TimerClosedError:
-            # Watched before the shutdown: like everybody who waited then, it never expires.
+            # Watched before the shutdown: like all that waited then, it never expires.
             return
 
     def _drop_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
+        """Remove a key whose list is empty. TLA+: TestEmpty and RemoveKeyIfEmpty of Purgatory.
+
+        Seam: known bugs KAFKA-2160 and KAFKA-2253/list-then-map replace this.
+        """
         if watchers.is_empty():
             self._shard_of(key).remove_key_if_empty(key, watchers)
 
     def _purge_is_due(self) -> bool:
         """Tell whether too many operations are done but possibly still watched.
 
+        Seam: known bug estimate-overwritten replaces this.
         TLA+: PurgeReadEstimate and PurgeReadDelayed of Purgatory.
         """
         estimated = self._estimated_total_operations.get()
@@ -231,6 +241,7 @@ class DelayedOperationPurgatory(Generic[Operation]):
         Kafka sets it to the number of delayed operations before the purge: what is added meanwhile
         is forgotten, and so is what has left the timer and is not completed yet. Then more than
         purge_interval operations stay; docs/findings.md has the runs.
+        Seam: known bug estimate-overwritten replaces this.
         TLA+: PurgeReset of Purgatory.
         """
         self._estimated_total_operations.add_and_get(live - estimated)

@@ -1,16 +1,16 @@
-"""How threads that attempt to complete one operation keep out of one another's way.
+"""How concurrent attempts to complete one operation exclude one another.
 
 Kafka has changed its mind five times; each answer is a strategy here (semantics.md 2, the table of
 versions). What each one promises, and what it does not, has models: MaybeTryComplete with the
-CONSTANT Discipline.
+CONSTANT Discipline. Several known bugs of the purgatory are disciplines of their own.
 
 ========================  =============  ==========================================================
 class                     Kafka          how completion is attempted
 ========================  =============  ==========================================================
 MonitorDiscipline         0.9 - 0.11.0   the predicate is tested under the operation's monitor
-TryLockOnceDiscipline     1.0            whoever finds the lock taken gives up
-PendingFlagDiscipline     1.1 - 2.6      whoever finds it taken asks its holder to test once more
-BlockingDiscipline        2.7 - 4.0      whoever finds it taken waits
+TryLockOnceDiscipline     1.0            a thread that finds the lock taken gives up
+PendingFlagDiscipline     1.1 - 2.6      a thread that finds it taken asks its holder to test again
+BlockingDiscipline        2.7 - 4.0      a thread that finds it taken waits
 ExclusiveDiscipline       since 2025     completion itself takes the lock, too (KAFKA-19312)
 ========================  =============  ==========================================================
 
@@ -49,7 +49,7 @@ class CompletionDiscipline(ABC):
     ) -> bool:
         """Attempt; if that fails, call `action` and attempt again (up to 2.6; semantics.md 2.4).
 
-        The first attempt takes no lock: nobody else knows the operation yet.
+        The first attempt takes no lock: no other thread knows the operation yet.
         """
         if operation.try_complete():
             return True
@@ -99,11 +99,11 @@ class TryLockOnceDiscipline(CompletionDiscipline):
 
 
 class PendingFlagDiscipline(CompletionDiscipline):
-    """1.1 to 2.6: whoever finds the lock taken asks its holder to test again (semantics.md 2.5).
+    """1.1 to 2.6: a thread that finds the lock taken asks its holder to test again (2.5).
 
     Every call is followed by a test that began after it, provided that every holder of the lock is
-    in here. One that holds it for other reasons does not know of the flag (KAFKA-8334), and one
-    whose predicate raises leaves without looking at it.
+    in here. A thread that holds it for other reasons does not know the flag (KAFKA-8334). A holder
+    whose predicate raises leaves without reading it.
     """
 
     __slots__ = ("_lock", "_try_complete_pending")
@@ -111,7 +111,7 @@ class PendingFlagDiscipline(CompletionDiscipline):
     def __init__(self, lock: Lock | None = None) -> None:
         """Guard with `lock`, a private one by default."""
         self._lock = sync.lock("DelayedOperation.lock") if lock is None else lock
-        # As an integer: a boolean cell with read-and-write operations.
+        # 1 if a thread has asked for another test, else 0: a boolean with atomic operations.
         self._try_complete_pending = sync.atomic_integer(0, "DelayedOperation.try_complete_pending")
 
     def safe_try_complete(self, operation: DelayedOperation) -> bool:
@@ -126,7 +126,10 @@ class PendingFlagDiscipline(CompletionDiscipline):
                 return completed
 
     def _attempt(self, operation: DelayedOperation) -> tuple[bool, bool]:
-        """Test the predicate if the lock is free; return whether that completed, and to retry."""
+        """Test the predicate if the lock is free.
+
+        Returns whether that completed the operation, and whether to attempt again.
+        """
         if not self._lock.try_acquire():
             return False, self._ask_holder()
         try:
@@ -137,7 +140,7 @@ class PendingFlagDiscipline(CompletionDiscipline):
         return completed, self._is_asked_again()
 
     def _is_asked_again(self) -> bool:
-        """Tell, after unlocking, whether somebody came meanwhile and was turned away."""
+        """Tell, after unlocking, whether another thread has left a request meanwhile."""
         return self._try_complete_pending.get() == 1
 
     def _ask_holder(self) -> bool:

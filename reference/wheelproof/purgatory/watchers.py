@@ -1,6 +1,7 @@
-"""Who waits for what: the operations of one key, and the keys of one shard."""
+"""Which operations wait for which key: the list of one key, and the keys of one shard."""
 
 from collections.abc import Hashable
+from dataclasses import dataclass
 from typing import Annotated, Generic, TypeVar
 
 from wheelproof import sync
@@ -9,6 +10,14 @@ from wheelproof.purgatory.delayed_operation import DelayedOperation
 from wheelproof.sync import GuardedBy
 
 Operation = TypeVar("Operation", bound=DelayedOperation)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeResult:
+    """How many operations a purge dropped from a list, and which it left, by identity."""
+
+    dropped: int
+    pending: frozenset[int]
 
 
 class Watchers(Generic[Operation]):
@@ -24,7 +33,7 @@ class Watchers(Generic[Operation]):
 
     def __init__(self) -> None:
         self._lock = sync.lock("Watchers.lock")
-        # By identity: an operation may define what it equals.
+        # By identity, since an operation may define what it equals; the oldest first.
         self._operations = {}
 
     def watch(self, operation: Operation) -> None:
@@ -38,26 +47,28 @@ class Watchers(Generic[Operation]):
             self._operations.pop(id(operation), None)
 
     def operations(self) -> tuple[Operation, ...]:
-        """Return who waits now, those that are done included."""
+        """Return the operations in the list, those that are done included."""
         with self._lock:
             return tuple(self._operations.values())
 
     def count_watched(self) -> int:
-        """Return how many are in the list, those that are done included (semantics.md 2.10)."""
+        """Return how many operations are in the list, those that are done included (2.10)."""
         with self._lock:
             return len(self._operations)
 
     def is_empty(self) -> bool:
-        """Tell whether nobody waits."""
+        """Tell whether the list is empty."""
         return self.count_watched() == 0
 
     def try_complete_watched(self) -> int:
-        """Try everybody in the list, drop who is done, return how many this call completed (2.6).
+        """Try every operation in the list and drop those that are done (semantics.md 2.6).
 
-        Who comes meanwhile may or may not be tried: it tests its predicate itself, after it is in
-        the list. An operation that raises does not keep the others from being tried.
+        Returns how many this call completed. An operation that is added meanwhile may or may not be
+        tried: its adder tests the predicate once it is in the list. An operation that raises does
+        not keep the others from being tried.
 
         Raises DelayedOperationError, after the walk, if any of them raised.
+        Seam: known bugs stop-at-error and KAFKA-3994 replace this.
         TLA+: IsDone, Lock, TryComplete and WalkRemove of Purgatory.
         """
         completed = 0
@@ -78,13 +89,13 @@ class Watchers(Generic[Operation]):
             raise DelayedOperationError(tuple(failures), completed) from failures[0]
         return completed
 
-    def purge_completed(self, pending: set[int]) -> int:
-        """Drop who is done and return how many that were (semantics.md 2.10).
+    def purge_completed(self) -> PurgeResult:
+        """Drop the operations that are done (semantics.md 2.10).
 
-        Who is not done is noted in `pending`, by identity: it may wait for other keys, too.
         TLA+: PurgeIsDone and PurgeRemove of Purgatory.
         """
         done: list[Operation] = []
+        pending: set[int] = set()
         for operation in self.operations():
             if operation.is_done():
                 done.append(operation)
@@ -92,9 +103,10 @@ class Watchers(Generic[Operation]):
                 pending.add(id(operation))
         for operation in done:
             self._purge(operation)
-        return len(done)
+        return PurgeResult(dropped=len(done), pending=frozenset(pending))
 
     def _purge(self, operation: Operation) -> None:
+        """Drop an operation that is done. Seam: known bug KAFKA-664 replaces this."""
         self.remove(operation)
 
 
@@ -118,6 +130,7 @@ class WatcherShard(Generic[Operation]):
 
         Both under one hold of the lock, or the operation lands in watchers that are being removed
         (semantics.md 2.8, KAFKA-2253). TLA+: Watch of Purgatory.
+        Seam: known bug KAFKA-2253/get-then-add replaces this.
         """
         with self._lock:
             watchers = self._watchers_by_key.get(key)
@@ -141,7 +154,7 @@ class WatcherShard(Generic[Operation]):
             return tuple(self._watchers_by_key.items())
 
     def remove_key_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
-        """Remove `key` if it still maps to `watchers` and nobody waits there (semantics.md 2.6).
+        """Remove `key` if it still maps to `watchers` and they are empty (semantics.md 2.6).
 
         TLA+: RemoveKeyIfEmpty of Purgatory.
         """
@@ -150,4 +163,5 @@ class WatcherShard(Generic[Operation]):
                 del self._watchers_by_key[key]
 
     def _new_watchers(self) -> Watchers[Operation]:
+        """Make an empty list. Seam: known bugs with watchers of their own replace this."""
         return Watchers()

@@ -14,7 +14,7 @@ from wheelproof.replication.requests import (
     FetchPartitionData,
     PartitionProduceResponse,
 )
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 
 __all__ = [
     "ALL_ACKS",

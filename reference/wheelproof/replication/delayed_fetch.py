@@ -10,14 +10,14 @@ from wheelproof.replication.requests import (
     FetchPartition,
     FetchPartitionData,
 )
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 
 
 class DelayedFetch(DelayedOperation):
-    """Completes once there is enough to answer, or waiting has no sense (semantics.md 2.14).
+    """Completes once there is enough to answer, or waiting makes no sense (semantics.md 2.14).
 
     It has no side effects before `on_complete`, which reads the logs again.
-    TLA+: Fetch of ProduceFetch.
+    TLA+: FirstTry, LastTry, GetAnswer and Expire of ProduceFetch, for Fetchers.
     """
 
     def __init__(
@@ -58,7 +58,10 @@ class DelayedFetch(DelayedOperation):
         self._on_expired()
 
     def _segment_is_complete(self, progress: FetchProgress) -> bool:
-        """Tell whether the answer cannot grow: it comes from one segment, and that has an end."""
+        """Tell whether the answer cannot grow: it comes from one segment, and that has an end.
+
+        Seam: known bug KAFKA-19567/fetch replaces this.
+        """
         return progress.start.on_older_segment(progress.end)
 
     def _available_bytes(self, progress: FetchProgress, request: FetchPartition) -> int:

@@ -8,7 +8,7 @@ from wheelproof.replication.error_code import ErrorCode
 from wheelproof.replication.log_results import LogAppendInfo
 from wheelproof.replication.partition import ReplicationProgress
 from wheelproof.replication.requests import PartitionProduceResponse, ProduceCallback
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 
 
@@ -38,7 +38,7 @@ class DelayedProduce(DelayedOperation):
 
     A partition that has stopped waiting stays so: what try_complete has found is kept, and an
     expiry answers with what was found until then.
-    TLA+: Produce of ProduceFetch.
+    TLA+: FirstTry, LastTry, GetAnswer and Expire of ProduceFetch, for Producers.
     """
 
     def __init__(

@@ -16,7 +16,7 @@ from wheelproof.replication.requests import (
     FetchPartition,
     FetchPartitionData,
 )
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 
 
 class FetchHandler:
@@ -26,11 +26,12 @@ class FetchHandler:
     """
 
     _delayed_fetch_class: ClassVar[type[DelayedFetch]] = DelayedFetch
+    """Seam: known bug KAFKA-19567/fetch replaces this."""
 
     def __init__(
         self, partitions: Partitions, purgatory: DelayedOperationPurgatory[DelayedFetch]
     ) -> None:
-        """Serve from `partitions`; whoever waits does so in `purgatory`."""
+        """Serve from `partitions`; requests wait in `purgatory`."""
         self._partitions = partitions
         self._purgatory = purgatory
         self._follower_expirations = sync.atomic_integer(0, "FetchHandler.follower_expirations")

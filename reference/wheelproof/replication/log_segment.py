@@ -12,6 +12,7 @@ class LogSegment:
     def __init__(self, base_offset: int) -> None:
         self.base_offset = base_offset
         self._records: list[LogRecord] = []
+        # One more than there are records: where each begins, in bytes, and where the last one ends.
         self._positions = [0]
 
     @property

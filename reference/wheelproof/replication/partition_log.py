@@ -37,8 +37,12 @@ class PartitionLog:
         """
         self._segment_bytes = require_integer("segment_bytes", segment_bytes, 1)
         self._monitor = sync.monitor("PartitionLog.monitor")
+        # At least one segment; each begins at the offset where the one before ends.
         self._segments: Annotated[list[LogSegment], GuardedBy("_monitor")] = [LogSegment(0)]
+        # The epochs rise. Start offsets never fall: an epoch without records begins where the next
+        # one does.
         self._epochs: Annotated[list[EpochStart], GuardedBy("_monitor")] = []
+        # Never beyond the end of the last segment.
         self._high_watermark: Annotated[int, GuardedBy("_monitor")] = 0
 
     @property

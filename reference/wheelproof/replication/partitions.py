@@ -5,12 +5,12 @@ from collections.abc import Mapping
 from wheelproof import sync
 from wheelproof.errors import IllegalArgumentError
 from wheelproof.replication.partition import Partition
-from wheelproof.replication.topic_partition import TopicPartition
 from wheelproof.sync import Volatile
+from wheelproof.topic_partition import TopicPartition
 
 
 class Partitions:
-    """A map that anyone reads without a lock; whoever changes it holds one of their own."""
+    """A map that is read without a lock; a thread that changes it holds a lock of its own."""
 
     def __init__(self) -> None:
         self._partitions: Volatile[Mapping[TopicPartition, Partition]] = sync.volatile(

@@ -15,7 +15,7 @@ from wheelproof.replication.requests import (
     PartitionProduceResponse,
     ProduceCallback,
 )
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 
 
@@ -28,7 +28,7 @@ class ProduceHandler:
     def __init__(
         self, partitions: Partitions, purgatory: DelayedOperationPurgatory[DelayedProduce]
     ) -> None:
-        """Serve from `partitions`; whoever waits does so in `purgatory`."""
+        """Serve from `partitions`; requests wait in `purgatory`."""
         self._partitions = partitions
         self._purgatory = purgatory
         self._expirations = sync.atomic_integer(0, "ProduceHandler.expirations")

@@ -26,7 +26,7 @@ from wheelproof.replication.requests import (
     FetchPartition,
     ProduceCallback,
 )
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 
 DEFAULT_REPLICA_LAG_TIME_MAX_MS = Millis(30_000)
@@ -46,7 +46,9 @@ class ReplicaManager:
     """
 
     _fetch_handler_class: ClassVar[type[FetchHandler]] = FetchHandler
+    """Seam: known bug KAFKA-19567/fetch replaces this."""
     _partition_class: ClassVar[type[Partition]] = Partition
+    """Seam: known bug epoch-blind-acknowledgement replaces this."""
 
     def __init__(
         self,
@@ -231,6 +233,10 @@ class ReplicaManager:
     def _complete_after_append(
         self, results: Mapping[TopicPartition, PartitionAppendResult]
     ) -> None:
+        """Complete what an append lets go. Seam: known bug silent-append replaces this.
+
+        TLA+: TriggerProduce and TriggerFetch of ProduceFetch.
+        """
         appended = [key for key, result in results.items() if result.append is not None]
         risen = [key for key, result in results.items() if result.high_watermark_rose]
         self._check(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wheelproof.replication.error_code import ErrorCode
 from wheelproof.replication.log_results import EpochEndOffset, LogRecord
-from wheelproof.replication.topic_partition import TopicPartition
+from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 
 ALL_ACKS = -1

@@ -1,6 +1,6 @@
 """The only door to concurrency: locks, cells, threads and executors of the ambient runtime.
 
-Whoever builds a lock or a cell here gets it from the runtime that is ambient AT THAT MOMENT:
+A lock or a cell that is built here comes from the runtime that is ambient AT THAT MOMENT:
 operating-system threads by default, a model checker's controlled runtime inside `use_runtime`. The
 object keeps its runtime for life. Every operation on such an object is one step of the system: it
 has a name (the method), an object, and reads or writes it (see `protocols`), so that code written

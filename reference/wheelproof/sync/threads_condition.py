@@ -1,8 +1,8 @@
 """The default runtime's conditions, whose waits can be interrupted; the standard library's cannot.
 
 A waiter is woken once: by a notification, by an interruption, or by itself when its time is over.
-Whoever claims it first decides which, so that no notification goes to a waiter that will say that
-it was not notified.
+The first of them claims it. So no notification is spent on a waiter whose wait returns that it was
+not notified.
 """
 
 import threading
@@ -23,7 +23,7 @@ class Interruption:
         self._waiter: _Waiter | None = None
 
     def request(self) -> None:
-        """Set the status, and wake the thread if it waits and nobody else has woken it."""
+        """Set the status, and wake the thread if it waits and has not been woken."""
         with self._lock:
             self._requested = True
             if self._waiter is not None:
@@ -119,8 +119,10 @@ class _Waiter:
     __slots__ = ("_asleep", "_unclaimed", "interrupted")
 
     def __init__(self) -> None:
+        # Held while the thread sleeps; released by the one that has claimed the waiter.
         self._asleep = threading.Lock()
         self._asleep.acquire()
+        # Taken by the claim and never released.
         self._unclaimed = threading.Lock()
         self.interrupted = False
 
@@ -131,7 +133,7 @@ class _Waiter:
         elif not self._asleep.acquire(timeout=seconds(timeout_ms)):
             if self._claim():
                 return False
-            # Somebody else has claimed it and is about to wake it.
+            # Another thread has claimed it and is about to wake it.
             self._asleep.acquire()
         return not self.interrupted
 

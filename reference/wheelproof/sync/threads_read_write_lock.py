@@ -19,8 +19,11 @@ class ThreadsReadWriteLock:
         self._name = name
         self._prefer_writers = prefer_writers
         self._changed = threading.Condition(threading.Lock())
+        # By thread ident, how often it holds the read side, at least once. While there is a writer,
+        # no other thread is in here.
         self._holds_of_reader: dict[int, int] = {}
         self._writer: int | None = None
+        # How often the writer holds the write side; 0 exactly if there is none.
         self._writer_holds = 0
         self._waiting_writers = 0
         self._waiting_readers: set[int] = set()
@@ -44,7 +47,7 @@ class ThreadsReadWriteLock:
             while not self._may_read(me):
                 self._changed.wait()
         except BaseException:
-            # Whoever was waiting for this reader waits for nothing now.
+            # Nothing waits for this reader any more.
             self._changed.notify_all()
             raise
         finally:

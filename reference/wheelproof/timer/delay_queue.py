@@ -21,6 +21,7 @@ class DelayQueue:
         self._clock = clock
         self._lock = sync.lock("DelayQueue.lock")
         self._available = sync.condition(self._lock, "DelayQueue.available")
+        # A heap by expiration. A bucket is in it at most once.
         self._heap: Annotated[list[TimerTaskList], GuardedBy("_lock")] = []
         self._closed: Annotated[bool, GuardedBy("_lock")] = False
 

@@ -22,7 +22,7 @@ EXECUTOR_TERMINATION_MS = Millis(5_000)
 class SystemTimer(Timer):
     """A timer whose adds and cancels cost the same however many tasks wait.
 
-    Adders share the read side of a lock and run concurrently; whoever advances takes the write side
+    Adders share the read side of a lock and run concurrently; an advance takes the write side
     (semantics.md 1.2, 1.5). Between `add` and the run of a task lie, in this order: its bucket, the
     delay queue, `advance_clock`, the executor.
 
@@ -35,6 +35,7 @@ class SystemTimer(Timer):
     """
 
     _timing_wheel_class: ClassVar[type[TimingWheel]] = TimingWheel
+    """Seam: known bugs with wheels of their own replace this."""
 
     def __init__(
         self,
@@ -96,7 +97,9 @@ class SystemTimer(Timer):
         Returns whether a bucket was taken, which it may be although all its entries were cancelled.
         Any number of threads may call this. Raises TimerClosedError after `close`, and
         IllegalArgumentError for a negative time-out.
-        TLA+: AwaitDue, LockWrite, Poll, Flush and UnlockWrite of SystemTimer.
+        Seam: known bug poll-outside-lock replaces this.
+        TLA+: AwaitDue, LockWrite, Poll, AdvanceClock, FlushLock, FlushEntry, FlushEnd and
+        UnlockWrite of SystemTimer.
         """
         require_integer("timeout_ms", timeout_ms, 0)
         self._delay_queue.await_due(timeout_ms)
@@ -125,6 +128,11 @@ class SystemTimer(Timer):
         self._task_executor.await_termination(EXECUTOR_TERMINATION_MS)
 
     def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
+        """Put an entry into the wheel, or submit its task if that is due.
+
+        Seam: known bugs KAFKA-2226/no-cancelled-test and test-then-submit replace this.
+        TLA+: Insert and Submit of SystemTimer.
+        """
         if not self._timing_wheel.add(entry) and entry.timer_task.claim(entry):
             self._task_executor.submit(entry.timer_task.run)
 
@@ -138,6 +146,7 @@ class SystemTimer(Timer):
         return True
 
     def _expire_bucket(self, bucket: TimerTaskList) -> None:
+        """Empty a bucket that is due. Seam: known bug advance-after-flush replaces this."""
         # The clock first: that is what sends entries to a lower level or expires them (1.6).
         self._timing_wheel.advance_clock(bucket.get_expiration())
         bucket.flush(self._add_timer_task_entry)

@@ -7,7 +7,7 @@ from wheelproof.timer.timer_task import TimerTask
 from wheelproof.units import Millis
 
 WORK_TIMEOUT_MS = Millis(200)
-"""The longest wait of one pass, in milliseconds (semantics.md 2.10)."""
+"""The longest wait of one pass of a reaper, in milliseconds (semantics.md 2.10)."""
 
 
 class SystemTimerReaper(Timer):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class TimerTask(ABC):
     """Work to be run once, `delay_ms` milliseconds after it is added to a timer.
 
-    A task is bound to at most one entry at a time. Whoever takes the binding away decides its fate:
+    A task is bound to at most one entry at a time. Taking the binding away decides its fate:
     the timer by `claim`, and then it is submitted; a caller by `cancel`, and then it never runs; a
     later add by binding a new entry, and then only that one fires (semantics.md 1.12). Kafka tests
     the binding and submits afterwards, so that a task can be submitted after its cancel has

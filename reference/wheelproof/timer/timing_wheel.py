@@ -52,7 +52,10 @@ class TimingWheel:
     )
 
     _bucket_class: ClassVar[type[TimerTaskList]] = TimerTaskList
+    """Seam: known bugs KAFKA-2226/stale-list and entry-monitor-dropped replace this."""
     _fewest_buckets: ClassVar[int] = 2
+    """Seam: known bug one-bucket replaces this."""
+    # A multiple of `tick_ms`. The wheel holds what expires within `interval_ms` of it.
     _current_time_ms: Annotated[int, GuardedBy("the owner's read-write lock")]
 
     def __init__(
@@ -81,6 +84,7 @@ class TimingWheel:
         self._current_time_ms = truncate_to_tick(start_ms, tick_ms)
         self._task_counter = task_counter
         self._queue = queue
+        # Bucket i holds the tick whose number is i modulo the size: one tick at a time (1.3).
         self._buckets = tuple(self._bucket_class(task_counter) for _ in range(self.wheel_size))
         self._monitor = sync.monitor("TimingWheel.monitor")
         self._overflow_wheel: Volatile[TimingWheel | None] = sync.volatile(
@@ -127,6 +131,7 @@ class TimingWheel:
             overflow_wheel.advance_clock(Millis(current_time_ms))
 
     def _is_cancelled(self, entry: TimerTaskEntry) -> bool:
+        """Tell what to leave out. Seam: known bug KAFKA-2226/no-cancelled-test replaces this."""
         return entry.cancelled()
 
     def _put(self, entry: TimerTaskEntry, number: int) -> None:
@@ -137,6 +142,10 @@ class TimingWheel:
             self._queue.offer(bucket)
 
     def _get_or_create_overflow_wheel(self) -> "TimingWheel":
+        """Return the wheel above. Seam: known bug KAFKA-2112 replaces this.
+
+        TLA+: Read, Lock, ReadAgain, Make, Publish and Unlock of OverflowWheel.
+        """
         overflow_wheel = self._overflow_wheel.get()
         if overflow_wheel is not None:
             return overflow_wheel

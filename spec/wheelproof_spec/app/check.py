@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from wheelproof_spec.app.judging import add_judging, check_options
+from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.reports import write_json, write_junit, write_text
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
-from wheelproof_spec.engines.history.options import add_judging, check_options
+from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.engines.history.result import (
     check_results,
@@ -19,7 +20,7 @@ from wheelproof_spec.engines.history.result import (
     result_document,
     verdict_line,
 )
-from wheelproof_spec.engines.history.routing import FileResult, Router
+from wheelproof_spec.engines.history.routing import FileResult
 
 
 def register(verbs: Verbs) -> None:
@@ -81,8 +82,4 @@ def _page_writer(
 
 def _check(path: Path, options: CheckOptions) -> FileResult:
     source = "<standard input>" if path == STANDARD_INPUT else str(path)
-    router = Router(source, open_run(options))
-    result = router.judge(read_lines(path))
-    if not result.lines:
-        router.note_empty()
-    return result
+    return judge_lines(source, read_lines(path), options)

@@ -8,18 +8,24 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 
+from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.arguments import positive
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.reports import write_json, write_junit, write_text
 from wheelproof_spec.base.verdicts import exit_code
-from wheelproof_spec.components.suites import COMPONENTS
-from wheelproof_spec.engines.drive.conformance import DEFAULT_CASES, DEFAULT_SEED, ConformancePlan
+from wheelproof_spec.components.registry import suites
+from wheelproof_spec.engines.drive.conformance import (
+    DEFAULT_CASES,
+    DEFAULT_SEED,
+    ConformancePlan,
+    conform,
+)
 from wheelproof_spec.engines.drive.driver.process import USUAL_LIMITS, DriverLimits
 from wheelproof_spec.engines.drive.result import ConformanceResult, check_results, result_document
 from wheelproof_spec.engines.drive.templates import TEMPLATES, PrintTemplate
 from wheelproof_spec.engines.drive.text import render, verdict_line
-from wheelproof_spec.engines.vectors.files import find_vector_files
+from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
 
 _PROGRESS_S = 0.5
 
@@ -42,15 +48,15 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--component",
-        choices=list(COMPONENTS),
-        default=next(iter(COMPONENTS)),
+        choices=list(suites()),
+        default=next(iter(suites())),
         help="what is judged (default: %(default)s)",
     )
     parser.add_argument(
         "--profile",
         metavar="NAME",
         help="the contract that the implementation has declared "
-        f"(default: {next(iter(COMPONENTS.values())).profiles[0]})",
+        f"(default: {next(iter(suites().values())).definition.profiles[0]})",
     )
     parser.add_argument(
         "--cases",
@@ -108,11 +114,12 @@ def register(verbs: Verbs) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     skip: Path | None = arguments.skip
-    component = COMPONENTS[arguments.component]
+    suite = suites()[arguments.component]
     profile: str | None = arguments.profile
-    if profile is not None and profile not in component.profiles:
-        known = ", ".join(component.profiles)
-        raise UsageError(f"the {component.name} has no profile {profile!r}; use one of {known}")
+    profiles = suite.definition.profiles
+    if profile is not None and profile not in profiles:
+        problem = f"the {suite.definition.name} has no profile {profile!r}"
+        raise UsageError(f"{problem}; use one of {', '.join(profiles)}")
     if arguments.must_fail and skip is None:
         raise UsageError("--must-fail tells of known limits; name their file with --skip FILE")
     plan = ConformancePlan(
@@ -125,10 +132,11 @@ def _run(arguments: argparse.Namespace) -> int:
         must_fail=arguments.must_fail,
         vectors=tuple(find_vector_files(arguments.vectors)),
     )
+    vectors = [published.vector for published in read_vectors(plan.vectors, parse_line)]
     write_page = None if arguments.html is None else _page_writer(arguments.html)
     progress = _Progress() if sys.stderr.isatty() and not arguments.quiet else None
     with _termination_as_interrupt():
-        result = component.conform(plan, progress)
+        result = conform(suite, plan, vectors, progress)
     if progress is not None:
         progress.clear()
     _write_reports(result, arguments.json, arguments.junit)

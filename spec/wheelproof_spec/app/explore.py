@@ -121,7 +121,7 @@ def _explore_states(program: "Program", arguments: argparse.Namespace) -> "Graph
 
 
 def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
-    from wheelproof_spec.components.programs import find_program, graph_programs, passing_programs
+    from wheelproof_spec.app.parts import find_program, graph_programs, passing_programs
 
     if arguments.all == (arguments.program is not None):
         raise UsageError("name one PROGRAM, or give --all; --list names the programs")
@@ -158,8 +158,7 @@ def _options(arguments: argparse.Namespace) -> "Options":
 
 
 def _list_programs() -> int:
-    from wheelproof_spec.components.failing_programs import failing_programs
-    from wheelproof_spec.components.programs import graph_programs, passing_programs
+    from wheelproof_spec.app.parts import failing_programs, graph_programs, passing_programs
     from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
 
     for title, programs in (

@@ -8,13 +8,13 @@ from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.reports import result_document, write_json, write_junit
 from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code, overall
-from wheelproof_spec.components.machines import MACHINES, Machine
+from wheelproof_spec.components.registry import COMPONENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wheelproof_spec.base.fuzz_report import FuzzReport
-    from wheelproof_spec.engines.fuzz.order import FuzzOrder
+    from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 
 # A batch is over in a second or two, so that `--seconds` is kept to.
 _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
@@ -24,7 +24,10 @@ def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
     parser = verbs.add("fuzz", "stateful fuzzing against the oracle", run)
     parser.add_argument(
-        "machine", metavar="MACHINE", choices=MACHINES, help=f"what to fuzz: {', '.join(MACHINES)}"
+        "machine",
+        metavar="MACHINE",
+        choices=COMPONENTS,
+        help=f"what to fuzz: {', '.join(COMPONENTS)}",
     )
     parser.add_argument(
         "--threads",
@@ -56,6 +59,8 @@ def register(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
+    from wheelproof_spec.app.parts import machines
+
     if arguments.case is not None:
         _require_one_case(arguments)
     if arguments.cases is None:
@@ -65,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.seconds is not None and arguments.seconds <= 0:
         raise UsageError(f"--seconds has to be more than 0, not {arguments.seconds:g}")
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
-    machine = MACHINES[arguments.machine]
+    machine = machines()[arguments.machine]
     if not arguments.quiet:
         print(f"fuzzing the {machine.name}, threads: {arguments.threads}, seed {seed}", flush=True)
     results: list[CheckResult] = []
@@ -121,7 +126,9 @@ def _require_one_case(arguments: argparse.Namespace) -> None:
     arguments.seed, arguments.cases = arguments.case, 1
 
 
-def _reports(arguments: argparse.Namespace, machine: Machine, seed: int) -> "Iterator[FuzzReport]":
+def _reports(
+    arguments: argparse.Namespace, machine: "Machine", seed: int
+) -> "Iterator[FuzzReport]":
     if arguments.case is None:
         yield from machine.reports(_order(arguments, machine, seed))
         return
@@ -131,7 +138,7 @@ def _reports(arguments: argparse.Namespace, machine: Machine, seed: int) -> "Ite
         yield from machine.reports(_order(arguments, machine, seed))
 
 
-def _order(arguments: argparse.Namespace, machine: Machine, seed: int) -> "FuzzOrder":
+def _order(arguments: argparse.Namespace, machine: "Machine", seed: int) -> "FuzzOrder":
     from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
     if arguments.threads not in machine.threads:

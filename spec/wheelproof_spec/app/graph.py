@@ -29,18 +29,17 @@ def register(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
-    from wheelproof_spec.components.comparisons import MODELS
+    from wheelproof_spec.app.parts import comparisons
     from wheelproof_spec.engines.graph.comparisons import carry_out, select
-    from wheelproof_spec.engines.tlc.launch import find_toolchain
-    from wheelproof_spec.engines.tlc.process import termination_interrupts
+    from wheelproof_spec.engines.tlc.running import find_toolchain, termination_interrupts
 
     if arguments.list:
-        for model in MODELS:
+        for model in comparisons():
             print(f"{model.name:26} {model.summary}")
         return ExitCode.PASS
     if arguments.all == bool(arguments.models):
         raise UsageError("name the graph models to compare, or give --all; --list lists them")
-    chosen = select(MODELS, ["*"] if arguments.all else arguments.models)
+    chosen = select(comparisons(), ["*"] if arguments.all else arguments.models)
     toolchain = find_toolchain(arguments.jar, arguments.java)
     progress = None if arguments.quiet or not sys.stderr.isatty() else _show_progress
     outcomes: list[GraphOutcome] = []

@@ -1,39 +1,30 @@
 """The verb ``record``: histories of the reference under load."""
 
 import argparse
-from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import wheelproof
 from wheelproof_spec.app.verbs import Verbs
-from wheelproof_spec.base.codec.vocabulary import Component, Implementation
+from wheelproof_spec.base.codec.vocabulary import Implementation
+from wheelproof_spec.base.component import Config
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.base.history.lines import HISTORY, HistoryHeader
 from wheelproof_spec.base.reports import write_json
 from wheelproof_spec.base.verdicts import ExitCode
-from wheelproof_spec.components.accumulator.load import AccumulatorLoad
-from wheelproof_spec.components.buffer_pool.load import BufferPoolLoad
-from wheelproof_spec.components.purgatory.events import PurgatorySettings
-from wheelproof_spec.components.purgatory.load import PurgatoryLoad
-from wheelproof_spec.components.timer.events import TimerSettings
-from wheelproof_spec.components.timer.load import TimerLoad
+from wheelproof_spec.components.registry import COMPONENTS
 from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load import Load, refusal_of
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
-_LOADS: Mapping[Component, Callable[[Callers], Load]] = {
-    "timer": lambda _: TimerLoad(),
-    "purgatory": lambda _: PurgatoryLoad(),
-    "buffer_pool": lambda _: BufferPoolLoad(),
-    "accumulator": lambda callers: AccumulatorLoad(hurried=callers.hurried),
-}
+if TYPE_CHECKING:
+    from wheelproof_spec.app.parts import MakeLoad
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verbs.add("record", "record histories of the reference under load", run)
-    parser.add_argument("--component", required=True, choices=list(_LOADS), help="what is loaded")
+    parser.add_argument("--component", required=True, choices=COMPONENTS, help="what is loaded")
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the histories")
     parser.add_argument(
         "--threads", type=int, default=8, metavar="N", help="how many call (default: %(default)s)"
@@ -65,12 +56,13 @@ def register(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Record; the histories are judged by ``wheelproof check``."""
-    component: Component = arguments.component
+    component: str = arguments.component
     threads, operations, histories, seed = (
         _natural(arguments, name) for name in ("threads", "operations", "histories", "seed")
     )
     lateness_ms = None if arguments.lateness_ms is None else _natural(arguments, "lateness_ms")
     output: Path = arguments.output
+    make_load = _load_of(component)
     events = 0
     try:
         stream = output.open("wb")
@@ -79,11 +71,11 @@ def run(arguments: argparse.Namespace) -> int:
     with stream:
         for number in range(histories):
             callers = Callers(threads=threads, operations=operations, seed=seed, number=number)
-            load = _LOADS[component](callers)
+            load = make_load(callers)
             history = f"{component}-{seed}-{number}"
-            recorder = LoadRecorder(history, refusal_of)
+            recorder = LoadRecorder(history)
             load.run(recorder, callers)
-            events += recorder.write_to(stream, _header(component, history, load, lateness_ms))
+            events += recorder.write_to(stream, _header(history, load.config, lateness_ms))
     done = {
         "component": component,
         "histories": histories,
@@ -101,21 +93,26 @@ def run(arguments: argparse.Namespace) -> int:
     return ExitCode.PASS
 
 
-def _header(
-    component: Component, history: str, load: Load, lateness_ms: int | None
-) -> HistoryHeader[object]:
-    config = load.config
-    if lateness_ms is not None and isinstance(config, TimerSettings | PurgatorySettings):
+def _load_of(component: str) -> "MakeLoad":
+    from wheelproof_spec.app.parts import loads
+
+    known = loads()
+    if component not in known:
+        raise UsageError(f"the {component} has no load yet; there are: {', '.join(known)}")
+    return known[component]
+
+
+def _header(history: str, config: Config, lateness_ms: int | None) -> HistoryHeader[object]:
+    if lateness_ms is not None and hasattr(config, "lateness_ms"):
         config = replace(config, lateness_ms=lateness_ms)
     return HistoryHeader(
-        schema="wheelproof.history/1",
+        schema=HISTORY,
         kind="header",
         history=history,
-        component=component,
+        component=config.component,
         impl=Implementation(name=wheelproof.__name__, version="reference"),
         config=config,
         clock="monotonic_ns",
-        profile="kafka",
     )
 
 

@@ -3,41 +3,16 @@
 import sys
 from importlib.metadata import version
 
+from wheelproof_spec.app.parts import served_components
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.components.accumulator.calls import ACCUMULATOR
-from wheelproof_spec.components.accumulator.messages import (
-    accumulator_answer,
-    parse_accumulator_call,
-)
-from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.components.buffer_pool.calls import BUFFER_POOL, parse_pool_call, pool_answer
-from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.purgatory.calls import (
-    PURGATORY,
-    parse_purgatory_call,
-    purgatory_answer,
-)
-from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.components.timer.calls import TIMER, parse_timer_call, timer_answer
-from wheelproof_spec.components.timer.reference import ReferenceTimerPort
-from wheelproof_spec.engines.drive.driver.serve import serve, served
+from wheelproof_spec.engines.drive.driver.serve import serve
 
 
 def main() -> int:
     """Serve the reference on standard input and output and return the exit code."""
     try:
         serve(
-            [
-                served(TIMER, ReferenceTimerPort(), parse_timer_call, timer_answer),
-                served(PURGATORY, ReferencePurgatoryPort(), parse_purgatory_call, purgatory_answer),
-                served(BUFFER_POOL, ReferencePoolPort(), parse_pool_call, pool_answer),
-                served(
-                    ACCUMULATOR,
-                    ReferenceAccumulatorPort(),
-                    parse_accumulator_call,
-                    accumulator_answer,
-                ),
-            ],
+            served_components(),
             implementation="wheelproof",
             version=version("wheelproof"),
             requests=sys.stdin.buffer,

@@ -5,13 +5,14 @@ import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from wheelproof_spec.app.recorded import LINES, parse_line
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.codec.json_schema import json_schema
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.reports import write_json, write_junit
 from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
-from wheelproof_spec.engines.history.line_parser import Event, Rejection, parse_line
+from wheelproof_spec.engines.history.line_parser import Event, Rejection
 from wheelproof_spec.engines.history.reader import read_lines
 
 MOST_SHOWN = 20
@@ -56,7 +57,7 @@ class _Count:
 
 
 def _print(arguments: argparse.Namespace) -> int:
-    schema = json_schema()
+    schema = json_schema(LINES.shapes)
     if arguments.json is not None:
         write_json(arguments.json, schema)
     else:

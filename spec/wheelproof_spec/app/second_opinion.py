@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
 from wheelproof_spec.base.run_verdict import RunVerdict
@@ -18,10 +19,9 @@ from wheelproof_spec.components.timer.trace.tlc_opinion import (
     TlcTraceError,
     judge_with_tlc,
 )
-from wheelproof_spec.engines.history.line_parser import parse_line
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.engines.history.routing import FileResult
-from wheelproof_spec.engines.tlc.launch import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
 
 MOST_EVENTS = 20_000
 """The longest trace that TLC is asked about."""

@@ -1,102 +1,84 @@
-"""What a driven case asks of a component: calls, each a dataclass named as on the wire."""
+"""The calls that several components have."""
 
-import re
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from functools import cache
-from typing import ClassVar, Protocol
+from dataclasses import dataclass
+from typing import Annotated, Generic, TypeVar
 
-from wheelproof_spec.base.strict_json import (
-    JsonObject,
-    MalformedError,
-    as_object,
-    require_fields,
-    text,
+from wheelproof_spec.base.codec.vocabulary import (
+    ABSENT,
+    About,
+    Absent,
+    Count,
+    Name,
+    Time,
+    Wire,
 )
+from wheelproof_spec.base.codec.writer import plain_fields
+from wheelproof_spec.base.component import Call, Config
 
-_CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
-
-
-class Request(Protocol):
-    """Anything that can be asked of a driver."""
-
-    def operation(self) -> str:
-        """Return the request's name on the wire."""
-        ...
-
-    def fields(self) -> Mapping[str, object]:
-        """Return what the message has beside its id and its operation."""
-        ...
+ConfigT = TypeVar("ConfigT", bound=Config)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentCall:
-    """Base of the calls of a component: its class gives the name, its fields the arguments."""
+class Reset(Call, Generic[ConfigT]):
+    """Forget everything and make a new component; its clock shows `config.start_ms`."""
 
-    def operation(self) -> str:
-        """Return the name on the wire, the class's in snake_case."""
-        return _name_on_the_wire(type(self).__name__)
+    config: ConfigT
 
-    def fields(self) -> Mapping[str, object]:
-        """Return the arguments, if there are any; one that is None is left out."""
-        arguments = {
-            name: value
-            for name in self.__dataclass_fields__
-            if (value := getattr(self, name)) is not None
-        }
-        return {"args": arguments} if arguments else {}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComponentReset:
-    """Base of the resets: forget everything and make a new component.
-
-    A subclass names its component and has one field, `config`, a dataclass.
-    """
-
-    component: ClassVar[str]
-
-    def operation(self) -> str:
-        """Return the name on the wire."""
-        return "reset"
-
-    def fields(self) -> Mapping[str, object]:
+    def fields(self) -> dict[str, object]:
         """Return the component and its configuration."""
-        return {"component": self.component, **asdict(self)}
+        config = plain_fields(self.config, Wire.DRIVEN)
+        return {"component": self.config.component, "config": config}
 
 
-@cache
-def _name_on_the_wire(class_name: str) -> str:
-    return _CAPITAL.sub("_", class_name).lower()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advance(Call):
+    """Set the clock to this many milliseconds and let happen what is due, without waiting."""
+
+    to_ms: Annotated[Time, About("what the clock shows then, in ms")]
 
 
-def no_arguments(message: JsonObject) -> None:
-    """Accept a call that has no arguments; raises MalformedError."""
-    require_fields(message, ())
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick(Call):
+    """A virtual clock is moved."""
+
+    to_ms: Annotated[Time, About("what it shows then, in ms; never less than before")]
 
 
-def arguments_of(message: JsonObject, *names: str, optional: tuple[str, ...] = ()) -> JsonObject:
-    """Return the arguments of a call, which has all of `names`; raises MalformedError."""
-    require_fields(message, ("args",))
-    arguments = as_object(message["args"], "has 'args' that is")
-    require_fields(arguments, names, optional)
-    return arguments
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvanceClock(Call):
+    """The timer advances (semantics.md 1.5)."""
+
+    timeout_ms: Annotated[Count | Absent, About("the longest wait in ms")] = ABSENT
 
 
-def component_of(message: JsonObject) -> str:
-    """Return the component that a reset names; raises MalformedError."""
-    require_fields(message, ("component", "config"))
-    return text(message, "component")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advanced:
+    """advance_clock returned."""
+
+    expired: Annotated[bool | Absent, About("whether a bucket was taken")] = ABSENT
 
 
-def config_of(message: JsonObject, *names: str) -> JsonObject:
-    """Return the configuration in a reset, which has all of `names`; raises MalformedError."""
-    require_fields(message, ("component", "config"))
-    config = as_object(message["config"], "has 'config' that is")
-    require_fields(config, names)
-    return config
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AvailableMemory(Call):
+    """What could be lent is asked for (semantics.md 3.9)."""
 
 
-def unknown_operation(operation: str) -> MalformedError:
-    """Return the error of a call that the component does not have."""
-    return MalformedError(f"asks for the unknown operation {operation!r}")
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Memory:
+    """An amount of memory."""
+
+    size: Annotated[Count, About("the amount in bytes")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Interrupt(Call):
+    """Interrupt the thread of a call; no effect if that has ended."""
+
+    name: Annotated[
+        Name, About("when driven the name of the call, in a history the process that makes it")
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Close(Call):
+    """The component is closed."""

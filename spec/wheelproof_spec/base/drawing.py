@@ -1,11 +1,47 @@
-"""The few kinds of marks that pictures are made of: HTML and SVG elements, chips, bars."""
+"""What pictures of a case are made of: HTML and SVG elements, chips, bars; and who draws them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
+from typing import Protocol
 
-from markupsafe import Markup, escape
+from wheelproof_spec.base.strict_json import JsonObject
 
-NOTHING = Markup("")
+
+class Markup(str):
+    """HTML as it is, which templates take as such; every other string is escaped."""
+
+    __slots__ = ()
+
+    def __html__(self) -> str:
+        """Return the HTML; Jinja asks for it."""
+        return str(self)
+
+    def __add__(self, other: str) -> "Markup":
+        """Return this and then the other."""
+        return Markup(super().__add__(_escaped(other)))
+
+    def join(self, parts: Iterable[str]) -> "Markup":
+        """Return the parts, with this between them."""
+        return Markup(super().join(map(_escaped, parts)))
+
+
+NOTHING = Markup()
+
+
+class CaseView(Protocol):
+    """A component whose state can be looked at while a case is followed."""
+
+    def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
+        """Make the call that a request asks for and return what is expected of it.
+
+        `answer` is what the implementation said, empty if it is not known. Raises RefusedError.
+        """
+        ...
+
+    def picture(self) -> Markup:
+        """Return the state after the last call."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,10 +56,10 @@ class Part:
 def element(name: str, *content: str, **attributes: object) -> Markup:
     """Return an element; `class_` is the attribute class, `_` in a name stands for `-`."""
     written = "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"'
+        f' {key.rstrip("_").replace("_", "-")}="{escape(str(value))}"'
         for key, value in attributes.items()
     )
-    inner = "".join(escape(one) for one in content)
+    inner = "".join(map(_escaped, content))
     return Markup(f"<{name}{written}>{inner}</{name}>")
 
 
@@ -68,3 +104,7 @@ def bar(parts: Sequence[Part], unit: str) -> Markup:
     ]
     drawn = element("svg", *pieces, class_="bar", width="100%", height=26, role="img")
     return drawn + element("div", *key, class_="legend soft")
+
+
+def _escaped(text: str) -> str:
+    return text if isinstance(text, Markup) else escape(text)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.violation import Violation
 
 Call_contra = TypeVar("Call_contra", contravariant=True)

@@ -1,6 +1,7 @@
 """What came out of the check of one recorded run, and what every checker of runs offers."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
 from wheelproof_spec.base.verdicts import Verdict
@@ -22,7 +23,8 @@ class RunVerdict:
     """The verdict on one run.
 
     `good_prefix` is how many events from the beginning have an explanation, `place` is the first
-    event that has none. `notes` says what was not judged, and why.
+    event that has none. `notes` says what was not judged, and why, and `checked` how often each
+    clause was tested.
     """
 
     run: str
@@ -36,6 +38,7 @@ class RunVerdict:
     violation: Violation | None = None
     place: Place | None = None
     notes: tuple[str, ...] = ()
+    checked: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 class RunChecker(Protocol, Generic[EventT]):

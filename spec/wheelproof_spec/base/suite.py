@@ -1,22 +1,21 @@
-"""What there is to know of a component in order to judge implementations of it."""
+"""How a component is driven: who judges it, its named cases, its random ones."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeGuard, cast
 
-from wheelproof_spec.base.calls import Request
-from wheelproof_spec.base.known_limits import KnownLimit
+from wheelproof_spec.base.component import (
+    CallT,
+    CallT_co,
+    ComponentDefinition,
+    Request,
+    SeenT,
+)
 from wheelproof_spec.base.port import Judge, SendingPort
-from wheelproof_spec.base.strict_json import JsonObject
+from wheelproof_spec.base.tally import Tally
 
 if TYPE_CHECKING:
     from wheelproof_spec.base.fuzz_report import FuzzReport
-
-CallT = TypeVar("CallT", bound=Request)
-SeenT = TypeVar("SeenT")
-CallT_co = TypeVar("CallT_co", bound=Request, covariant=True)
-SeenT_co = TypeVar("SeenT_co", covariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +28,6 @@ class Scenario(Generic[CallT_co]):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account(Generic[SeenT_co]):
-    """What one observation is judged by: how often each clause, and what is left of it to judge.
-
-    `skipped` counts the clauses that would have been judged if they were no known limits.
-    """
-
-    seen: SeenT_co
-    checked: Mapping[str, int]
-    skipped: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlan:
     """How many random cases, from which seed; `repeat` is the command that does it again."""
 
@@ -49,48 +36,37 @@ class FuzzPlan:
     repeat: str
 
 
-class Suite(ABC, Generic[CallT, SeenT]):
-    """A component: its calls and answers, its clauses, its named cases, its random ones."""
+Fuzz = Callable[[SendingPort[CallT, SeenT], str, Tally, FuzzPlan], "FuzzReport"]
+"""Drives random cases, which shrink, through a port, and judges by the contract of a profile.
 
-    component: ClassVar[str]
-    """Its name on the wire."""
-    capabilities: ClassVar[tuple[str, ...]]
-    """What a driver has to be able to."""
-    profiles: ClassVar[tuple[str, ...]]
-    """The contracts that an implementation may declare; the first is the usual one."""
-    clauses: ClassVar[tuple[str, ...]]
-    """What an implementation is judged by; a violation names one of them as its rule."""
-    limits: ClassVar[tuple[str, ...]]
-    """Parts of the domain that are known to be too much for some implementations."""
-    skippable: ClassVar[tuple[str, ...]]
-    """The clauses and limits that may be declared as known limits."""
-    needs: ClassVar[tuple[str, ...]] = ("hypothesis",)
-    """The packages, beyond the standard library, with which random cases are drawn."""
+The tally knows the known limits.
+"""
 
-    @abstractmethod
-    def parse_answer(self, fields: JsonObject, call: CallT) -> SeenT:
-        """Return what an answer to `call` shows; raises MalformedError."""
 
-    @abstractmethod
-    def judge(self, profile: str, known_limits: Sequence[KnownLimit]) -> Judge[CallT, SeenT]:
-        """Return a judge by the contract `profile`, without what is known not to hold."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite(Generic[CallT, SeenT]):
+    """A component with all that is needed to drive an implementation and judge it.
 
-    @abstractmethod
-    def account(
-        self, call: CallT, seen: SeenT, known_limits: Sequence[KnownLimit]
-    ) -> Account[SeenT]:
-        """Return by which clauses `seen`, the outcome of `call`, is judged."""
+    `judge` makes a judge by the contract of a profile that counts in a tally. `needs` names the
+    packages, beyond the standard library, with which random cases are drawn.
+    """
 
-    @abstractmethod
-    def scenarios(self) -> Sequence[Scenario[CallT]]:
-        """Return the named cases."""
+    definition: ComponentDefinition[CallT, SeenT]
+    judge: Callable[[str, Tally], Judge[CallT, SeenT]]
+    scenarios: Callable[[], Sequence[Scenario[CallT]]]
+    fuzz: Fuzz[CallT, SeenT]
+    needs: tuple[str, ...] = ("hypothesis",)
 
-    @abstractmethod
-    def fuzz(
-        self,
-        port: SendingPort[CallT, SeenT],
-        profile: str,
-        known_limits: Sequence[KnownLimit],
-        plan: FuzzPlan,
-    ) -> "FuzzReport":
-        """Drive `port` through random cases, which shrink."""
+
+AnySuite = Suite[Request, object]
+"""A suite whose calls and observations are its own affair."""
+
+
+def any_suite(suite: Suite[CallT, SeenT]) -> AnySuite:
+    """Return a suite for those who pass its calls and observations on and do not look at them."""
+    return cast(AnySuite, suite)
+
+
+def is_suite(value: object) -> TypeGuard[AnySuite]:
+    """Tell whether a value is a suite."""
+    return isinstance(value, Suite)

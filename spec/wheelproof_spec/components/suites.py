@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.suite import Suite
 from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
 from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite

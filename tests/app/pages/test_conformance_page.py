@@ -12,7 +12,7 @@ from support.pages import whole_page
 from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.pages.conformance.stages import MOST_STAGES, stages_of
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.drawing import Part, bar, chip
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.base.violation import Violation

@@ -93,7 +93,7 @@ def test_a_mutant_of_the_module(
         model.configuration,
         module="MCBufferPool_bugs",
         overrides={"Later": "MCLater", operator: mutant},
-        folder=tla_directory() / "known_bugs",
+        folder=tla_directory() / "bugs" / "producer",
     )
     outcome = compared(replace(model, configuration=configuration))
     assert outcome.verdict is Verdict.FAIL

@@ -16,7 +16,7 @@ from wheelproof_spec.base.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.bugs import CancelBlindTimer, SubmitAfterTestTimer
 from wheelproof_spec.components.timer.events import CancelStep, Done
 from wheelproof_spec.components.timer.vectors.publication import generate
-from wheelproof_spec.engines.tlc.launch import find_toolchain
+from wheelproof_spec.engines.tlc.running import find_toolchain
 from wheelproof_spec.engines.vectors.files import with_hash, write_vectors
 
 _BYTES = 1 << 20

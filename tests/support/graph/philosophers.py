@@ -14,8 +14,8 @@ from wheelproof_spec.engines.graph.comparisons import (
 )
 from wheelproof_spec.engines.graph.subject import GraphProgram, Moment, Step, Subject
 from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration
-from wheelproof_spec.engines.tlc.launch import Toolchain, find_toolchain
-from wheelproof_spec.engines.tlc.values import State, Value, make_function
+from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.states import State, Value, make_function
 
 FIXTURES = Path(__file__).parent
 Forks = list[sync.Lock]

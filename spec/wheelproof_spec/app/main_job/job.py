@@ -13,19 +13,16 @@ from wheelproof_spec.app.main_job.pipeline import pipeline_section
 from wheelproof_spec.app.main_job.sections import JobReport, Section
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.components.suites import COMPONENTS
+from wheelproof_spec.components.registry import suites
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
 from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
 from wheelproof_spec.engines.contracts.prove import prove_all
-from wheelproof_spec.engines.tlc.launch import find_toolchain
-from wheelproof_spec.engines.tlc.manifest import load_manifest
-from wheelproof_spec.engines.tlc.model import Kind, Tier
-from wheelproof_spec.engines.tlc.progress import progress_observer
-from wheelproof_spec.engines.tlc.runner import RunSettings, run_models
-from wheelproof_spec.engines.tlc.selection import select_models
-from wheelproof_spec.engines.tlc.table import make_console
+from wheelproof_spec.engines.tlc.judging import RunSettings, run_models
+from wheelproof_spec.engines.tlc.manifest import Kind, Tier, load_manifest, select_models
+from wheelproof_spec.engines.tlc.reporting import make_console, progress_observer
+from wheelproof_spec.engines.tlc.running import find_toolchain
 
 FUZZ_SECONDS = 10.0
 DEMO_RUNS = 3_000
@@ -107,7 +104,7 @@ def _kafka_sections(seed: int, report: Reporter) -> list[Section]:
     adapter = kafka.built_adapter()
     if adapter is not None:
         driven = [
-            kafka.conformance_section(adapter, component, seed, report) for component in COMPONENTS
+            kafka.conformance_section(adapter, component, seed, report) for component in suites()
         ]
         return [*driven, kafka.findings_section(adapter, report)]
     note = "adapters/kafka-java has not been built, which takes Maven; install it and run again"

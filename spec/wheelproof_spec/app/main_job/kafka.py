@@ -9,8 +9,8 @@ from pathlib import Path
 from wheelproof_spec.app.main_job.sections import Section
 from wheelproof_spec.base.resources import checkout_directory
 from wheelproof_spec.base.verdicts import CheckResult, Verdict
-from wheelproof_spec.components.suites import COMPONENTS
-from wheelproof_spec.engines.drive.conformance import ConformancePlan
+from wheelproof_spec.components.registry import suites
+from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
 from wheelproof_spec.engines.drive.result import check_results
 
 CASES = 300
@@ -50,7 +50,8 @@ def conformance_section(adapter: Path, component: str, seed: int, report: _Repor
     """
     report(f"driving Kafka's {component} through {CASES:,} cases")
     limits = _LIMITS.get(component)
-    result = COMPONENTS[component].conform(
+    result = conform(
+        suites()[component],
         ConformancePlan(
             driver=shlex.quote(str(adapter / "run")),
             profile="kafka",
@@ -59,7 +60,7 @@ def conformance_section(adapter: Path, component: str, seed: int, report: _Repor
             skip=None if limits is None else adapter / limits,
             must_fail=limits is not None,
         ),
-        lambda cases, steps: _report_some(cases, steps, report),
+        progress=lambda cases, steps: _report_some(cases, steps, report),
     )
     known = [f"{count.clause} ({count.reason})" for count in result.clauses if count.reason]
     return Section(

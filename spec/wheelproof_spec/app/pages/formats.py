@@ -7,22 +7,26 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from wheelproof_spec.app.recorded import LINES
+from wheelproof_spec.base.codec.driven import answer_shape
 from wheelproof_spec.base.codec.shapes import (
     BooleanKind,
     Field,
     IntegerKind,
     Kind,
     ListKind,
+    MapKind,
     RecordKind,
     Shape,
     StringKind,
     shape_of,
 )
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.history.lines import HISTORY, TRACE, VECTOR
 from wheelproof_spec.base.reports import write_text
 from wheelproof_spec.base.resources import checkout_directory
-from wheelproof_spec.components.definitions import COMPONENTS
-from wheelproof_spec.engines.history.line_parser import LINE_LIMIT, line_shapes
+from wheelproof_spec.components.registry import definitions
+from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
 
 _HEAD = f"""# Formats of traces, histories and vectors
 
@@ -42,11 +46,11 @@ _INTEGER_BOUNDS = {-(2**63): "", 2**63 - 1: "", -(2**62) + 1: "", 2**62 - 1: ""}
 
 def render() -> str:
     """Return the page."""
-    return "\n".join([_HEAD, *_history(), *_trace(), *_vector()])
+    return "\n".join([_HEAD, *_history(), *_driver(), *_trace(), *_vector()])
 
 
 def _history() -> Iterable[str]:
-    shapes = line_shapes()
+    shapes = LINES.shapes
     yield f"## Black-box history: `{HISTORY}`\n"
     yield "What callers asked for and got. The header:\n"
     yield from _table(shapes[HISTORY, "timer"], skip=("config",))
@@ -58,21 +62,39 @@ def _history() -> Iterable[str]:
     yield "`Crashed` for what no call may raise, which is a violation whatever the call was."
     yield "Something that *happens* is no call: a callback, recorded as an `invoke` when it begins;"
     yield "its process may be inside a call, and its `ok` may be left out.\n"
-    for component in COMPONENTS.values():
+    for component in definitions():
         yield f"### {component.name}\n"
         yield "`config`:\n"
-        yield from _table(shape_of(component.config))
+        yield from _table(shape_of(component.config, wire=Wire.RECORDED))
         yield "| call | what | `value` of `invoke` | `value` of `ok` |"
         yield "|---|---|---|---|"
-        for call in component.calls:
-            asked, answered = _inline(call.asked), _inline(call.answered)
-            about = f"{call.about} (happens)" if call.happens else call.about
-            yield f"| `{call.f}` | {about} | {asked} | {'' if call.happens else answered} |"
+        for operation in component.operations_on(Wire.RECORDED):
+            asked, answered = _inline(operation.call), _inline(operation.returns)
+            about = f"{operation.about} (happens)" if operation.happens else operation.about
+            told = "" if operation.happens else answered
+            yield f"| `{operation.name}` | {about} | {asked} | {told} |"
+        yield ""
+
+
+def _driver() -> Iterable[str]:
+    yield "## Driver protocol: `wheelproof.driver/1`\n"
+    yield "What a driver is asked, and what it answers; [adapters/README.md](../adapters/README.md)"
+    yield "says how a conversation goes. An absent field means: not observed.\n"
+    for component in definitions():
+        yield f"### {component.name}: requests\n"
+        yield "`config` of `reset`:\n"
+        yield from _table(shape_of(component.config, wire=Wire.DRIVEN))
+        yield "| `op` | what | `args` | `ok` of the answer |"
+        yield "|---|---|---|---|"
+        for operation in component.operations_on(Wire.DRIVEN):
+            args = _fields(shape_of(operation.call, wire=Wire.DRIVEN))
+            answer = _fields(answer_shape(component, operation))
+            yield f"| `{operation.name}` | {operation.about} | {args} | {answer} |"
         yield ""
 
 
 def _trace() -> Iterable[str]:
-    shapes = line_shapes()
+    shapes = LINES.shapes
     yield f"## White-box trace: `{TRACE}`\n"
     yield "What each thread did, at the granularity of the detailed TLA+ module. The header:\n"
     yield from _table(shapes[TRACE, "timer"], skip=("config",))
@@ -80,7 +102,7 @@ def _trace() -> Iterable[str]:
     yield from _table(shapes["event", "LockRead"], skip=("args", "obs", "action"))
     yield "The end:\n"
     yield from _table(shapes["end", "trace"])
-    for component in COMPONENTS.values():
+    for component in definitions():
         if not component.actions:
             continue
         yield f"### {component.name}: the actions of `{component.module}.tla`\n"
@@ -95,19 +117,18 @@ def _trace() -> Iterable[str]:
 def _vector() -> Iterable[str]:
     yield f"## Vector: `{VECTOR}`\n"
     yield "A driven case, one a line.\n"
-    yield from _table(line_shapes()[VECTOR, "timer"], skip=("config", "steps"))
-    for component in COMPONENTS.values():
+    yield from _table(LINES.shapes[VECTOR, "timer"], skip=("config", "steps"))
+    for component in definitions():
         if not component.steps:
             continue
         yield f"### {component.name}: steps\n"
         yield "| step | what | fields |"
         yield "|---|---|---|"
         for step in component.steps:
-            shape = shape_of(step)
-            do = shape.fields[0].kind
-            assert isinstance(do, StringKind)
-            rest = Shape(shape.cls, shape.fields[1:])
-            yield f"| `{do.choices[0]}` | {shape.about} | {_fields(rest)} |"
+            operation = step.fields[0].kind
+            assert isinstance(operation, StringKind)
+            rest = Shape(step.cls, step.fields[1:])
+            yield f"| `{operation.choices[0]}` | {step.about} | {_fields(rest)} |"
         yield ""
 
 
@@ -132,7 +153,7 @@ def _table(shape: Shape, skip: tuple[str, ...] = (), extra: Iterable[str] = ()) 
 
 
 def _inline(cls: type[object]) -> str:
-    return _fields(shape_of(cls))
+    return _fields(shape_of(cls, wire=Wire.RECORDED))
 
 
 def _fields(shape: Shape) -> str:
@@ -162,6 +183,8 @@ def _kind(kind: Kind) -> str:
             return "boolean"
         case ListKind():
             return f"list of {_kind(kind.item)}"
+        case MapKind():
+            return f"object from {_kind(kind.key)} to {_kind(kind.value)}"
         case RecordKind(shapes=(shape,)):
             return f"object ({', '.join(f'`{field.name}`' for field in shape.fields)})"
         case RecordKind():

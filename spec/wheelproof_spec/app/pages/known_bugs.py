@@ -6,7 +6,7 @@ from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.base.reports import write_text
 from wheelproof_spec.base.resources import checkout_directory
-from wheelproof_spec.components.bug_table import KNOWN_BUGS
+from wheelproof_spec.components.registry import bugs
 
 PAGE = "docs/known-bugs.md"
 
@@ -29,7 +29,7 @@ that are driven call by call, or in recorded histories of threads.
 
 def render() -> str:
     """Return the page as Markdown."""
-    return _HEAD + "".join(_row(bug) for bug in KNOWN_BUGS)
+    return _HEAD + "".join(_row(bug) for bug in bugs())
 
 
 def _row(bug: KnownBug) -> str:

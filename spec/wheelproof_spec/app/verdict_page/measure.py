@@ -10,19 +10,19 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wheelproof_spec.app.recorded import judge_lines, parse_line
 from wheelproof_spec.app.verdict_page.subjects import PYTHON, DrivenRun, Implementation, RecordedRun
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import ExitCode, Verdict, overall
-from wheelproof_spec.components.suites import COMPONENTS
-from wheelproof_spec.engines.drive.conformance import ConformancePlan
+from wheelproof_spec.components.registry import suites
+from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
 from wheelproof_spec.engines.drive.result import ConformanceResult
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
-from wheelproof_spec.engines.history.line_parser import parse_line
+from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.history.routing import Router
 
 _CASES_FOR_LIMITS = 100
 """With fewer cases a limit that is there may not show."""
@@ -128,7 +128,7 @@ def _drive(implementation: Implementation, run: DrivenRun, extent: Extent) -> Dr
         skip=None if run.skip is None else Path(run.skip),
         must_fail=must_fail,
     )
-    result = COMPONENTS[run.component].conform(plan, None)
+    result = conform(suites()[run.component], plan)
     if result.trouble is not None or result.open_question is not None:
         problem = result.open_question if result.trouble is None else result.trouble.problem
         raise MeasurementFailedError(f"{implementation.name} cannot be driven: {problem}")
@@ -177,8 +177,7 @@ def _record(
 
 
 def _check(path: Path, profile: str | None) -> tuple[RunVerdict, ...]:
-    router = Router(str(path), open_run(CheckOptions(profile=profile)))
-    result = router.judge(read_lines(path))
+    result = judge_lines(str(path), read_lines(path), CheckOptions(profile=profile))
     if result.rejections:
         first = result.rejections[0]
         raise MeasurementFailedError(f"{path}:{first.line}: the line {first.problem}")
@@ -192,7 +191,7 @@ def _seen_in(path: Path) -> tuple[tuple[str, ...], Counter[str]]:
     for line in read_lines(path):
         event = parse_line(line) if isinstance(line, bytes) else None
         if isinstance(event, HistoryHeader):
-            configs[json.dumps(plain(event.config))] = None
+            configs[json.dumps(plain(event.config, Wire.RECORDED))] = None
         elif isinstance(event, HistoryOp) and event.type == "invoke":
             calls[event.f] += 1
     return tuple(configs), calls

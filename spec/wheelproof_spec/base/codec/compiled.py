@@ -13,82 +13,104 @@ from wheelproof_spec.base.codec.shapes import (
     IntegerKind,
     Kind,
     ListKind,
+    MapKind,
     RecordKind,
     Shape,
     StringKind,
 )
-from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.strict_json import JsonObject
+
+_GONE = object()
 
 Builder = Callable[[JsonObject], object]
 """Returns the event, or None if the object is not clearly one; may raise KeyError for that too."""
 
 
-def compile_shape(shape: Shape) -> Builder:
-    """Return the builder of `shape`."""
+def compile_shape(shape: Shape, *, ascii_alone: bool = False) -> Builder:
+    """Return the builder of `shape`.
+
+    With `ascii_alone` other strings are unusual: who has not seen the line cannot know whether they
+    are half a surrogate pair.
+    """
     if not shape.fields:
-        only = shape.cls()
+        only = shape.cls(**dict(shape.left_out))
         return lambda value: None if value else only
-    names: dict[str, object] = {"cls": shape.cls, "new": object.__new__, "ABSENT": ABSENT}
+    names: dict[str, object] = {"cls": shape.cls, "new": object.__new__, "GONE": _GONE}
     lines = ["def build(v):", " n = len(v)"]
     for at, field in enumerate(shape.fields):
         names[f"set{at}"] = getattr(shape.cls, field.name).__set__
-        test = _test(field.kind, f"x{at}", at, names)
+        test = _test(field.kind, f"x{at}", at, names, ascii_alone=ascii_alone)
         if field.nullable:
             test = f"x{at} is not None and ({test})"
         if field.required:
             lines += [f" x{at} = v[{field.name!r}]", f" if {test}: return None"]
         else:
+            names[f"default{at}"] = field.default
             lines += [
-                f" x{at} = v.get({field.name!r}, ABSENT)",
-                f" if x{at} is ABSENT: n += 1",
+                f" x{at} = v.get({field.name!r}, GONE)",
+                f" if x{at} is GONE:",
+                "  n += 1",
+                f"  x{at} = default{at}",
                 f" elif {test}: return None",
             ]
-        lines += _conversion(field.kind, f"x{at}", at)
+        converted = _conversion(field.kind, f"x{at}", at)
+        if converted:
+            # A default is what it has to be already, and so is a null.
+            kept = f"x{at} is None" if field.required else f"x{at} is default{at} or x{at} is None"
+            lines += [f" if not ({kept}):", *converted]
     lines += [f" if n != {len(shape.fields)}: return None", " e = new(cls)"]
     lines += [f" set{at}(e, x{at})" for at in range(len(shape.fields))]
-    for at, name in enumerate(_left_out(shape)):
-        names[f"leave{at}"] = getattr(shape.cls, name).__set__
-        lines.append(f" leave{at}(e, ABSENT)")
+    for at, (name, default) in enumerate(shape.left_out):
+        names[f"leave{at}"], names[f"left{at}"] = getattr(shape.cls, name).__set__, default
+        lines.append(f" leave{at}(e, left{at})")
     exec("\n".join([*lines, " return e"]), names)
     return cast(Builder, names["build"])
 
 
-def _test(kind: Kind, value: str, at: int, names: dict[str, object]) -> str:
+def _test(kind: Kind, value: str, at: int, names: dict[str, object], *, ascii_alone: bool) -> str:
     """Return an expression that is true if the value is not clearly right."""
     match kind:
         case StringKind():
+            names[f"enum{at}"] = kind.enum
             if len(kind.choices) == 1:
                 return f"{value} != {kind.choices[0]!r}"
             if kind.choices:
                 names[f"choices{at}"] = frozenset(kind.choices)
                 return f"{value}.__class__ is not str or {value} not in choices{at}"
-            bounds = f"{kind.least} <= len({value}) <= {kind.greatest}"
-            return f"{value}.__class__ is not str or not {bounds}"
+            return f"not ({_is_text(value, kind, ascii_alone=ascii_alone)})"
         case IntegerKind():
-            bounds = f"{kind.least} <= {value} <= {kind.greatest}"
-            return f"{value}.__class__ is not int or not {bounds}"
+            return f"{value}.__class__ is not int or not {_bounds(value, kind)}"
         case BooleanKind():
             return f"{value} is not True and {value} is not False"
         case RecordKind(shapes=(shape,)):
-            names[f"build{at}"] = compile_shape(shape)
+            names[f"build{at}"] = compile_shape(shape, ascii_alone=ascii_alone)
             return f"{value}.__class__ is not dict"
-        case RecordKind() | ListKind():
+        case ListKind(item=StringKind(choices=()) as item):
+            each = _is_text("i", item, ascii_alone=ascii_alone)
+            clear = f"len({value}) <= {kind.greatest} and all({each} for i in {value})"
+            return f"{value}.__class__ is not list or not ({clear})"
+        case RecordKind() | ListKind() | MapKind():
             # Rare, and never on the lines of which there are millions.
             return "True"
 
 
+def _is_text(value: str, kind: StringKind, *, ascii_alone: bool) -> str:
+    test = f"{value}.__class__ is str and {_bounds(f'len({value})', kind)}"
+    return f"{test} and {value}.isascii()" if ascii_alone else test
+
+
+def _bounds(value: str, kind: StringKind | IntegerKind) -> str:
+    return f"{kind.least} <= {value} <= {kind.greatest}"
+
+
 def _conversion(kind: Kind, value: str, at: int) -> list[str]:
-    if isinstance(kind, RecordKind) and len(kind.shapes) == 1:
-        return [
-            f" if {value} is not ABSENT and {value} is not None:",
-            f"  {value} = build{at}({value})",
-            f"  if {value} is None: return None",
-        ]
-    return []
-
-
-def _left_out(shape: Shape) -> list[str]:
-    """Return the fields of the class that this shape of it never has."""
-    kept = {field.name for field in shape.fields}
-    return [name for name in getattr(shape.cls, "__slots__", ()) if name not in kept]
+    """Return the lines that make of a value what the instance has."""
+    match kind:
+        case RecordKind(shapes=(_,)):
+            return [f"  {value} = build{at}({value})", f"  if {value} is None: return None"]
+        case ListKind(item=StringKind(choices=())):
+            return [f"  {value} = tuple({value})"]
+        case StringKind(enum=enum) if enum is not None:
+            return [f"  {value} = enum{at}({value})"]
+        case _:
+            return []

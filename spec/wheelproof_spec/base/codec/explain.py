@@ -3,20 +3,23 @@
 This is the authority. `compiled` is a shortcut for lines that are clearly right, and has to agree.
 """
 
+import re
+
 from wheelproof_spec.base.codec.shapes import (
     BooleanKind,
     Field,
     IntegerKind,
     Kind,
     ListKind,
+    MapKind,
     RecordKind,
     Shape,
     StringKind,
 )
-from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError, as_object
 
 _SHOWN = 40
+_DECIMAL = re.compile("0|-?[1-9][0-9]{0,18}")
 
 
 def build(shape: Shape, value: object, where: str = "") -> object:
@@ -30,7 +33,7 @@ def build(shape: Shape, value: object, where: str = "") -> object:
         if name not in known:
             raise MalformedError(f"has the unknown field {shown(_path(where, name))}")
     arguments = {field.name: _value_of(field, item, where) for field in shape.fields}
-    return shape.cls(**arguments)
+    return shape.cls(**dict(shape.left_out), **arguments)
 
 
 def _value_of(field: Field, item: JsonObject, where: str) -> object:
@@ -38,7 +41,7 @@ def _value_of(field: Field, item: JsonObject, where: str) -> object:
     if field.name not in item:
         if field.required:
             raise MalformedError(f"lacks the field {path!r}")
-        return ABSENT
+        return field.default
     value = item[field.name]
     if value is None and field.nullable:
         return None
@@ -57,6 +60,8 @@ def _checked(kind: Kind, value: object, path: str) -> object:
             return value
         case ListKind():
             return _list(kind, value, path)
+        case MapKind():
+            return _map(kind, value, path)
         case RecordKind():
             return build(_choose(kind.shapes, value, path), value, path)
 
@@ -74,7 +79,7 @@ def _string(kind: StringKind, value: object, path: str) -> str:
         value.encode("utf-8")
     except UnicodeEncodeError as error:
         raise MalformedError(f"has {path!r} with half a surrogate pair") from error
-    return value
+    return value if kind.enum is None else kind.enum(value)
 
 
 def _integer(kind: IntegerKind, value: object, path: str) -> int:
@@ -91,7 +96,25 @@ def _list(kind: ListKind, value: object, path: str) -> tuple[object, ...]:
     items: list[object] = [*value]
     if len(items) > kind.greatest:
         raise MalformedError(f"has {path!r} of more than {kind.greatest} items")
-    return tuple(_checked(kind.item, one, f"{path}[{at}]") for at, one in enumerate(items))
+    return tuple(_checked(kind.item, item, f"{path}[{at}]") for at, item in enumerate(items))
+
+
+def _map(kind: MapKind, value: object, path: str) -> dict[object, object]:
+    item = as_object(value, f"has {path!r} that is")
+    if len(item) > kind.greatest:
+        raise MalformedError(f"has {path!r} of more than {kind.greatest} names")
+    return {
+        _key(kind.key, name, path): _checked(kind.value, content, _path(path, name))
+        for name, content in item.items()
+    }
+
+
+def _key(kind: StringKind | IntegerKind, name: str, path: str) -> object:
+    if isinstance(kind, StringKind):
+        return _string(kind, name, f"{path}: {name}")
+    if not _DECIMAL.fullmatch(name):
+        raise MalformedError(f"has {path!r} with {shown(name)}, which is no number")
+    return _integer(kind, int(name), f"{path}: {name}")
 
 
 def _choose(shapes: tuple[Shape, ...], value: object, path: str) -> Shape:

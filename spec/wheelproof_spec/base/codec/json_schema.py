@@ -1,23 +1,24 @@
 """JSON Schema of every line, made from the definitions."""
 
+from collections.abc import Mapping
+
 from wheelproof_spec.base.codec.shapes import (
     BooleanKind,
     Field,
     IntegerKind,
     Kind,
     ListKind,
+    MapKind,
     RecordKind,
     Shape,
     StringKind,
 )
-from wheelproof_spec.engines.history.line_parser import line_shapes
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def json_schema() -> dict[str, object]:
-    """Return the schema of one line of any format."""
-    shapes = line_shapes()
+def json_schema(shapes: Mapping[tuple[str, ...], Shape]) -> dict[str, object]:
+    """Return the schema of one line of any format, given every kind of line by its key."""
     return {
         "$schema": DIALECT,
         "title": "a line of a wheelproof trace, history or file of vectors",
@@ -68,10 +69,24 @@ def _kind_schema(kind: Kind) -> dict[str, object]:
                 "items": _kind_schema(kind.item),
                 "maxItems": kind.greatest,
             }
+        case MapKind():
+            return {
+                "type": "object",
+                "propertyNames": _key_schema(kind.key),
+                "additionalProperties": _kind_schema(kind.value),
+                "maxProperties": kind.greatest,
+            }
         case RecordKind(shapes=(shape,)):
             return object_schema(shape)
         case RecordKind():
             return {"oneOf": [object_schema(shape) for shape in kind.shapes]}
+
+
+def _key_schema(kind: StringKind | IntegerKind) -> dict[str, object]:
+    """Return the schema of a name; JSON has strings alone there, so an integer is its digits."""
+    if isinstance(kind, IntegerKind):
+        return {"pattern": "^(0|-?[1-9][0-9]*)$"}
+    return _kind_schema(kind)
 
 
 def _name(key: tuple[str, ...]) -> str:

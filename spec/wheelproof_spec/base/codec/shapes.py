@@ -1,20 +1,33 @@
 """What a JSON object looks like, read off the dataclass that defines it."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
+from enum import StrEnum
 from types import NoneType, UnionType
-from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
-from wheelproof_spec.base.codec.vocabulary import MOST_NAMES, About, Absent, Length, Within
+from wheelproof_spec.base.codec.vocabulary import (
+    ABSENT,
+    MOST_NAMES,
+    About,
+    Absent,
+    Length,
+    Only,
+    Wire,
+    Within,
+)
+
+MetadataT = TypeVar("MetadataT")
 
 
 @dataclass(frozen=True, slots=True)
 class StringKind:
-    """A string of so many characters, or one of the choices."""
+    """A string of so many characters, or one of the choices, which `enum` has as members."""
 
     least: int
     greatest: int
     choices: tuple[str, ...] = ()
+    enum: type[StrEnum] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +52,43 @@ class ListKind:
 
 
 @dataclass(frozen=True, slots=True)
+class MapKind:
+    """An object whose names are data: strings, or integers in decimal."""
+
+    key: "StringKind | IntegerKind"
+    value: "Kind"
+    greatest: int = MOST_NAMES
+
+
+@dataclass(frozen=True, slots=True)
 class RecordKind:
     """An object of one of these shapes, told apart by their first field, a choice."""
 
     shapes: "tuple[Shape, ...]"
 
 
-Kind = StringKind | IntegerKind | BooleanKind | ListKind | RecordKind
+Kind = StringKind | IntegerKind | BooleanKind | ListKind | MapKind | RecordKind
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field of an object."""
+    """One field of an object; `default` is its value where it is left out."""
 
     name: str
     kind: Kind
     required: bool
     nullable: bool
     about: str
+    default: object
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object: the class that it becomes, and its fields."""
+    """An object: the class that it becomes, its fields, and the values of those it never has."""
 
     cls: type[object]
     fields: tuple[Field, ...]
+    left_out: tuple[tuple[str, object], ...] = ()
 
     @property
     def about(self) -> str:
@@ -77,9 +101,10 @@ def shape_of(
     choices: Mapping[str, str] | None = None,
     required: Collection[str] = (),
     without: Collection[str] = (),
-    **parameters: tuple[type[object], ...],
+    wire: Wire = Wire.BOTH,
+    **parameters: "tuple[type[object] | Shape, ...]",
 ) -> Shape:
-    """Return the shape of a dataclass.
+    """Return the shape of a dataclass on a wire.
 
     `choices` narrows a field of strings to one value; `required` makes fields required that may
     otherwise be absent, and `without` leaves such fields out; `parameters` says what a field whose
@@ -88,93 +113,117 @@ def shape_of(
     if not is_dataclass(cls):
         raise TypeError(f"{cls.__name__} is no dataclass, so it defines no object")
     hints: Mapping[str, object] = get_type_hints(cls, include_extras=True)
-    return Shape(
-        cls,
-        tuple(
-            _field(
-                one.name,
-                hints[one.name],
-                one.default is MISSING,
-                one.name in required,
-                parameters.get(one.name, ()),
-                (choices or {}).get(one.name),
-            )
-            for one in fields(cls)
-            if one.name not in without
-        ),
+    found: list[Field] = []
+    left_out: list[tuple[str, object]] = []
+    for definition in fields(cls):
+        name, hint = definition.name, hints[definition.name]
+        default = _default_of(definition.default, definition.default_factory)
+        only = _first(hint, Only)
+        if name in without or (only is not None and not only.wire & wire):
+            if default is MISSING:
+                raise TypeError(f"{name}: a field that can be left out needs a default")
+            left_out.append((name, default))
+            continue
+        optional = default is None or default is ABSENT or (only is None and default is not MISSING)
+        field = _field(
+            name, hint, default, wire, parameters.get(name, ()), (choices or {}).get(name)
+        )
+        found.append(replace(field, required=name in required or not optional))
+    return Shape(cls, tuple(found), tuple(left_out))
+
+
+def names_on(cls: type[object], wire: Wire) -> tuple[str, ...]:
+    """Return the names of the fields of a dataclass that are on a wire."""
+    if not is_dataclass(cls):
+        raise TypeError(f"{cls.__name__} is no dataclass, so nobody can write it")
+    hints: Mapping[str, object] = get_type_hints(cls, include_extras=True)
+    only = {name: _first(hint, Only) for name, hint in hints.items()}
+    return tuple(
+        field.name
+        for field in fields(cls)
+        if (found := only[field.name]) is None or found.wire & wire
     )
+
+
+def _default_of(default: object, factory: object) -> object:
+    return factory() if default is MISSING and callable(factory) else default
 
 
 def _field(
     name: str,
     hint: object,
-    without_default: bool,
-    required: bool,
-    parameter: tuple[type[object], ...],
+    default: object,
+    wire: Wire,
+    parameter: tuple[type[object] | Shape, ...],
     choice: str | None,
 ) -> Field:
-    about = ""
-    if get_origin(hint) is Annotated:
-        about = next((one.text for one in _metadata(hint) if isinstance(one, About)), "")
+    about = _first(hint, About)
     members = _members(hint)
-    if (Absent in members) is without_default:
-        raise TypeError(f"{name}: a field may be absent exactly if it has a default")
+    if (Absent in members) is not (default is ABSENT):
+        raise TypeError(f"{name}: a field may be absent exactly if that is its default")
     if choice is not None:
         kind: Kind = StringKind(1, len(choice), (choice,))
     elif parameter:
-        kind = RecordKind(tuple(_record_shape(cls) for cls in parameter))
+        shapes = tuple(
+            item if isinstance(item, Shape) else shape_of(item, wire=wire) for item in parameter
+        )
+        kind = RecordKind(shapes)
         kind = ListKind(kind) if get_origin(_bare(hint)) is tuple else kind
     else:
-        kinds = [one for one in members if one is not Absent and one is not NoneType]
+        kinds = [member for member in members if member is not Absent and member is not NoneType]
         if len(kinds) != 1:
             raise TypeError(f"{name}: cannot be both {' and '.join(map(repr, kinds))}")
-        kind = _kind(kinds[0])
-    return Field(name, kind, required or without_default, NoneType in members, about)
+        kind = _kind(kinds[0], wire)
+    nullable = NoneType in members and default is not None
+    return Field(name, kind, True, nullable, "" if about is None else about.text, default)
 
 
-def _kind(hint: object) -> Kind:
-    metadata = _metadata(hint)
+def _kind(hint: object, wire: Wire) -> Kind:
     bare = _bare(hint)
     if bare is bool:
         return BooleanKind()
     if bare is int:
-        within = next((one for one in metadata if isinstance(one, Within)), Within())
+        within = _first(hint, Within) or Within()
         return IntegerKind(within.least, within.greatest)
     if bare is str:
-        length = next((one for one in metadata if isinstance(one, Length)), Length())
+        length = _first(hint, Length) or Length()
         return StringKind(length.least, length.greatest)
-    arguments = _arguments(bare)
-    if get_origin(bare) is Literal:
-        choices = tuple(str(one) for one in arguments)
-        return StringKind(1, max(map(len, choices)), choices)
-    if get_origin(bare) is tuple:
-        return ListKind(_kind(arguments[0]))
+    arguments, origin = _arguments(bare), get_origin(bare)
+    if origin is Literal:
+        return _choice_of(tuple(str(choice) for choice in arguments))
+    if origin is tuple:
+        return ListKind(_kind(arguments[0], wire))
+    if origin is Mapping:
+        key, value = (_kind(argument, wire) for argument in arguments)
+        if not isinstance(key, StringKind | IntegerKind):
+            raise TypeError(f"{hint!r} has keys that JSON cannot write")
+        return MapKind(key, value)
+    if isinstance(bare, type) and issubclass(bare, StrEnum):
+        return _choice_of(tuple(member.value for member in bare), bare)
     if isinstance(bare, type):
-        return RecordKind((_record_shape(bare),))
+        return RecordKind((shape_of(bare, wire=wire),))
     raise TypeError(f"{hint!r} is no type that a line can have")
 
 
-def _record_shape(cls: type[object]) -> Shape:
-    return shape_of(cls)
+def _choice_of(choices: tuple[str, ...], enum: type[StrEnum] | None = None) -> StringKind:
+    return StringKind(1, max(map(len, choices)), choices, enum)
 
 
 def _members(hint: object) -> tuple[object, ...]:
     bare = _bare(hint)
     if get_origin(bare) in (Union, UnionType):
-        return tuple(_bare_if_union(one) for one in _arguments(bare))
+        return tuple(NoneType if member is None else member for member in _arguments(bare))
     return (hint,)
-
-
-def _bare_if_union(hint: object) -> object:
-    return NoneType if hint is None else hint
 
 
 def _bare(hint: object) -> object:
     return _arguments(hint)[0] if get_origin(hint) is Annotated else hint
 
 
-def _metadata(hint: object) -> tuple[object, ...]:
-    return _arguments(hint)[1:] if get_origin(hint) is Annotated else ()
+def _first(hint: object, cls: type[MetadataT]) -> MetadataT | None:
+    """Return what `Annotated` says of this class, if anything."""
+    metadata = _arguments(hint)[1:] if get_origin(hint) is Annotated else ()
+    return next((found for found in metadata if isinstance(found, cls)), None)
 
 
 def _arguments(hint: object) -> tuple[object, ...]:

@@ -1,13 +1,17 @@
-"""The words that every event is defined in.
+"""The words that everything on a wire is defined in.
 
-An event is a frozen dataclass, and that IS its definition: the JSON Schema, the parser and the
-reference page are made from its fields. A field is a string, an integer, a boolean, a choice of
-strings, a list of names or another such dataclass; `Annotated` adds its bounds and what it means.
+A call, an answer, an event is a frozen dataclass, and that IS its definition: the parsers, the
+writers, the JSON Schema and the reference pages are made from its fields. A field is a string, an
+integer, a boolean, a choice of strings, a list, a mapping or another such dataclass; `Annotated`
+adds its bounds, what it means, and the wire that it is on if it is not on both.
+
+A field with a default may be left out. One whose default is `None` or `ABSENT` is left out
+whenever it has that value.
 """
 
 from dataclasses import dataclass
-from enum import Enum
-from typing import Annotated, Literal
+from enum import Enum, Flag, auto
+from typing import Annotated
 
 LEAST_INTEGER = -(2**63)
 GREATEST_INTEGER = 2**63 - 1
@@ -23,6 +27,28 @@ class Absent(Enum):
 
 
 ABSENT = Absent.ABSENT
+
+
+class Wire(Flag):
+    """Where something is written: in driven cases, in recorded histories, or in both."""
+
+    DRIVEN = auto()
+    RECORDED = auto()
+    BOTH = DRIVEN | RECORDED
+
+
+@dataclass(frozen=True, slots=True)
+class Only:
+    """The one wire that a field is on; on the other it keeps its default.
+
+    On its own wire the field is required, unless its default is `None` or `ABSENT`.
+    """
+
+    wire: Wire
+
+
+DRIVEN = Only(Wire.DRIVEN)
+RECORDED = Only(Wire.RECORDED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +85,6 @@ Positive = Annotated[int, Within(1)]
 
 Time = Annotated[int, Within(-(2**62) + 1, 2**62 - 1)]
 """A time or a duration in milliseconds (semantics.md 1.17)."""
-
-Component = Literal["timer", "purgatory", "buffer_pool", "accumulator"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

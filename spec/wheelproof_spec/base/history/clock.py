@@ -2,8 +2,10 @@
 
 from wheelproof_spec.base.codec.vocabulary import Absent
 from wheelproof_spec.base.contract import Rounding, TimerContract
+from wheelproof_spec.base.history.lines import HistoryHeader
 
 _NS = 1_000_000
+_RESOLUTION_NS = 1_000_000
 NEVER = 2**70
 """Later than every time that there is."""
 
@@ -134,3 +136,19 @@ class NoClock(HistoryClock):
         """Return all of time."""
         del mark, delay_ms
         return ((-NEVER, NEVER),)
+
+
+def clock_of(
+    header: HistoryHeader[object], contract: TimerContract, tick_ms: int = 1, start_ms: int = 0
+) -> HistoryClock:
+    """Return what is known of the clock that a header names."""
+    match header.clock:
+        case "virtual":
+            return VirtualClock(tick_ms, contract, start_ms)
+        case "monotonic_ns":
+            resolution_ns = header.clock_resolution_ns
+            if not isinstance(resolution_ns, int):
+                resolution_ns = _RESOLUTION_NS
+            return MonotonicClock(tick_ms, contract, resolution_ns)
+        case _:
+            return NoClock(tick_ms, contract)

@@ -7,7 +7,6 @@ from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     About,
     Absent,
-    Component,
     Count,
     Implementation,
     Name,
@@ -16,9 +15,12 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
 )
 
-TRACE = "wheelproof.trace/1"
-HISTORY = "wheelproof.history/1"
-VECTOR = "wheelproof.vector/1"
+TRACE: Literal["wheelproof.trace/1"] = "wheelproof.trace/1"
+HISTORY: Literal["wheelproof.history/1"] = "wheelproof.history/1"
+VECTOR: Literal["wheelproof.vector/1"] = "wheelproof.vector/1"
+
+Clock = Literal["virtual", "monotonic_ns", "process_ns", "none"]
+"""What the times of a history are."""
 
 ConfigT = TypeVar("ConfigT")
 ArgsT = TypeVar("ArgsT")
@@ -34,7 +36,7 @@ class TraceHeader(Generic[ConfigT]):
     schema: Annotated[Literal["wheelproof.trace/1"], About("the format and its version")]
     kind: Literal["header"]
     trace: Annotated[Name, About("the name of the trace, which each of its lines repeats")]
-    component: Annotated[Component, About("what was recorded")]
+    component: Annotated[Name, About("what was recorded")]
     impl: Implementation
     config: ConfigT
     clock: Annotated[
@@ -84,11 +86,11 @@ class HistoryHeader(Generic[ConfigT]):
     schema: Annotated[Literal["wheelproof.history/1"], About("the format and its version")]
     kind: Literal["header"]
     history: Annotated[Name, About("the name of the history, which each of its lines repeats")]
-    component: Annotated[Component, About("what was recorded")]
+    component: Annotated[Name, About("what was recorded")]
     impl: Implementation
     config: ConfigT
     clock: Annotated[
-        Literal["virtual", "monotonic_ns", "process_ns", "none"],
+        Clock,
         About(
             "what `time_ns` is: nothing, since `tick` says how a virtual clock moves; one "
             "monotonic clock for all processes; a clock for each process, so that times of "
@@ -168,7 +170,7 @@ class Vector(Generic[ConfigT, StepT]):
 
     schema: Annotated[Literal["wheelproof.vector/1"], About("the format and its version")]
     id: Annotated[Name, About("component/topic/name-number")]
-    component: Annotated[Component, About("what is driven")]
+    component: Annotated[Name, About("what is driven")]
     result: Annotated[
         Literal["valid", "invalid", "acceptable"],
         About(

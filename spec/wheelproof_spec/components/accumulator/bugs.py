@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterable
 
 from wheelproof.producer import ByteBuffer, ProducerBatch, RecordAccumulator
-from wheelproof.producer.partition_queues import PartitionQueue
-from wheelproof.producer.produce_request_result import ProduceRequestResult
+from wheelproof.producer.accumulator.partition_queues import PartitionQueue
+from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
 
 
 class RecyclingAccumulator(RecordAccumulator):
@@ -62,7 +62,7 @@ class SplitInFlightAccumulator(RecordAccumulator):
     def split_and_reenqueue(self, batch: ProducerBatch) -> int:
         """Put the records of `batch` at the head of its queue in smaller batches."""
         count = super().split_and_reenqueue(batch)
-        self._in_flight[batch] = None
+        self._in_flight.add(batch)
         return count
 
 

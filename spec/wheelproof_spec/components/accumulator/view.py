@@ -1,10 +1,8 @@
 """An accumulator's case, drawn: the deques of the partitions, what is in flight, the pool."""
 
-from markupsafe import Markup
-
 from wheelproof.producer import ProducerBatch, RecordAccumulator
 from wheelproof.producer.buffer_pool import BufferPoolUsage
-from wheelproof_spec.base.drawing import chip, shelf
+from wheelproof_spec.base.drawing import Markup, chip, shelf
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.accumulator.calls import AccumulatorObservation
 from wheelproof_spec.components.accumulator.messages import (

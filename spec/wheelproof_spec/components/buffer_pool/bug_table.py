@@ -14,7 +14,7 @@ class BufferPoolBug(KnownBug):
     pool_class: type[BufferPool]
 
 
-BUFFER_POOL_BUGS: tuple[BufferPoolBug, ...] = (
+BUGS: tuple[BufferPoolBug, ...] = (
     BufferPoolBug(
         id="KAFKA-3651",
         component="buffer_pool",

@@ -5,15 +5,15 @@ from collections import deque
 from itertools import count
 
 from wheelproof.producer import BufferPool, ByteBuffer
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAnswer,
-    AllocateAsked,
-    DeallocateAsked,
-    MemoryAnswer,
-    PoolSettings,
+from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    PoolConfig,
 )
 from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load_recorder import NOTHING, LoadRecorder
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 _POOLABLE = 1_024
 _TOTAL = 8 * _POOLABLE
@@ -43,9 +43,9 @@ class BufferPoolLoad:
         self._pool = BufferPool(_TOTAL, _POOLABLE, allocator=self._new_buffer)
 
     @property
-    def config(self) -> PoolSettings:
+    def config(self) -> PoolConfig:
         """The settings of the pool."""
-        return PoolSettings(total=_TOTAL, poolable=_POOLABLE)
+        return PoolConfig(total_memory=_TOTAL, poolable_size=_POOLABLE)
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the pool until everything has been given back."""
@@ -54,7 +54,7 @@ class BufferPoolLoad:
 
         def act(dice: random.Random, caller: int) -> None:
             if next(calls) == last and callers.hurried:
-                recorder.do("close", NOTHING, self._pool.close)
+                recorder.do(Close(), self._pool.close)
             self._act(recorder, dice, kept[caller])
 
         callers.act(act)
@@ -79,23 +79,30 @@ class BufferPoolLoad:
         size = dice.randrange(1, 3 * _POOLABLE) if odd else _POOLABLE
         block_ms = dice.randrange(_LONGEST_BLOCK_MS)
 
-        def allocate() -> AllocateAnswer:
+        def allocate() -> Allocated:
             buffer = self._pool.allocate(size, block_ms)
             assert isinstance(buffer, _NamedBuffer)
             kept.append(buffer)
-            return AllocateAnswer(buffer=buffer.name, bytes=buffer.capacity)
+            return Allocated(buffer=buffer.name, size=buffer.capacity)
 
-        recorder.call("allocate", AllocateAsked(bytes=size, max_block_ms=block_ms), allocate)
+        recorder.call(Allocate(size=size, max_time_to_block_ms=block_ms), allocate)
 
     def _give_back(self, recorder: LoadRecorder, buffer: _NamedBuffer) -> None:
-        asked = DeallocateAsked(buffer=buffer.name, bytes=buffer.capacity)
-        recorder.do("deallocate", asked, lambda: self._pool.deallocate(buffer))
+        asked = Deallocate(buffer=buffer.name, size=buffer.capacity)
+        recorder.do(asked, lambda: self._pool.deallocate(buffer))
 
     def _look(self, recorder: LoadRecorder) -> None:
         pool = self._pool
-        recorder.call(
-            "available_memory", NOTHING, lambda: MemoryAnswer(bytes=pool.available_memory())
-        )
+        recorder.call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
 
     def _new_buffer(self, size: int) -> ByteBuffer:
         return _NamedBuffer(bytearray(size), f"b{next(self._names)}")
+
+
+def load(callers: Callers) -> BufferPoolLoad:
+    """Return the load of one history."""
+    del callers
+    return BufferPoolLoad()
+
+
+LOAD = load

@@ -5,64 +5,27 @@ be had, by the first in the queue. After each call it is told which calls have e
 nobody can go on; it answers whether the contract allows that. TLA+: FifoAllocator.
 """
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
-from typing import Generic, TypeVar
 
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.port import RefusedError, unexpected_refusal
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.buffer_pool.component import (
+    KAFKA,
+    Allocate,
+    CallId,
+    Deallocate,
+    PoolCall,
+    PoolClause,
+    PoolConfig,
+    PoolFault,
+    PoolObservation,
+    PoolOutcome,
+)
 
-CallKey = TypeVar("CallKey", bound=Hashable)
-
-
-class PoolClause(StrEnum):
-    """What a pool is judged by; a violation names one of them as its rule."""
-
-    ENDS_ONCE = "BufferPool.CallEndsOnce"
-    ENDS_FOR_A_REASON = "BufferPool.CallEndsForAReason"
-    LONGEST_WAITING_FIRST = "BufferPool.LongestWaitingFirst"
-    NO_MORE_THAN_TOTAL = "BufferPool.LendsNoMoreThanTheTotal"
-    NO_LOST_WAKE_UP = "BufferPool.NobodyWaitsForWhatIsThere"
-    WAIT_IS_BOUNDED = "BufferPool.WaitIsBounded"
-    CLOSE_RELEASES = "BufferPool.CloseReleasesEveryone"
-    INTERRUPTION_ENDS_THE_WAIT = "BufferPool.InterruptionEndsTheWait"
-    MEMORY_IS_CONSERVED = "BufferPool.MemoryIsConserved"
-    WAITERS_ARE_LIVE = "BufferPool.WaitersAreLiveThreads"
-    KEEPS_TO_ITS_DOMAIN = "BufferPool.KeepsToItsDomain"
-
-
-class PoolOutcome(StrEnum):
-    """How an allocation ended."""
-
-    BUFFER = "buffer"
-    EXHAUSTED = "exhausted"
-    CLOSED = "closed"
-    INTERRUPTED = "interrupted"
-    OUT_OF_MEMORY = "out_of_memory"
-    METRIC_FAILED = "metric_failed"
-
-
-class PoolFault(StrEnum):
-    """What goes wrong in an allocation because the test wants it to."""
-
-    ALLOCATOR = "allocator"
-    METRIC = "metric"
-    INTERRUPTED_BEFORE = "interrupted_before"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolContract:
-    """What a pool promises beyond conservation; with `barging` newcomers may go first."""
-
-    name: str
-    barging: bool
-
-
-LONGEST_WAITING_FIRST = PoolContract(name="longest-waiting-first", barging=False)
-"""The reference, and the promise of Kafka's documentation (semantics.md 3.10)."""
-
-KAFKA_POOL = PoolContract(name="kafka", barging=True)
-"""Kafka: a newcomer is served if there is enough for it, whoever waits (semantics.md 3.2)."""
+_CLOSE_TO_NOTHING = PoolConfig(total_memory=0, poolable_size=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,93 +34,211 @@ class _Waiting:
     deadline_ms: int
 
 
-class LedgerPool(Generic[CallKey]):
-    """A pool on which every operation is instantaneous; calls have names of any hashable type."""
+class LedgerPool:
+    """A pool on which every operation is instantaneous; follows one case after another."""
 
-    def __init__(
-        self, *, total_memory: int, poolable_size: int, start_ms: int, contract: PoolContract
-    ) -> None:
-        """Make a pool of `total_memory` bytes whose clock shows `start_ms` milliseconds."""
-        self._total = total_memory
-        self._poolable = poolable_size
-        self._contract = contract
-        self._closed = False
-        self._waiting: dict[CallKey, _Waiting] = {}
-        self._lent: dict[CallKey, int] = {}
-        self._interrupted: set[CallKey] = set()
-        self._faults: dict[CallKey, PoolFault] = {}
-        self._newcomer: CallKey | None = None
-        self.now_ms = start_ms
+    def __init__(self, profile: str, tally: Tally) -> None:
+        """Judge by the contract `profile`, and count in `tally` what is tested."""
+        self._barging = profile == KAFKA
+        self._tally = tally
+        self.now_ms: int
+        """The time that the pool's clock shows, in milliseconds."""
+        self._reset(_CLOSE_TO_NOTHING)
 
     def in_domain(self, size: int) -> bool:
         """Tell whether a pool can ever lend `size` bytes (semantics.md 3.1)."""
         return 0 <= size <= self._total
 
-    def waiting(self) -> tuple[CallKey, ...]:
-        """Return the calls that wait, the longest-waiting first."""
+    def waiting(self) -> tuple[CallId, ...]:
+        """Return the allocations that wait, the longest-waiting first."""
         return tuple(self._waiting)
 
-    def lent(self) -> tuple[CallKey, ...]:
-        """Return the calls whose buffers have not come back."""
+    def lent(self) -> tuple[CallId, ...]:
+        """Return the allocations whose buffers have not come back."""
         return tuple(self._lent)
 
-    def allocate(self, call: CallKey, size: int, timeout_ms: int, fault: PoolFault | None) -> None:
-        """A call asks for `size` bytes."""
-        self._waiting[call] = _Waiting(size, self.now_ms + timeout_ms)
-        self._newcomer = call
+    def judge(self, call: PoolCall, seen: PoolObservation) -> Violation | None:
+        """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
+        if isinstance(call, Reset):
+            self._reset(call.config)
+            return None
+        self._tally.tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
+        newcomer: CallId | None = None
+        match call:
+            case Allocate(buffer=name, size=size):
+                if not self.in_domain(size):
+                    return self._not_refused(f"{size} bytes can never be lent")
+                self._allocate(call)
+                newcomer = name
+            case Deallocate(buffer=name):
+                if self._lent.pop(name, None) is None:
+                    return self._not_refused(f"the buffer of {name!r} is not on loan")
+            case Interrupt(name=name):
+                self._interrupted.add(name)
+            case Advance(to_ms=to_ms):
+                self.now_ms = max(self.now_ms, to_ms)
+            case Close():
+                self._closed = True
+        self._count_waits(call)
+        return (
+            self._judge_ends(seen.ended, newcomer)
+            or self._someone_waits_in_vain()
+            or self._judge_queue(seen.queued)
+            or self._judge_memory(seen.available_memory, seen.unallocated_memory)
+        )
+
+    def judge_refusal(self, call: PoolCall, refusal: RefusedError) -> Violation | None:
+        """Return what is wrong with refusing a call, if it lies within the domain."""
+        self._tally.tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
+        match call:
+            case Allocate(size=size) if not self.in_domain(size):
+                return None
+            case Deallocate(buffer=name) if name not in self._lent:
+                return None
+            case _:
+                return unexpected_refusal(PoolClause.KEEPS_TO_ITS_DOMAIN, call, refusal)
+
+    def _reset(self, config: PoolConfig) -> None:
+        self._total = config.total_memory
+        self._poolable = config.poolable_size
+        self._closed = False
+        self._waiting: dict[CallId, _Waiting] = {}
+        self._lent: dict[CallId, int] = {}
+        self._interrupted: set[CallId] = set()
+        self._faults: dict[CallId, PoolFault] = {}
+        self.now_ms = config.start_ms
+
+    def _allocate(self, call: Allocate) -> None:
+        name, fault = call.buffer, call.fault
+        self._waiting[name] = _Waiting(call.size, self.now_ms + call.max_time_to_block_ms)
         if fault is not None:
-            self._faults[call] = fault
+            self._faults[name] = fault
         if fault is PoolFault.INTERRUPTED_BEFORE:
-            self._interrupted.add(call)
+            self._interrupted.add(name)
 
-    def deallocate(self, call: CallKey) -> bool:
-        """The buffer of a call comes back; tells whether it was on loan."""
-        return self._lent.pop(call, None) is not None
-
-    def interrupt(self, call: CallKey) -> None:
-        """The thread of a call is interrupted."""
-        self._interrupted.add(call)
-
-    def advance_to(self, time_ms: int) -> None:
-        """Move the clock to `time_ms` milliseconds."""
-        self.now_ms = max(self.now_ms, time_ms)
-
-    def close(self) -> None:
-        """The pool is closed."""
-        self._closed = True
-
-    def observe(self, ended: Mapping[CallKey, PoolOutcome]) -> Violation | None:
-        """Take note of the calls that ended since the last one, nobody being able to go on.
-
-        Returns the first rule that is broken, or None.
-        """
-        newcomer, self._newcomer = self._newcomer, None
-        for call, outcome in ended.items():
-            violation = self._why_not(call, outcome)
+    def _judge_ends(
+        self, ended: Mapping[CallId, PoolOutcome], newcomer: CallId | None
+    ) -> Violation | None:
+        """Take note of the calls that ended since the last one, nobody being able to go on."""
+        for name, outcome in ended.items():
+            violation = self._why_not(name, outcome)
             if violation is not None:
                 return violation
-        for call, outcome in ended.items():
+        for name, outcome in ended.items():
             if outcome is not PoolOutcome.BUFFER:
-                del self._waiting[call]
-        for call in tuple(self._waiting):
-            if call in ended:
-                violation = self._serve(call, is_newcomer=call == newcomer)
+                del self._waiting[name]
+        for name in tuple(self._waiting):
+            if name in ended:
+                violation = self._serve(name, is_newcomer=name == newcomer)
                 if violation is not None:
                     return violation
-        return self._someone_waits_in_vain()
+        return None
 
-    def observe_gauges(
-        self, available: int | None, unallocated: int | None, queued: int | None
-    ) -> Violation | None:
-        """Compare what the pool says of itself with the ledger; None is: not told."""
-        if queued is not None and queued != len(self._waiting):
+    def _left(self) -> int:
+        return self._total - sum(self._lent.values())
+
+    def _why_not(self, name: CallId, outcome: PoolOutcome) -> Violation | None:
+        waiting = self._waiting.get(name)
+        self._tally.tests(PoolClause.ENDS_ONCE)
+        if waiting is None:
             return Violation(
-                rule=PoolClause.WAITERS_ARE_LIVE,
-                expected=f"{len(self._waiting)} threads wait",
-                observed=f"queued: {queued}",
-                reason="the queue has a thread that does not wait, or lacks one that does",
+                rule=PoolClause.ENDS_ONCE,
+                expected=f"calls that wait end: {list(self._waiting)}",
+                observed=f"{name!r} ended: {outcome}",
+                reason=f"{name!r} does not wait",
             )
-        if available is None:
+        reasons = {
+            PoolOutcome.BUFFER: True,
+            PoolOutcome.EXHAUSTED: self.now_ms >= waiting.deadline_ms,
+            PoolOutcome.CLOSED: self._closed,
+            PoolOutcome.INTERRUPTED: name in self._interrupted,
+            PoolOutcome.OUT_OF_MEMORY: self._faults.get(name) is PoolFault.ALLOCATOR,
+            PoolOutcome.METRIC_FAILED: self._faults.get(name) is PoolFault.METRIC,
+        }
+        self._tally.tests(PoolClause.ENDS_FOR_A_REASON)
+        if reasons[outcome]:
+            return None
+        return Violation(
+            rule=PoolClause.ENDS_FOR_A_REASON,
+            expected=f"{name!r} does not end by {outcome}",
+            observed=f"{name!r} ended: {outcome}",
+            reason=f"it is {self.now_ms} ms, and its deadline {waiting.deadline_ms} ms",
+        )
+
+    def _serve(self, name: CallId, *, is_newcomer: bool) -> Violation | None:
+        size = self._waiting[name].size
+        first = next(iter(self._waiting))
+        may_overtake = size == 0 or (is_newcomer and self._barging)
+        self._tally.tests(PoolClause.LONGEST_WAITING_FIRST)
+        if first != name and not may_overtake:
+            return Violation(
+                rule=PoolClause.LONGEST_WAITING_FIRST,
+                expected=f"{first!r}, which has waited longer, is served before {name!r}",
+                observed=f"{name!r} got {size} bytes",
+                reason=f"{first!r} waits for {self._waiting[first].size} bytes",
+            )
+        self._tally.tests(PoolClause.NO_MORE_THAN_TOTAL)
+        if size > self._left():
+            return Violation(
+                rule=PoolClause.NO_MORE_THAN_TOTAL,
+                expected=f"at most {self._left()} bytes are lent to {name!r}",
+                observed=f"it got {size} bytes",
+                reason=f"the rest of {self._total} bytes is lent",
+            )
+        del self._waiting[name]
+        self._lent[name] = size
+        return None
+
+    def _count_waits(self, call: PoolCall) -> None:
+        """Count what is tested of those who wait when `call` is made."""
+        if not self._waiting:
+            return
+        tests = self._tally.tests
+        tests(PoolClause.NO_LOST_WAKE_UP)
+        if self._closed:
+            tests(PoolClause.CLOSE_RELEASES)
+        if isinstance(call, Advance):
+            tests(PoolClause.WAIT_IS_BOUNDED)
+        if self._interrupted & self._waiting.keys():
+            tests(PoolClause.INTERRUPTION_ENDS_THE_WAIT)
+
+    def _someone_waits_in_vain(self) -> Violation | None:
+        if not self._waiting:
+            return None
+        first, waiting = next(iter(self._waiting.items()))
+        if self._closed:
+            return self._still_waits(PoolClause.CLOSE_RELEASES, first, "the pool is closed")
+        if waiting.size <= self._left():
+            reason = f"it waits for {waiting.size} bytes, and {self._left()} are not lent"
+            return self._still_waits(PoolClause.NO_LOST_WAKE_UP, first, reason)
+        for name, waiting in self._waiting.items():
+            if waiting.deadline_ms <= self.now_ms:
+                reason = f"its deadline was {waiting.deadline_ms} ms, and it is {self.now_ms} ms"
+                return self._still_waits(PoolClause.WAIT_IS_BOUNDED, name, reason)
+            if name in self._interrupted:
+                clause = PoolClause.INTERRUPTION_ENDS_THE_WAIT
+                return self._still_waits(clause, name, "it was interrupted")
+        return None
+
+    def _still_waits(self, clause: PoolClause, name: CallId, reason: str) -> Violation:
+        return Violation(
+            rule=clause, expected=f"{name!r} has ended", observed=f"{name!r} waits", reason=reason
+        )
+
+    def _judge_queue(self, queued: int | None) -> Violation | None:
+        if queued is None or not self._tally.tests(PoolClause.WAITERS_ARE_LIVE):
+            return None
+        if queued == len(self._waiting):
+            return None
+        return Violation(
+            rule=PoolClause.WAITERS_ARE_LIVE,
+            expected=f"{len(self._waiting)} threads wait",
+            observed=f"queued: {queued}",
+            reason="the queue has a thread that does not wait, or lacks one that does",
+        )
+
+    def _judge_memory(self, available: int | None, unallocated: int | None) -> Violation | None:
+        if available is None or not self._tally.tests(PoolClause.MEMORY_IS_CONSERVED):
             return None
         # A thread that waits may have gathered less than it needs.
         most = self._left()
@@ -174,76 +255,10 @@ class LedgerPool(Generic[CallKey]):
             reason=f"of {self._total} bytes {sum(self._lent.values())} are lent",
         )
 
-    def _left(self) -> int:
-        return self._total - sum(self._lent.values())
-
-    def _why_not(self, call: CallKey, outcome: PoolOutcome) -> Violation | None:
-        waiting = self._waiting.get(call)
-        if waiting is None:
-            return Violation(
-                rule=PoolClause.ENDS_ONCE,
-                expected=f"calls that wait end: {list(self._waiting)}",
-                observed=f"{call!r} ended: {outcome}",
-                reason=f"{call!r} does not wait",
-            )
-        reasons = {
-            PoolOutcome.BUFFER: True,
-            PoolOutcome.EXHAUSTED: self.now_ms >= waiting.deadline_ms,
-            PoolOutcome.CLOSED: self._closed,
-            PoolOutcome.INTERRUPTED: call in self._interrupted,
-            PoolOutcome.OUT_OF_MEMORY: self._faults.get(call) is PoolFault.ALLOCATOR,
-            PoolOutcome.METRIC_FAILED: self._faults.get(call) is PoolFault.METRIC,
-        }
-        if reasons[outcome]:
-            return None
+    def _not_refused(self, reason: str) -> Violation:
         return Violation(
-            rule=PoolClause.ENDS_FOR_A_REASON,
-            expected=f"{call!r} does not end by {outcome}",
-            observed=f"{call!r} ended: {outcome}",
-            reason=f"it is {self.now_ms} ms, and its deadline {waiting.deadline_ms} ms",
-        )
-
-    def _serve(self, call: CallKey, *, is_newcomer: bool) -> Violation | None:
-        size = self._waiting[call].size
-        first = next(iter(self._waiting))
-        may_overtake = size == 0 or (is_newcomer and self._contract.barging)
-        if first != call and not may_overtake:
-            return Violation(
-                rule=PoolClause.LONGEST_WAITING_FIRST,
-                expected=f"{first!r}, which has waited longer, is served before {call!r}",
-                observed=f"{call!r} got {size} bytes",
-                reason=f"{first!r} waits for {self._waiting[first].size} bytes",
-            )
-        if size > self._left():
-            return Violation(
-                rule=PoolClause.NO_MORE_THAN_TOTAL,
-                expected=f"at most {self._left()} bytes are lent to {call!r}",
-                observed=f"it got {size} bytes",
-                reason=f"the rest of {self._total} bytes is lent",
-            )
-        del self._waiting[call]
-        self._lent[call] = size
-        return None
-
-    def _someone_waits_in_vain(self) -> Violation | None:
-        if not self._waiting:
-            return None
-        first, waiting = next(iter(self._waiting.items()))
-        if self._closed:
-            return self._still_waits(PoolClause.CLOSE_RELEASES, first, "the pool is closed")
-        if waiting.size <= self._left():
-            reason = f"it waits for {waiting.size} bytes, and {self._left()} are not lent"
-            return self._still_waits(PoolClause.NO_LOST_WAKE_UP, first, reason)
-        for call, waiting in self._waiting.items():
-            if waiting.deadline_ms <= self.now_ms:
-                reason = f"its deadline was {waiting.deadline_ms} ms, and it is {self.now_ms} ms"
-                return self._still_waits(PoolClause.WAIT_IS_BOUNDED, call, reason)
-            if call in self._interrupted:
-                reason = "it was interrupted"
-                return self._still_waits(PoolClause.INTERRUPTION_ENDS_THE_WAIT, call, reason)
-        return None
-
-    def _still_waits(self, clause: PoolClause, call: CallKey, reason: str) -> Violation:
-        return Violation(
-            rule=clause, expected=f"{call!r} has ended", observed=f"{call!r} waits", reason=reason
+            rule=PoolClause.KEEPS_TO_ITS_DOMAIN,
+            expected="the call is refused",
+            observed="it was carried out",
+            reason=reason,
         )

@@ -5,12 +5,12 @@ from functools import wraps
 from typing import ParamSpec
 
 from wheelproof.producer import BufferPool, ByteBuffer
-from wheelproof_spec.base.codec.vocabulary import Nothing
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAnswer,
-    AllocateAsked,
-    DeallocateAsked,
-    PoolSettings,
+from wheelproof_spec.base.calls import Close
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    PoolConfig,
 )
 from wheelproof_spec.components.timer.recorded import Replacements
 from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, nothing
@@ -39,8 +39,8 @@ class PoolRecorder:
             original(*args, **kwargs)
             pool = args[0]
             assert isinstance(pool, BufferPool)
-            settings = PoolSettings(total=pool.total_memory, poolable=pool.poolable_size)
-            self._writer.made(pool, "buffer_pool", settings)
+            config = PoolConfig(total_memory=pool.total_memory, poolable_size=pool.poolable_size)
+            self._writer.made(pool, config)
 
         return made
 
@@ -52,13 +52,13 @@ class PoolRecorder:
             run = self._writer.run_of(pool)
             if run is None:
                 return original(pool, size, max_time_to_block_ms)
-            asked = AllocateAsked(bytes=size, max_block_ms=max_time_to_block_ms)
+            asked = Allocate(size=size, max_time_to_block_ms=max_time_to_block_ms)
 
-            def lent(buffer: ByteBuffer) -> AllocateAnswer:
-                return AllocateAnswer(buffer=self._writer.rename(run, buffer, "buffer"), bytes=size)
+            def lent(buffer: ByteBuffer) -> Allocated:
+                return Allocated(buffer=self._writer.rename(run, buffer, "buffer"), size=size)
 
             return self._writer.call(
-                run, "allocate", asked, lent, lambda: original(pool, size, max_time_to_block_ms)
+                run, asked, lent, lambda: original(pool, size, max_time_to_block_ms)
             )
 
         return allocate
@@ -72,8 +72,8 @@ class PoolRecorder:
             if run is None or buffer is None:
                 original(pool, buffer)
                 return
-            asked = DeallocateAsked(buffer=run.names.get(id(buffer), "a-stranger"))
-            self._writer.call(run, "deallocate", asked, nothing, lambda: original(pool, buffer))
+            asked = Deallocate(buffer=run.names.get(id(buffer), "a-stranger"))
+            self._writer.call(run, asked, nothing, lambda: original(pool, buffer))
 
         return deallocate
 
@@ -84,6 +84,6 @@ class PoolRecorder:
             if run is None:
                 original(pool)
                 return
-            self._writer.call(run, "close", Nothing(), nothing, lambda: original(pool))
+            self._writer.call(run, Close(), nothing, lambda: original(pool))
 
         return close

@@ -10,22 +10,22 @@ from wheelproof.producer import BufferExhaustedError, BufferPool, ByteBuffer, Pr
 from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.sync import use_runtime
 from wheelproof.units import Millis
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.port import BrokenDownError, RefusedError
-from wheelproof_spec.components.buffer_pool.calls import (
-    Advance,
+from wheelproof_spec.components.buffer_pool.component import (
+    DEFINITION,
     Allocate,
     CallId,
-    Close,
     Deallocate,
-    Interrupt,
     PoolCall,
     PoolConfig,
+    PoolFault,
     PoolObservation,
-    Reset,
+    PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.oracle import PoolFault, PoolOutcome
-from wheelproof_spec.components.timer.reference import refused
 from wheelproof_spec.engines.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
+from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
+from wheelproof_spec.engines.drive.refusals import refused
 
 _WAKE_ORDER_SEED = 0
 """Threads that are woken together go on in an order that is the same in every run."""
@@ -57,7 +57,7 @@ class ReferencePoolPort:
         if isinstance(call, Reset):
             self.close()
             self._reset(call.config)
-            return PoolObservation(ended={})
+            return PoolObservation()
         try:
             with use_runtime(self._runtime):
                 self._make(call)
@@ -73,19 +73,19 @@ class ReferencePoolPort:
 
     def _make(self, call: Allocate | Deallocate | Interrupt | Advance | Close) -> None:
         match call:
-            case Allocate(call=name, fault=fault):
+            case Allocate(buffer=name, fault=fault):
                 thread = self._runtime.cooperative_thread(partial(self._allocate, call), name)
                 self._threads[name] = thread
                 self._faults[name] = fault
                 thread.start()
                 if fault is PoolFault.INTERRUPTED_BEFORE:
                     thread.interrupt()
-            case Deallocate(call=name):
+            case Deallocate(buffer=name):
                 if name not in self._buffers:
                     raise RefusedError("UnknownCall", f"{name!r} never got a buffer")
                 self._pool.deallocate(self._buffers[name])
                 self._lent.discard(name)
-            case Interrupt(call=name):
+            case Interrupt(name=name):
                 if name in self._threads:
                     self._threads[name].interrupt()
             case Advance(to_ms=to_ms):
@@ -117,11 +117,11 @@ class ReferencePoolPort:
     def _allocate(self, call: Allocate) -> None:
         """Allocate, on the thread of the call."""
         try:
-            buffer = self._pool.allocate(call.size, call.timeout_ms)
+            buffer = self._pool.allocate(call.size, call.max_time_to_block_ms)
         except tuple(_ENDS) as error:
-            self._ended[call.call] = _ENDS[type(error)]
+            self._ended[call.buffer] = _ENDS[type(error)]
         else:
-            self._ended[call.call] = PoolOutcome.BUFFER
+            self._ended[call.buffer] = PoolOutcome.BUFFER
             self._take(call, buffer)
 
     def _take(self, call: Allocate, buffer: ByteBuffer) -> None:
@@ -129,11 +129,11 @@ class ReferencePoolPort:
         if shared or buffer.capacity != call.size or buffer.position:
             raise BrokenDownError(
                 "BufferPool.ABufferHasOneUser",
-                f"{call.call!r} wanted {call.size} bytes and got a buffer of {buffer.capacity} "
+                f"{call.buffer!r} wanted {call.size} bytes and got a buffer of {buffer.capacity} "
                 f"with {buffer.position} bytes in it, which {shared or 'nobody'} has as well",
             )
-        self._buffers[call.call] = buffer
-        self._lent.add(call.call)
+        self._buffers[call.buffer] = buffer
+        self._lent.add(call.buffer)
 
     def _allocator(self, size: int) -> ByteBuffer:
         if self._current_fault() is PoolFault.ALLOCATOR:
@@ -161,7 +161,15 @@ class ReferencePoolPort:
         ended, self._ended = self._ended, {}
         return PoolObservation(
             ended=ended,
-            available=self._pool.available_memory(),
-            unallocated=self._pool.unallocated_memory(),
+            available_memory=self._pool.available_memory(),
+            unallocated_memory=self._pool.unallocated_memory(),
             queued=self._pool.queued(),
         )
+
+
+def serve() -> ServedComponent:
+    """Return the reference's pool, ready to be driven."""
+    return served(DEFINITION, ReferencePoolPort())
+
+
+SERVE = serve

@@ -2,19 +2,15 @@
 
 from collections.abc import Sequence
 
-from markupsafe import Markup
-
 from wheelproof.producer.buffer_pool import BufferPoolUsage
-from wheelproof_spec.base.drawing import Part, bar, chip, shelf
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.drawing import Markup, Part, bar, chip, shelf
 from wheelproof_spec.base.strict_json import JsonObject
-from wheelproof_spec.components.buffer_pool.calls import (
-    Allocate,
-    CallId,
-    Reset,
-    parse_pool_call,
-    pool_answer,
-)
+from wheelproof_spec.components.buffer_pool.component import DEFINITION, Allocate, CallId
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
+
+_WIRE = DrivenWire(DEFINITION)
 
 
 class PoolView:
@@ -29,15 +25,15 @@ class PoolView:
     def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
         """Make a call and return what the reference answers; see `CaseView`."""
         del answer
-        call = parse_pool_call(operation, content)
+        call = _WIRE.parse_call(operation, content)
         if isinstance(call, Reset):
             self._sizes = {}
         if isinstance(call, Allocate):
-            self._sizes[call.call] = call.size
+            self._sizes[call.buffer] = call.size
         self._ended = {}
         seen = self._port.perform(call)
         self._ended = {name: outcome.value for name, outcome in seen.ended.items()}
-        return pool_answer(call, seen)
+        return _WIRE.answer(call, seen)
 
     def picture(self) -> Markup:
         """Return the ledger."""
@@ -90,3 +86,6 @@ class _VisiblePool(ReferencePoolPort):
 
     def now_ms(self) -> int:
         return self._clock.hi_res_clock_ms()
+
+
+VIEW = PoolView

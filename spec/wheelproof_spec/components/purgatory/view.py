@@ -2,10 +2,8 @@
 
 from collections.abc import Hashable
 
-from markupsafe import Markup
-
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
-from wheelproof_spec.base.drawing import chip, shelf
+from wheelproof_spec.base.drawing import Markup, chip, shelf
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.purgatory.calls import (
     PurgatoryObservation,

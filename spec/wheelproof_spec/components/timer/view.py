@@ -8,8 +8,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from wheelproof.timer.arithmetic import (
     bucket_index,
     truncate_to_tick,
@@ -17,7 +15,7 @@ from wheelproof.timer.arithmetic import (
     wheel_interval,
     within_interval,
 )
-from wheelproof_spec.base.drawing import chip, element, shelf
+from wheelproof_spec.base.drawing import Markup, chip, element, shelf
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.timer.calls import (
     Add,

@@ -25,7 +25,7 @@ MODULES = (
     "wheelproof_spec.components.timer.contracts.cascading",
     "wheelproof_spec.components.timer.contracts.levels",
     "wheelproof.producer.pool_arithmetic",
-    "wheelproof.producer.readiness",
+    "wheelproof.producer.accumulator.readiness",
 )
 """The modules whose functions carry contracts: the arithmetic, then the theorems about it."""
 

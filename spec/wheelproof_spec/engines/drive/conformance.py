@@ -9,16 +9,20 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
 
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.base.component import AnyDefinition, Request
 from wheelproof_spec.base.history.lines import Vector
-from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits, skips
+from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.base.port import first_violation
-from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite
+from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.engines.drive.answers import answers_to
+from wheelproof_spec.engines.drive.counting import CountingPort
 from wheelproof_spec.engines.drive.driver.messages import Introduction, request_line
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import (
@@ -35,8 +39,6 @@ from wheelproof_spec.engines.drive.result import (
     ConformanceResult,
     DriverTrouble,
 )
-from wheelproof_spec.engines.drive.tally import Tally
-from wheelproof_spec.engines.vectors.files import read_vectors
 from wheelproof_spec.engines.vectors.run import VectorRunner, VectorTally, run_vectors
 
 FUZZED_CASES = "fuzzed cases"
@@ -46,9 +48,6 @@ VECTORS = "published vectors"
 
 DEFAULT_CASES = 1_000
 DEFAULT_SEED = 1
-
-CallT = TypeVar("CallT", bound=Request)
-SeenT = TypeVar("SeenT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,11 +70,12 @@ class ConformancePlan:
 
 
 def conform(
-    suite: Suite[CallT, SeenT],
+    suite: AnySuite,
     plan: ConformancePlan,
+    vectors: Sequence[Vector[object, object]] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> ConformanceResult:
-    """Drive the implementation behind `plan.driver` and judge it by `suite`.
+    """Drive the implementation behind `plan.driver` and judge it by `suite`, `vectors` first.
 
     `progress` is told the number of cases and of steps whenever a case begins. Once this returns or
     raises, no process of the driver is left. An interruption (Ctrl-C) ends the run with a result:
@@ -87,9 +87,10 @@ def conform(
     # Extras: if one is missing, this has to be said before anything is started.
     for package in suite.needs:
         importlib.import_module(package)
-    known_limits = () if plan.skip is None else read_known_limits(plan.skip, suite.skippable)
-    published = tuple(one.vector for one in read_vectors(plan.vectors))
-    vectors = tuple(one for one in published if one.component == suite.component)
+    known_limits = (
+        () if plan.skip is None else read_known_limits(plan.skip, suite.definition.may_be_limits())
+    )
+    vectors = tuple(vector for vector in vectors if vector.component == suite.definition.name)
     started = time.monotonic()
     with DriverSession(plan.driver, plan.limits) as session:
         run = _Run(suite, plan, known_limits, vectors, session, progress)
@@ -101,10 +102,10 @@ def conform(
     return run.result(time.monotonic() - started)
 
 
-class _Run(Generic[CallT, SeenT]):
+class _Run:
     def __init__(
         self,
-        suite: Suite[CallT, SeenT],
+        suite: AnySuite,
         plan: ConformancePlan,
         known_limits: Sequence[KnownLimit],
         vectors: Sequence[Vector[object, object]],
@@ -113,12 +114,16 @@ class _Run(Generic[CallT, SeenT]):
     ) -> None:
         self._suite = suite
         self._plan = plan
-        self._profile = suite.profiles[0] if plan.profile is None else plan.profile
+        self._definition = suite.definition
+        self._profile = suite.definition.profiles[0] if plan.profile is None else plan.profile
         self._known_limits = known_limits
         self._vectors = vectors
         self._session = session
         self._runner = VectorRunner(session, known_limits)
-        self._tally = Tally(DriverPort(session, suite.parse_answer), suite, known_limits, progress)
+        wire = DrivenWire(suite.definition)
+        self._port = CountingPort(DriverPort(session, wire.parse_answer), progress)
+        clauses = clauses_of(suite.definition.clauses, Wire.DRIVEN, self._profile)
+        self._tally = Tally(clauses, [limit.clause for limit in known_limits])
         self._introduction: Introduction | None = None
         self._results: list[CaseResult] = []
         self._failures: list[ConformanceFailure] = []
@@ -129,17 +134,17 @@ class _Run(Generic[CallT, SeenT]):
         """Drive all cases; what they show is in `result`."""
         try:
             self._introduction = self._session.introduce()
-            self.open_question = _why_unsupported(self._suite, self._introduction)
+            self.open_question = _why_unsupported(self._definition, self._introduction)
             if self.open_question is None:
                 self._run_vectors(self._introduction)
                 self._run_cases()
-            self._tally.calls.clear()
+            self._port.calls.clear()
             self._session.say_goodbye()
         except DriverFailedError as failure:
             self._trouble = DriverTrouble(
                 problem=str(failure),
                 last_lines=failure.last_lines,
-                lines=_lines(self._tally.calls or self._runner.asked),
+                lines=_lines(self._port.calls or self._runner.asked),
             )
 
     def lift_known_limits(self) -> None:
@@ -157,13 +162,13 @@ class _Run(Generic[CallT, SeenT]):
     def result(self, seconds: float) -> ConformanceResult:
         """Return what the run has shown after `seconds`."""
         return ConformanceResult(
-            component=self._suite.component,
+            component=self._definition.name,
             profile=self._profile,
             driver=self._plan.driver,
             implementation=self._introduction,
             seed=self._plan.seed,
-            cases=self._tally.cases,
-            steps=self._tally.steps + self._runner.steps,
+            cases=self._port.cases,
+            steps=self._port.steps + self._runner.steps,
             seconds=seconds,
             clauses=tuple(self._clause_counts()),
             results=tuple(self._results),
@@ -203,25 +208,25 @@ class _Run(Generic[CallT, SeenT]):
             if scenario.limit is not None:
                 self._run_scenario(scenario)
 
-    def _run_scenario(self, scenario: Scenario[CallT]) -> None:
-        if scenario.limit is not None and skips(self._known_limits, scenario.limit):
-            self._tally.skipped[scenario.limit] += 1
+    def _run_scenario(self, scenario: Scenario[Request]) -> None:
+        if scenario.limit is not None and self._tally.skips(scenario.limit):
+            self._tally.tests(scenario.limit)
             return
         started = time.monotonic()
         violation = self._find_violation(scenario.calls)
         if violation is not None:
-            self._fail(scenario.name, violation, _lines(self._tally.calls))
+            self._fail(scenario.name, violation, _lines(self._port.calls))
         self._report(scenario.name, started, violation, f"{len(scenario.calls)} steps")
 
-    def _find_violation(self, calls: Iterable[CallT]) -> Violation | None:
-        judge = self._suite.judge(self._profile, self._known_limits)
-        return first_violation(judge, self._tally, calls)
+    def _find_violation(self, calls: Iterable[Request]) -> Violation | None:
+        judge = self._suite.judge(self._profile, self._tally)
+        return first_violation(judge, self._port, calls)
 
     def _run_fuzz(self) -> None:
         started = time.monotonic()
         fuzz_plan = FuzzPlan(cases=self._plan.cases, seed=self._plan.seed, repeat="")
         try:
-            report = self._suite.fuzz(self._tally, self._profile, self._known_limits, fuzz_plan)
+            report = self._suite.fuzz(self._port, self._profile, self._tally, fuzz_plan)
         except Exception as error:
             # Hypothesis may have wrapped what the driver's failure raised, or shrunk it away.
             if self._session.failure is None:
@@ -258,20 +263,19 @@ class _Run(Generic[CallT, SeenT]):
 
     def _clause_counts(self) -> Iterable[ClauseCount]:
         reasons = {limit.clause: limit.reason for limit in self._known_limits}
-        for clause in (*self._suite.clauses, *self._suite.limits):
-            if clause in reasons or clause in self._suite.clauses:
-                yield ClauseCount(
-                    clause=clause,
-                    checked=self._tally.checked[clause],
-                    skipped=self._tally.skipped[clause],
-                    reason=reasons.get(clause, ""),
-                )
+        for clause in dict.fromkeys((*self._tally.checked, *self._tally.skipped)):
+            yield ClauseCount(
+                clause=clause,
+                checked=self._tally.checked.get(clause, 0),
+                skipped=self._tally.skipped.get(clause, 0),
+                reason=reasons.get(clause, ""),
+            )
 
     def _repeat(self) -> str:
         """Return the command that does the same again."""
         plan = self._plan
         words = ["wheelproof", "conform", "--driver", plan.driver]
-        words += ["--component", self._suite.component, "--profile", self._profile]
+        words += ["--component", self._definition.name, "--profile", self._profile]
         words += ["--cases", str(plan.cases), "--seed", str(plan.seed)]
         if plan.skip is not None:
             words += ["--skip", str(plan.skip)]
@@ -282,10 +286,10 @@ class _Run(Generic[CallT, SeenT]):
         return shlex.join(words)
 
 
-def _why_unsupported(suite: Suite[CallT, SeenT], introduction: Introduction) -> str | None:
-    if suite.component not in introduction.components:
-        return f"unsupported: the driver has no component {suite.component!r}"
-    for capability in suite.capabilities:
+def _why_unsupported(definition: AnyDefinition, introduction: Introduction) -> str | None:
+    if definition.name not in introduction.components:
+        return f"unsupported: the driver has no component {definition.name!r}"
+    for capability in definition.capabilities:
         if capability not in introduction.capabilities:
             return f"unsupported: the driver lacks the capability {capability!r}"
     return None

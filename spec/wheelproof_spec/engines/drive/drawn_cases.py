@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import Judge, SendingPort, judge_outcome
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.base.violation import Violation

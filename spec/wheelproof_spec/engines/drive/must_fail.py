@@ -9,32 +9,29 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Generic, TypeVar
 
-from wheelproof_spec.base.calls import Request
-from wheelproof_spec.base.known_limits import KnownLimit, skips
-from wheelproof_spec.base.port import first_violation
-from wheelproof_spec.base.suite import FuzzPlan, Suite
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.known_limits import KnownLimit
+from wheelproof_spec.base.port import SendingPort, first_violation
+from wheelproof_spec.base.suite import AnySuite, FuzzPlan
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 from wheelproof_spec.engines.drive.result import CaseResult
-from wheelproof_spec.engines.drive.tally import Tally
 
 LONGEST_SILENCE_S = 5.0
 """How long an answer may take here, in seconds: several limits are calls that do not return."""
 
-CallT = TypeVar("CallT", bound=Request)
-SeenT = TypeVar("SeenT")
 
-
-class LiftedLimits(Generic[CallT, SeenT]):
+class LiftedLimits:
     """Drives an implementation without one of its known limits, one after the other."""
 
     def __init__(
         self,
-        suite: Suite[CallT, SeenT],
+        suite: AnySuite,
         driver: str,
         profile: str,
         plan: FuzzPlan,
@@ -50,7 +47,7 @@ class LiftedLimits(Generic[CallT, SeenT]):
         """Yield a result for each known limit of the file `source`; one that holds passes."""
         for limit in known:
             started = time.monotonic()
-            others = tuple(one for one in known if one is not limit)
+            others = tuple(other for other in known if other is not limit)
             seen = self._what_goes_wrong(limit, others)
             stale = (
                 f"{source}:{limit.line}: {limit.clause} holds in every named case and in "
@@ -68,10 +65,10 @@ class LiftedLimits(Generic[CallT, SeenT]):
         with DriverSession(self._driver, self._limits) as session:
             try:
                 session.introduce()
-                port = DriverPort(session, self._suite.parse_answer)
-                tally = Tally(port, self._suite, others)
-                return self._in_named_cases(lifted, others, tally) or self._in_random_cases(
-                    lifted, others, tally
+                port = DriverPort(session, DrivenWire(self._suite.definition).parse_answer)
+                tally = Tally(limits=[other.clause for other in others])
+                return self._in_named_cases(lifted, port, tally) or self._in_random_cases(
+                    lifted, port, tally
                 )
             except DriverFailedError as failure:
                 return failure.problem
@@ -82,27 +79,27 @@ class LiftedLimits(Generic[CallT, SeenT]):
                 return session.failure.problem
 
     def _in_named_cases(
-        self, lifted: KnownLimit, others: Sequence[KnownLimit], tally: Tally[CallT, SeenT]
+        self, lifted: KnownLimit, port: SendingPort[Request, object], tally: Tally
     ) -> str | None:
         scenarios = self._suite.scenarios()
         # The cases that need it come first: where it is still a limit, they end the search.
-        for scenario in sorted(scenarios, key=lambda one: one.limit != lifted.clause):
+        for scenario in sorted(scenarios, key=lambda scenario: scenario.limit != lifted.clause):
             needed = scenario.limit
-            if needed is None or needed == lifted.clause or not skips(others, needed):
-                judge = self._suite.judge(self._profile, others)
-                violation = first_violation(judge, tally, scenario.calls)
+            if needed is None or needed == lifted.clause or not tally.skips(needed):
+                judge = self._suite.judge(self._profile, tally)
+                violation = first_violation(judge, port, scenario.calls)
                 if violation is not None and self._is_about(lifted, violation.rule):
                     return f"{violation.rule}: {violation.reason} ({scenario.name})"
         return None
 
     def _in_random_cases(
-        self, lifted: KnownLimit, others: Sequence[KnownLimit], tally: Tally[CallT, SeenT]
+        self, lifted: KnownLimit, port: SendingPort[Request, object], tally: Tally
     ) -> str | None:
-        failure = self._suite.fuzz(tally, self._profile, others, self._plan).failure
+        failure = self._suite.fuzz(port, self._profile, tally, self._plan).failure
         if failure is None or not self._is_about(lifted, failure.violation.rule):
             return None
         return f"{failure.violation.rule}: {failure.violation.reason}"
 
     def _is_about(self, lifted: KnownLimit, rule: str) -> bool:
         """Tell whether breaking `rule` shows that the limit is still there."""
-        return lifted.clause not in self._suite.clauses or rule == lifted.clause
+        return lifted.clause not in tuple(self._suite.definition.clauses) or rule == lifted.clause

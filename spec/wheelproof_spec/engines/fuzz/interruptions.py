@@ -1,37 +1,36 @@
-"""Which thread of a burst was interrupted how often, and whether it may say so."""
+"""The threads of a burst that can be interrupted, by the names that its history has for them."""
 
 import threading
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from wheelproof.sync.threads_condition import InterruptibleThread
 
 
+@dataclass(frozen=True, slots=True)
+class Victim:
+    """A thread that can be interrupted: its name in the history, and how."""
+
+    name: str
+    interrupt: Callable[[], None]
+
+
 class Interruptions:
-    """The interruptions of one burst; threads are known from their first call on."""
+    """The threads of one burst, each known from its first call on."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._threads: list[InterruptibleThread] = []
-        self._requested: dict[str, int] = {}
+        self._victims: dict[str, Victim] = {}
 
-    def join_in(self) -> None:
-        """Note that the current thread can be interrupted."""
+    def join_in(self, name: str) -> None:
+        """Note that the current thread, which the history calls `name`, can be interrupted."""
         thread = threading.current_thread()
-        with self._lock:
-            if isinstance(thread, InterruptibleThread) and thread not in self._threads:
-                self._threads.append(thread)
+        if isinstance(thread, InterruptibleThread):
+            with self._lock:
+                self._victims.setdefault(name, Victim(name, thread.interruption.request))
 
-    def interrupt(self, number: int) -> None:
-        """Interrupt one of the threads; `number` says which."""
+    def victim(self, number: int) -> Victim:
+        """Return one of the threads, of which the current one is one; `number` says which."""
         with self._lock:
-            if not self._threads:
-                return
-            thread = self._threads[number % len(self._threads)]
-            self._requested[thread.name] = self._requested.get(thread.name, 0) + 1
-        thread.interruption.request()
-
-    def allow(self) -> bool:
-        """Tell whether the current thread, which was interrupted, had been meant to be."""
-        name = threading.current_thread().name
-        with self._lock:
-            self._requested[name] = self._requested.get(name, 0) - 1
-            return self._requested[name] >= 0
+            victims = tuple(self._victims.values())
+        return victims[number % len(victims)]

@@ -1,6 +1,6 @@
 """What a user orders from a fuzzing machine."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from wheelproof_spec.base.fuzz_report import FuzzReport
@@ -21,3 +21,12 @@ class FuzzOrder:
     bug: str | None
     repeat: str
     progress: Callable[[FuzzReport], None] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine:
+    """What can be fuzzed, with which kinds of threads; `reports` yields one for each part of it."""
+
+    name: str
+    threads: tuple[str, ...]
+    reports: Callable[[FuzzOrder], Iterator[FuzzReport]]

@@ -18,7 +18,7 @@ from wheelproof_spec.engines.graph.projected import (
 )
 from wheelproof_spec.engines.graph.subject import GraphProgram
 from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration, tlc_graph
-from wheelproof_spec.engines.tlc.launch import Toolchain
+from wheelproof_spec.engines.tlc.running import Toolchain
 
 Progress = Callable[[int], None]
 """Called with the number of states of the code now and then."""

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from wheelproof_spec.engines.graph.state_graph import Observation, ProgramGraph, observe
-from wheelproof_spec.engines.tlc.graph import StateGraph
-from wheelproof_spec.engines.tlc.values import State, Value
+from wheelproof_spec.engines.tlc.states import State, StateGraph, Value
 
 Move = tuple[str | None, int]
 """A step: the action's name, None for a step that stands for none, and the state it leads to."""

@@ -4,7 +4,7 @@ from wheelproof_spec.base.verdicts import CheckResult
 from wheelproof_spec.engines.graph.compare import Difference, Side
 from wheelproof_spec.engines.graph.comparisons import GraphOutcome
 from wheelproof_spec.engines.graph.state_graph import Observation
-from wheelproof_spec.engines.tlc.values import Value, entries, show
+from wheelproof_spec.engines.tlc.states import Value, entries, show
 
 _SHOWN = 5
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from wheelproof_spec.engines.explore.accesses import THREAD_MASK, Actor
-from wheelproof_spec.engines.tlc.values import State, Value
+from wheelproof_spec.engines.tlc.states import State, Value
 
 Observation = tuple[tuple[str, Value], ...]
 """The variables of a state with their values, by name."""

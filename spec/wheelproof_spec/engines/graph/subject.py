@@ -8,7 +8,7 @@ from wheelproof_spec.engines.explore.locks import ModelLock, ModelMonitor
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.properties import Predicate, Wakes
 from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
-from wheelproof_spec.engines.tlc.values import State
+from wheelproof_spec.engines.tlc.states import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,16 @@ from pathlib import Path
 
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.engines.tlc.cfg import load_cfg
-from wheelproof_spec.engines.tlc.graph import StateGraph, read_graph
-from wheelproof_spec.engines.tlc.launch import LIMITS, RunOptions, Toolchain, run_tlc
-from wheelproof_spec.engines.tlc.model import Expectation, Kind, Model, Tier
-from wheelproof_spec.engines.tlc.process import Ending, ProcessPool
-from wheelproof_spec.engines.tlc.values import ModelValue, Value, show
+from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model, Tier, library, parse_cfg
+from wheelproof_spec.engines.tlc.running import (
+    LIMITS,
+    Ending,
+    ProcessPool,
+    RunOptions,
+    Toolchain,
+    run_tlc,
+)
+from wheelproof_spec.engines.tlc.states import ModelValue, StateGraph, Value, read_graph, show
 
 _ROOT = "WheelproofGraph"
 
@@ -59,10 +63,9 @@ def _model(folder: Path, configuration: TlcConfiguration) -> Model:
     if configuration.folder is not None:
         for source in configuration.folder.glob("*.tla"):
             shutil.copy(source, folder)
-    cfg = folder / f"{_ROOT}.cfg"
     module = folder / f"{_ROOT}.tla"
     module.write_text("\n".join(_module_lines(configuration)) + "\n", encoding="utf-8")
-    cfg.write_text("\n".join(_cfg_lines(configuration)) + "\n", encoding="utf-8")
+    manifest = tla_directory() / "manifest.toml"
     return Model(
         name=_ROOT,
         module=_ROOT,
@@ -72,9 +75,9 @@ def _model(folder: Path, configuration: TlcConfiguration) -> Model:
         expect=Expectation.PASS,
         summary="",
         module_path=module,
-        cfg=load_cfg(cfg),
-        # TLC looks for modules beside the root module and in the folder of the manifest.
-        manifest=tla_directory() / "manifest.toml",
+        cfg=parse_cfg(f"{_ROOT}.cfg", "\n".join(_cfg_lines(configuration)) + "\n"),
+        manifest=manifest,
+        library=library(manifest),
         property=None,
         distinct=None,
         generated=None,

@@ -1,18 +1,16 @@
-"""Which checker judges a run, by the format and the component that its header names."""
+"""What judges a run, by the format and the component that its header names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wheelproof_spec.base.history.lines import (
-    HistoryEnd,
-    HistoryHeader,
-    HistoryOp,
-    TraceEnd,
-    TraceEvent,
+from wheelproof_spec.base.history.judging import (
+    MakeTraceChecker,
+    RecordedComponent,
+    TraceRunChecker,
 )
+from wheelproof_spec.base.history.lines import HistoryHeader, TraceEnd, TraceEvent
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.components.timer.trace.run import TraceChecker
 from wheelproof_spec.engines.history.routing import Body, Checker, Header
 from wheelproof_spec.engines.history.run import HistoryChecker
 
@@ -28,46 +26,39 @@ class CheckOptions:
     max_states: int = MAX_STATES
 
 
-def open_run(options: CheckOptions) -> Callable[[Header, int], Checker]:
-    """Return what makes the checker of a run."""
+def run_opener(
+    components: Callable[[str], RecordedComponent],
+    traces: Callable[[str], MakeTraceChecker | None],
+    options: CheckOptions,
+) -> Callable[[Header, int], Checker]:
+    """Return what makes the checker of a run.
+
+    `components` returns how the histories of a component are judged, `traces` how its traces are.
+    """
 
     def make(header: Header, line: int) -> Checker:
         if isinstance(header, HistoryHeader):
-            return _HistoryRun(HistoryChecker(header, options.profile, line))
-        return _TraceRun(TraceChecker(header, options.max_states))
+            component = components(header.component)
+            return HistoryChecker(header, component, options.profile, line)
+        make_checker = traces(header.component)
+        if make_checker is None:
+            raise MalformedError(
+                f"has the component {header.component!r}, of which no trace can be judged yet"
+            )
+        return _TraceRun(make_checker(header, options.max_states))
 
     return make
 
 
-class _HistoryRun(Checker):
-    def __init__(self, checker: HistoryChecker) -> None:
+class _TraceRun:
+    def __init__(self, checker: TraceRunChecker) -> None:
         self._checker = checker
 
     def feed(self, event: Body, line: int) -> None:
-        # A type in a match costs a third of a union in isinstance, and this is every line.
-        match event:
-            case HistoryOp() | HistoryEnd():
-                self._checker.feed(event, line)
-            case _:
-                raise MalformedError("is a line of a trace in a history")
+        assert isinstance(event, TraceEvent | TraceEnd)
+        self._checker.feed(event, line)
 
-    def finish(self, *, cut_off: bool) -> RunVerdict:
-        del cut_off
-        return self._checker.finish()
-
-
-class _TraceRun(Checker):
-    def __init__(self, checker: TraceChecker) -> None:
-        self._checker = checker
-
-    def feed(self, event: Body, line: int) -> None:
-        match event:
-            case TraceEvent() | TraceEnd():
-                self._checker.feed(event, line)
-            case _:
-                raise MalformedError("is a line of a history in a trace")
-
-    def finish(self, *, cut_off: bool) -> RunVerdict:
+    def finish(self, *, cut_off: bool = False) -> RunVerdict:
         if cut_off:
             raise MalformedError("has no end: it was cut off")
         return self._checker.finish()

@@ -1,8 +1,8 @@
 """Sends each line of a file to the checker of its run, and counts every line once."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Protocol
 
 from wheelproof_spec.base.history.lines import (
     HistoryEnd,
@@ -15,7 +15,7 @@ from wheelproof_spec.base.history.lines import (
 )
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.engines.history.line_parser import Event, Rejection, parse_line
+from wheelproof_spec.engines.history.line_parser import Event, Rejection
 
 MOST_OPEN_RUNS = 10_000
 MOST_REJECTIONS = 20
@@ -45,24 +45,30 @@ class FileResult:
     verdicts: list[RunVerdict] = field(default_factory=list[RunVerdict])
 
 
-class Checker(ABC):
-    """A run's checker as the router sees it: it takes the lines of one format."""
+class Checker(Protocol):
+    """A run's checker as the router sees it: it takes the lines of one run, all of one format."""
 
-    @abstractmethod
     def feed(self, event: Body, line: int) -> None:
         """Take the next line; raises MalformedError if it cannot come here."""
+        ...
 
-    @abstractmethod
-    def finish(self, *, cut_off: bool) -> RunVerdict:
+    def finish(self, *, cut_off: bool = False) -> RunVerdict:
         """Return the verdict; raises MalformedError if a run cannot end so."""
+        ...
 
 
 class Router:
     """Judges the runs of one file, which may be interleaved."""
 
-    def __init__(self, source: str, open_run: Callable[[Header, int], Checker]) -> None:
-        """`open_run` makes the checker of a run; it may raise MalformedError."""
+    def __init__(
+        self,
+        source: str,
+        parse: Callable[[bytes], Event | Rejection],
+        open_run: Callable[[Header, int], Checker],
+    ) -> None:
+        """`parse` reads a line, `open_run` makes a run's checker and may raise MalformedError."""
         self.result = FileResult(source)
+        self._parse = parse
         self._open_run = open_run
         self._running: dict[tuple[str, str], Checker] = {}
         self._ended: set[tuple[str, str]] = set()
@@ -73,7 +79,7 @@ class Router:
         result = self.result
         for line in lines:
             result.lines += 1
-            event = parse_line(line) if isinstance(line, bytes) else line
+            event = self._parse(line) if isinstance(line, bytes) else line
             if isinstance(event, Rejection):
                 self._reject(event.problem)
                 continue
@@ -83,11 +89,9 @@ class Router:
             except MalformedError as error:
                 self._reject(str(error))
         self._finish()
+        if not result.lines:
+            self._note("is missing: the file is empty")
         return result
-
-    def note_empty(self) -> None:
-        """Say that the file has no line at all."""
-        self._note("is missing: the file is empty")
 
     def _take(self, event: Event) -> None:
         match event:

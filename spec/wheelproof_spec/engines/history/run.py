@@ -1,94 +1,55 @@
 """Judges one history, whatever component it belongs to, line by line."""
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Protocol
 
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
-from wheelproof_spec.base.contract import HASHED_WHEEL, KAFKA, NEVER_EARLY, TimerContract
-from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock, NoClock, VirtualClock
+from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.base.history.judging import HistoryJudge, RecordedComponent
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.base.run_verdict import Place, RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-)
-from wheelproof_spec.components.accumulator.history.judge import AccumulatorHistoryJudge
-from wheelproof_spec.components.buffer_pool.events import (
-    PoolSettings,
-)
-from wheelproof_spec.components.buffer_pool.history.judge import PoolHistoryJudge
-from wheelproof_spec.components.definitions import COMPONENTS
-from wheelproof_spec.components.purgatory.events import PurgatorySettings
-from wheelproof_spec.components.purgatory.history.judge import PurgatoryHistoryJudge
-from wheelproof_spec.components.timer.events import TimerSettings
-from wheelproof_spec.components.timer.history.judge import TimerHistoryJudge
+from wheelproof_spec.engines.history.routing import Body
 from wheelproof_spec.engines.history.unordered import UnorderedHistoryJudge
 
-PROFILES: Mapping[str, TimerContract] = {
-    one.name: one for one in (KAFKA, NEVER_EARLY, HASHED_WHEEL)
-}
-"""The contracts that a history can be judged by."""
+NO_CALL_CRASHES = "History.NoCallCrashes"
+EVERY_CALL_RETURNS = "History.EveryCallReturns"
 
 CRASHED = "Crashed"
 """The error of a call that ended in what no call may raise: a defect of the implementation."""
 
 MOST_PROCESSES = 100_000
-_RESOLUTION_NS = 1_000_000
-_CALLS = {name: {call.f: call.happens for call in one.calls} for name, one in COMPONENTS.items()}
-
-
-class HistoryJudge(Protocol):
-    """Judges the calls of one component, in the order in which they were recorded."""
-
-    def invoked(self, op: HistoryOp[object]) -> Violation | None:
-        """A call begins."""
-        ...
-
-    def ended(self, op: HistoryOp[object]) -> Violation | None:
-        """Something that happened, and was no call, is over."""
-        ...
-
-    def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call returned with an answer."""
-        ...
-
-    def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call was refused and has had no effect."""
-        ...
-
-    def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
-        """Nobody knows what becomes of a call."""
-        ...
-
-    def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
-        """The history ends."""
-        ...
-
-    def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
-        """Return what was not judged."""
-        ...
+_KAFKA = "kafka"
 
 
 class HistoryChecker:
     """Checks that a history can have been recorded, and lets its judge decide about it."""
 
     def __init__(
-        self, header: HistoryHeader[object], profile: str | None = None, line: int = 0
+        self,
+        header: HistoryHeader[object],
+        component: RecordedComponent,
+        profile: str | None = None,
+        line: int = 0,
     ) -> None:
         """Begin with the header; `profile` replaces the one that it names.
 
         Raises MalformedError if the profile is unknown.
         """
+        definition = component.definition
         self._header = header
-        named = header.profile if isinstance(header.profile, str) else KAFKA.name
-        self._profile = profile or named
-        if self._profile not in PROFILES:
-            known = " and ".join(PROFILES)
+        self._profile = profile or _profile_of(header, definition.profiles)
+        if self._profile not in definition.profiles:
+            known = " and ".join(definition.profiles)
             raise MalformedError(f"names the profile {self._profile!r}; there are {known}")
-        self._judge = _judge_of(header, PROFILES[self._profile])
-        self._known = _CALLS[header.component]
+        self._tally = Tally(clauses_of(definition.clauses, Wire.RECORDED, self._profile))
+        self._judge = self._judge_of(component)
+        self._known = {
+            operation.name: operation.happens
+            for operation in definition.operations_on(Wire.RECORDED)
+        }
         self._asked: dict[str, HistoryOp[object]] = {}
         self._next = 0
         self._end: HistoryEnd | None = None
@@ -101,22 +62,30 @@ class HistoryChecker:
             "info": self._info,
         }
 
-    def feed(self, event: HistoryOp[object] | HistoryEnd, line: int = 0) -> None:
+    def feed(self, event: Body, line: int = 0) -> None:
         """Take the next line; see `RunChecker.feed`."""
-        if isinstance(event, HistoryEnd):
-            self._take_end(event, line)
-            return
-        self._require_place(event)
-        if self._violation is not None:
-            self._step_only(event)
-        else:
-            self._violation = self._steps[event.type](event)
-            if self._violation is not None:
-                self._place = Place(index=event.index, line=line)
-        self._next += 1
+        # A type in a match costs a third of a union in isinstance, and this is every line.
+        match event:
+            case HistoryOp():
+                self._take(event, line)
+            case HistoryEnd():
+                self._take_end(event, line)
+            case _:
+                raise MalformedError("is a line of a trace in a history")
 
-    def finish(self) -> RunVerdict:
-        """Return the verdict."""
+    @property
+    def violation(self) -> Violation | None:
+        """What the history breaks as far as it has come."""
+        return self._violation
+
+    @property
+    def under_way(self) -> int:
+        """How many calls have begun and not ended."""
+        return len(self._asked)
+
+    def finish(self, *, cut_off: bool = False) -> RunVerdict:
+        """Return the verdict; what was cut off is judged as far as it goes."""
+        del cut_off
         failed = self._violation is not None
         return RunVerdict(
             run=self._header.history,
@@ -130,7 +99,24 @@ class HistoryChecker:
             violation=self._violation,
             place=self._place if failed else None,
             notes=() if failed else self._judge.notes(self._end),
+            checked=dict(self._tally.checked),
         )
+
+    def _take(self, event: HistoryOp[object], line: int) -> None:
+        self._require_place(event)
+        if self._violation is not None:
+            self._step_only(event)
+        else:
+            self._violation = self._steps[event.type](event)
+            if self._violation is not None:
+                self._place = Place(index=event.index, line=line)
+        self._next += 1
+
+    def _judge_of(self, component: RecordedComponent) -> HistoryJudge:
+        header = self._header
+        if header.order == "process" or header.clock == "process_ns":
+            return UnorderedHistoryJudge(component.balances, self._tally)
+        return component.judge(header, self._profile, self._tally)
 
     def _verdict(self) -> Verdict:
         if self._violation is not None:
@@ -207,7 +193,7 @@ class HistoryChecker:
 
 def _crashed(asked: HistoryOp[object]) -> Violation:
     return Violation(
-        rule="History.NoCallCrashes",
+        rule=NO_CALL_CRASHES,
         expected=f"{asked.f!r} returns, or is refused for a reason",
         observed=f"the call of {asked.process!r} ended in a defect",
         reason="an error that no rule names is none that a caller can act upon",
@@ -217,45 +203,15 @@ def _crashed(asked: HistoryOp[object]) -> Violation:
 def _stuck(calls: Iterable[HistoryOp[object]]) -> Violation:
     names = ", ".join(f"{call.f!r} of {call.process!r}" for call in calls)
     return Violation(
-        rule="History.EveryCallReturns",
+        rule=EVERY_CALL_RETURNS,
         expected="every call returns",
         observed=f"these never do: {names}",
         reason="each of them waits for what another one would have to do",
     )
 
 
-def _judge_of(header: HistoryHeader[object], contract: TimerContract) -> HistoryJudge:
-    config = header.config
-    if header.order == "process" or header.clock == "process_ns":
-        return UnorderedHistoryJudge()
-    match config:
-        case TimerSettings(tick_ms=tick_ms, start_ms=start_ms):
-            return TimerHistoryJudge(config, _clock_of(header, tick_ms, start_ms, contract))
-        case PurgatorySettings(tick_ms=tick_ms, start_ms=start_ms):
-            return PurgatoryHistoryJudge(config, _clock_of(header, tick_ms, start_ms, contract))
-        case PoolSettings():
-            clock = _clock_of(header, ABSENT, ABSENT, contract)
-            return PoolHistoryJudge(config, clock if isinstance(clock, MonotonicClock) else None)
-        case AccumulatorSettings(start_ms=start_ms):
-            return AccumulatorHistoryJudge(config, _clock_of(header, ABSENT, start_ms, contract))
-        case _:
-            raise TypeError(f"{config!r} configures no component")
-
-
-def _clock_of(
-    header: HistoryHeader[object],
-    tick_ms: int | Absent,
-    start_ms: int | Absent,
-    contract: TimerContract,
-) -> HistoryClock:
-    tick_ms = tick_ms if isinstance(tick_ms, int) else 1
-    match header.clock:
-        case "virtual":
-            return VirtualClock(tick_ms, contract, start_ms if isinstance(start_ms, int) else 0)
-        case "monotonic_ns":
-            resolution_ns = header.clock_resolution_ns
-            if not isinstance(resolution_ns, int):
-                resolution_ns = _RESOLUTION_NS
-            return MonotonicClock(tick_ms, contract, resolution_ns)
-        case _:
-            return NoClock(tick_ms, contract)
+def _profile_of(header: HistoryHeader[object], profiles: tuple[str, ...]) -> str:
+    """Return the profile that a header names; without one a history claims what Kafka keeps."""
+    if isinstance(header.profile, str):
+        return header.profile
+    return _KAFKA if _KAFKA in profiles else profiles[0]

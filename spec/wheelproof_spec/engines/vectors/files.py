@@ -2,14 +2,15 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import format_line, plain
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.base.history.lines import Vector
-from wheelproof_spec.engines.history.line_parser import Rejection, parse_line
+from wheelproof_spec.engines.history.line_parser import Event, Rejection
 from wheelproof_spec.engines.history.reader import read_lines
 
 _REMEDY = "make it again with wheelproof vectors generate"
@@ -31,7 +32,7 @@ def with_hash(vector: Vector[object, object]) -> Vector[object, object]:
 
 def vector_hash(vector: Vector[object, object]) -> str:
     """Return the hash: SHA-256 of the line without it, keys sorted, without spaces."""
-    content = plain(vector)
+    content = plain(vector, Wire.DRIVEN)
     assert isinstance(content, dict)
     del content["hash"]
     text = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
@@ -50,12 +51,15 @@ def find_vector_files(patterns: Sequence[str]) -> list[Path]:
     return sorted(found)
 
 
-def read_vectors(paths: Iterable[Path]) -> Iterator[PublishedVector]:
+def read_vectors(
+    paths: Iterable[Path], parse: Callable[[bytes], Event | Rejection]
+) -> Iterator[PublishedVector]:
     """Yield all vectors in order; raises InputRejectedError with file and line."""
     ids: dict[str, str] = {}
     for path in paths:
         for number, line in enumerate(read_lines(path), start=1):
-            published = _published(str(path), number, line)
+            event = parse(line) if isinstance(line, bytes) else line
+            published = _published(str(path), number, event)
             name, place = published.vector.id, f"{path}:{number}"
             if name in ids:
                 problem = f"the vector {name!r} was at {ids[name]} already"
@@ -66,11 +70,10 @@ def read_vectors(paths: Iterable[Path]) -> Iterator[PublishedVector]:
 
 def write_vectors(path: Path, vectors: Iterable[Vector[object, object]]) -> None:
     """Write a file of vectors."""
-    path.write_bytes(b"".join(format_line(one) for one in vectors))
+    path.write_bytes(b"".join(format_line(vector, Wire.DRIVEN) for vector in vectors))
 
 
-def _published(source: str, number: int, line: bytes | Rejection) -> PublishedVector:
-    event = parse_line(line) if isinstance(line, bytes) else line
+def _published(source: str, number: int, event: Event | Rejection) -> PublishedVector:
     if isinstance(event, Rejection):
         raise InputRejectedError(source, number, f"the line {event.problem}", _REMEDY)
     if not isinstance(event, Vector):

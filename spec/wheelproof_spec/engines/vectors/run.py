@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from wheelproof_spec.base.calls import Request
 from wheelproof_spec.base.codec.writer import plain
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.known_limits import KnownLimit, skips
 from wheelproof_spec.base.port import RefusedError

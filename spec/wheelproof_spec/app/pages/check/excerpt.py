@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.app.recorded import parse_line
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Wire
 from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.history.lines import HistoryOp, TraceEvent
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import parse_object
-from wheelproof_spec.engines.history.line_parser import parse_line
 from wheelproof_spec.engines.history.reader import read_lines
 
 LINES_BEFORE = 40
@@ -63,7 +63,7 @@ def _moments(path: Path, verdict: RunVerdict) -> Iterator[Moment]:
 
 
 def _of_history(number: int, event: HistoryOp[object]) -> Moment:
-    value = plain(event.value)
+    value = plain(event.value, Wire.RECORDED)
     if event.type == "invoke":
         content = _json(value)
         return Moment(
@@ -86,9 +86,9 @@ def _of_history(number: int, event: HistoryOp[object]) -> Moment:
 
 
 def _of_trace(number: int, event: TraceEvent[object, object]) -> Moment:
-    arguments = None if event.args is ABSENT else plain(event.args)
+    arguments = None if event.args is ABSENT else plain(event.args, Wire.RECORDED)
     asked = "" if arguments is None else _json(arguments)
-    seen = "" if event.obs is ABSENT else f" observed {_json(plain(event.obs))}"
+    seen = "" if event.obs is ABSENT else f" observed {_json(plain(event.obs, Wire.RECORDED))}"
     return Moment(
         line=number,
         lane=event.thread,

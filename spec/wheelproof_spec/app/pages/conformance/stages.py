@@ -5,45 +5,19 @@ the one that fails.
 """
 
 import json
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
-
-from markupsafe import Markup
 
 from wheelproof.errors import WheelproofError
-from wheelproof_spec.base.drawing import NOTHING
+from wheelproof_spec.app.parts import view_of
+from wheelproof_spec.base.drawing import NOTHING, CaseView, Markup
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError, as_object, parse_object
-from wheelproof_spec.components.accumulator.calls import ACCUMULATOR
-from wheelproof_spec.components.accumulator.view import AccumulatorView
-from wheelproof_spec.components.buffer_pool.calls import BUFFER_POOL
-from wheelproof_spec.components.buffer_pool.view import PoolView
-from wheelproof_spec.components.purgatory.calls import PURGATORY
-from wheelproof_spec.components.purgatory.view import PurgatoryView
-from wheelproof_spec.components.timer.calls import TIMER
-from wheelproof_spec.components.timer.view import TimerView
 from wheelproof_spec.engines.drive.answers import refusal_fields
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 from wheelproof_spec.engines.drive.result import ConformanceFailure
 
 MOST_STAGES = 60
 """How many steps are drawn of a long case: its last ones."""
-
-
-class CaseView(Protocol):
-    """A component whose state can be looked at."""
-
-    def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
-        """Make the call that a request asks for and return what is expected of it.
-
-        `answer` is what the implementation said, empty if it is not known. Raises RefusedError.
-        """
-        ...
-
-    def picture(self) -> Markup:
-        """Return the state after the last call."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,17 +49,12 @@ class Stage:
     followed: bool
 
 
-VIEWS: Mapping[str, Callable[[str], CaseView]] = {
-    TIMER: TimerView,
-    PURGATORY: PurgatoryView,
-    BUFFER_POOL: PoolView,
-    ACCUMULATOR: AccumulatorView,
-}
-
-
 def stages_of(component: str, profile: str, failure: ConformanceFailure) -> tuple[Stage, ...]:
     """Return the steps of a failing case, at most the last MOST_STAGES."""
-    view = VIEWS[component](profile)
+    make_view = view_of(component)
+    if make_view is None:
+        return ()
+    view = make_view(profile)
     answers = [*failure.answers, *[""] * (len(failure.lines) - len(failure.answers))]
     found: list[Stage] = []
     lost = False

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from wheelproof_spec.components.buffer_pool.calls import PoolConfig
-from wheelproof_spec.components.buffer_pool.oracle import PoolFault
+from wheelproof_spec.components.buffer_pool.component import PoolConfig, PoolFault
 
 _GIB = 2**30
 

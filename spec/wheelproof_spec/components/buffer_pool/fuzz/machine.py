@@ -4,22 +4,23 @@ from collections.abc import Iterator
 
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.buffer_pool.bug_table import BUGS
+from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
 from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
-from wheelproof_spec.components.buffer_pool.oracle import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.bugs import BUFFER_POOL_BUGS, find_bug
-from wheelproof_spec.engines.fuzz.order import FuzzOrder
+from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 
 
 def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     """Fuzz the buffer pool; raises UsageError if it has no such bug."""
-    bug = None if order.bug is None else find_bug(BUFFER_POOL_BUGS, order.bug)
+    bug = None if order.bug is None else find_bug(BUGS, order.bug)
     pool_class = BufferPool if bug is None else bug.pool_class
     if order.threads == "none":
         yield run_pool_fuzz(
             ReferencePoolPort(pool_class),
-            contract=LONGEST_WAITING_FIRST,
+            profile=LONGEST_WAITING_FIRST,
             cases=order.cases,
             seed=order.seed,
             seconds=order.seconds,
@@ -35,3 +36,6 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         repeat=order.repeat,
         progress=order.progress,
     )
+
+
+MACHINE = Machine(name="buffer_pool", threads=("none", "real"), reports=reports)

@@ -9,19 +9,18 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.components.buffer_pool.calls import (
-    Advance,
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.buffer_pool.component import (
     Allocate,
     CallId,
-    Close,
     Deallocate,
-    Interrupt,
     PoolCall,
     PoolConfig,
+    PoolFault,
     PoolPort,
-    Reset,
 )
 from wheelproof_spec.components.buffer_pool.fuzz.domain import (
     Amount,
@@ -31,8 +30,7 @@ from wheelproof_spec.components.buffer_pool.fuzz.domain import (
     pool_configs,
     timeouts,
 )
-from wheelproof_spec.components.buffer_pool.judge import PoolJudge
-from wheelproof_spec.components.buffer_pool.oracle import PoolContract, PoolFault
+from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 
@@ -44,18 +42,19 @@ _RARELY = (True, False, False, False, False)
 def run_pool_fuzz(
     port: PoolPort,
     *,
-    contract: PoolContract,
+    profile: str,
     cases: int,
     seed: int,
     limits: PoolDomain = _DEFAULT_DOMAIN,
+    tally: Tally | None = None,
     seconds: float | None = None,
     repeat: str = "wheelproof fuzz buffer_pool --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Drive `port` through `cases` random cases and judge it by `contract`; see `run_machine`."""
+    """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "buffer pool, sequential",
-        lambda recorder: pool_machine(port, contract, limits, recorder),
+        lambda recorder: pool_machine(port, profile, tally or Tally(), limits, recorder),
         first_seed=seed,
         cases=cases,
         seconds=seconds,
@@ -65,7 +64,7 @@ def run_pool_fuzz(
 
 
 def pool_machine(
-    port: PoolPort, contract: PoolContract, domain: PoolDomain, recorder: Recorder
+    port: PoolPort, profile: str, tally: Tally, domain: PoolDomain, recorder: Recorder
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
@@ -74,7 +73,7 @@ def pool_machine(
 
         def __init__(self) -> None:
             super().__init__()
-            self._judge = PoolJudge(contract)
+            self._judge = LedgerPool(profile, tally)
             self._given_back: list[CallId] = []
             self._running = False
             self._closed = False
@@ -106,17 +105,17 @@ def pool_machine(
         def deallocate(self, data: st.DataObject) -> None:
             name = data.draw(st.sampled_from(self._judge.lent()))
             self._given_back.append(name)
-            self._call(Deallocate(call=name))
+            self._call(Deallocate(buffer=name))
 
         @precondition(lambda self: domain.twice and bool(self._given_back))
         @rule(data=st.data())
         def deallocate_again(self, data: st.DataObject) -> None:
-            self._call(Deallocate(call=data.draw(st.sampled_from(self._given_back))))
+            self._call(Deallocate(buffer=data.draw(st.sampled_from(self._given_back))))
 
         @precondition(lambda self: bool(self._judge.waiting()))
         @rule(data=st.data())
         def interrupt(self, data: st.DataObject) -> None:
-            self._call(Interrupt(call=data.draw(st.sampled_from(self._judge.waiting()))))
+            self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
 
         @rule(jump_ms=st.sampled_from((0, 1, 4, 1_000)))
         def advance(self, jump_ms: int) -> None:
@@ -132,13 +131,15 @@ def pool_machine(
         def teardown(self) -> None:
             """Give everything back and let time pass: nobody waits, and all memory is there."""
             while self._running and self._judge.lent():
-                self._call(Deallocate(call=self._judge.lent()[0]))
+                self._call(Deallocate(buffer=self._judge.lent()[0]))
             if self._running:
                 self._call(Advance(to_ms=self._judge.now_ms + _LONGER_THAN_ANY_WAIT_MS))
 
         def _allocate(self, size: int, timeout_ms: int, fault: PoolFault | None) -> None:
             name = f"a{self._calls}"
-            self._call(Allocate(call=name, size=size, timeout_ms=timeout_ms, fault=fault))
+            self._call(
+                Allocate(buffer=name, size=size, max_time_to_block_ms=timeout_ms, fault=fault)
+            )
 
         def _call(self, call: PoolCall) -> None:
             self._calls += 1

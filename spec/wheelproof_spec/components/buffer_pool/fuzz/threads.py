@@ -1,38 +1,40 @@
-"""The threaded machine of the buffer pool: threads that take memory and give it back.
+"""Threads that take memory of a pool and give it back, interrupt each other and close the pool.
 
-After each burst all memory is there again and nobody waits; meanwhile no more is lent than there
-is, and nobody who waits long enough goes away with nothing (semantics.md 3.9). Threads interrupt
-each other and close the pool: the next burst has a new one.
+What they do is recorded, and the history judge says whether the pool may have done so. After each
+burst all memory is looked at, and the queue: nobody waits then. A pool that was closed makes room
+for a new one.
 """
 
 import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from hypothesis import strategies as st
 
-from wheelproof.errors import ThreadInterruptedError
-from wheelproof.producer import (
-    BufferExhaustedError,
-    BufferPool,
-    ByteBuffer,
-    ProducerClosedError,
-)
+from wheelproof.producer import BufferPool, ByteBuffer
 from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.buffer_pool.oracle import PoolClause
-from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    PoolConfig,
+    Queued,
+    WaitingThreads,
+)
+from wheelproof_spec.components.buffer_pool.history import RECORDED
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
+from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
-_PATIENCE_MS = 15_000
-"""Far longer than a burst takes: who waits this long waits in vain."""
+_TIMEOUTS_MS = {"patiently": 600_000, "hastily": 1, "never": 0}
+"""Who is patient waits longer than a burst may take: if nothing comes, the burst is stuck."""
 
 
 def run_threaded_pool_fuzz(
@@ -59,103 +61,73 @@ def run_threaded_pool_fuzz(
 
 
 class PoolUnderTest:
-    """A pool, and what its threads hold of it."""
+    """A pool whose threads record what they do."""
 
     def __init__(self, pool_class: type[BufferPool], case: ThreadedCase) -> None:
-        setup = dict(case.setup)
-        self._total = setup["total_memory"]
-        self._lock = threading.Lock()
-        self._held = 0
+        self._pool_class = pool_class
+        self._config = PoolConfig(**dict(case.setup))
         self._failing = threading.local()
-        self._violation: Violation | None = None
-        self._interruptions = Interruptions()
-        self._make = partial(
-            pool_class, self._total, setup["poolable_size"], allocator=self._allocate
-        )
         self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
         self._open()
 
     def run(self, burst: Burst) -> Violation | None:
-        """Run one burst and judge what was seen."""
+        """Run one burst and return what the history breaks."""
         self._interruptions = Interruptions()
-        if self._closing:
+        programs = [[partial(self._call, words) for words in program] for program in burst]
+        violation = self._bursts.run(programs, self._look)
+        if violation is None and self._closed:
+            violation = self._bursts.finish()
             self._open()
-        try:
-            run_burst([[partial(self._call, words) for words in program] for program in burst])
-        except BurstError as error:
-            return replace(error.violation, rule=PoolClause.NO_LOST_WAKE_UP)
-        return self._violation or self._leftover()
+        return violation
 
     def _open(self) -> None:
-        self._closing = self._closed = False
+        self._closed = False
+        self._bursts = JudgedBursts(RECORDED, self._config)
         with use_runtime(self._runtime):
-            self._pool = self._make()
+            self._pool = self._pool_class(
+                self._config.total_memory, self._config.poolable_size, allocator=self._allocate
+            )
 
     def _call(self, words: str) -> None:
-        self._interruptions.join_in()
+        recorder = self._bursts.recorder
+        self._interruptions.join_in(recorder.process())
         match words.split(" "):
             case ["interrupt", number]:
-                self._interruptions.interrupt(int(number))
+                victim = self._interruptions.victim(int(number))
+                recorder.do(Interrupt(name=victim.name), victim.interrupt)
             case ["close"]:
-                self._closing = True
-                self._pool.close()
                 self._closed = True
+                recorder.do(Close(), self._pool.close)
             case [verb, size, timeout]:
-                self._use(verb, int(size) % (self._total + 1), timeout, words)
+                self._use(verb, int(size) % (self._config.total_memory + 1), timeout)
             case _:
                 raise AssertionError(words)
 
-    def _use(self, verb: str, size: int, timeout: str, words: str) -> None:
-        closed_before = self._closed
+    def _use(self, verb: str, size: int, timeout: str) -> None:
+        recorder = self._bursts.recorder
         self._failing.now = verb == "fail"
-        timeout_ms = _PATIENCE_MS if timeout == "patiently" else 0 if timeout == "never" else 1
-        try:
-            buffer = self._pool.allocate(size, timeout_ms)
-        except MemoryError:
-            return
-        except BufferExhaustedError:
-            if timeout_ms == _PATIENCE_MS:
-                self._note(PoolClause.NO_LOST_WAKE_UP, f"{words}: nothing came")
-            return
-        except ProducerClosedError:
-            if not self._closing:
-                self._note(PoolClause.ENDS_FOR_A_REASON, f"{words}: closed, but nobody closes")
-            return
-        except ThreadInterruptedError:
-            if not self._interruptions.allow():
-                self._note(PoolClause.ENDS_FOR_A_REASON, f"{words}: nobody interrupted it")
-            return
-        if closed_before:
-            self._note(PoolClause.CLOSE_RELEASES, f"{words}: served by a pool that was closed")
-        self._hold(size, words)
-        self._hold(-size, words)
-        self._pool.deallocate(buffer)
+        asked = Allocate(size=size, max_time_to_block_ms=_TIMEOUTS_MS[timeout])
+        buffers: list[ByteBuffer] = []
 
-    def _hold(self, size: int, words: str) -> None:
-        with self._lock:
-            self._held += size
-            if self._held > self._total:
-                self._note(PoolClause.NO_MORE_THAN_TOTAL, f"{words}: {self._held} bytes are lent")
+        def allocate() -> Allocated:
+            buffer = self._pool.allocate(asked.size, asked.max_time_to_block_ms)
+            buffers.append(buffer)
+            return Allocated(buffer=f"b{id(buffer)}", size=buffer.capacity)
+
+        recorder.call(asked, allocate)
+        for buffer in buffers:
+            returned = Deallocate(buffer=f"b{id(buffer)}", size=buffer.capacity)
+            recorder.do(returned, partial(self._pool.deallocate, buffer))
 
     def _allocate(self, size: int) -> ByteBuffer:
         if self._failing.now:
             raise MemoryError
         return allocate_stand_in(size)
 
-    def _leftover(self) -> Violation | None:
-        usage = self._pool.usage()
-        if usage.waiting == 0 and usage.non_pooled + usage.pooled == self._total:
-            return None
-        self._note(PoolClause.MEMORY_IS_CONSERVED, str(usage))
-        return self._violation
-
-    def _note(self, clause: PoolClause, observed: str) -> None:
-        self._violation = Violation(
-            rule=clause,
-            expected=f"{self._total} bytes for threads that give back what they take",
-            observed=observed,
-            reason="a burst of threads has shown it",
-        )
+    def _look(self) -> None:
+        recorder, pool = self._bursts.recorder, self._pool
+        recorder.call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
+        recorder.call(Queued(), lambda: WaitingThreads(count=pool.queued()))
 
 
 _QUIET = ("use 1 hastily",) * 3

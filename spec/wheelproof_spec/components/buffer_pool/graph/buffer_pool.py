@@ -22,7 +22,7 @@ from wheelproof_spec.components.buffer_pool.graph.view import CLOCK, BufferPoolV
 from wheelproof_spec.engines.explore.program import Action, Scenario, choose
 from wheelproof_spec.engines.explore.settings import Settings
 from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
-from wheelproof_spec.engines.tlc.values import ModelValue, Value, make_function
+from wheelproof_spec.engines.tlc.states import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
 FOREVER = 1_000

@@ -25,7 +25,7 @@ def buffer_pool_model(name: str, summary: str, borrowers: Borrowers) -> GraphMod
     )
 
 
-POOL_MODELS: tuple[GraphModel, ...] = (
+COMPARISONS: tuple[GraphModel, ...] = (
     buffer_pool_model(
         "pool-two-clients",
         "two threads: two sizes each, so that buffers are reused and broken up",

@@ -23,7 +23,7 @@ from wheelproof_spec.engines.explore.model import MADE_BITS, ModelThread
 from wheelproof_spec.engines.explore.thread_steps import Life, ThreadHandle
 from wheelproof_spec.engines.graph.names import attributes, members
 from wheelproof_spec.engines.graph.subject import Moment, Step
-from wheelproof_spec.engines.tlc.values import ModelValue, State, make_function
+from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
 
 CLOCK = "clock"
 _NONE = ModelValue(name="None")

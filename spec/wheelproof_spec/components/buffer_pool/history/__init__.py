@@ -1,1 +1,34 @@
 """The judge of a pool's recorded history."""
+
+from wheelproof_spec.base.component import any_definition
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.history.clock import MonotonicClock, clock_of
+from wheelproof_spec.base.history.judging import Balance, Counted, HistoryJudge, RecordedComponent
+from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.buffer_pool.component import DEFINITION, PoolClause, PoolConfig
+from wheelproof_spec.components.buffer_pool.history.judge import PoolHistoryJudge
+
+
+def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
+    # Who is served first is not judged, so the profiles do not differ.
+    del profile
+    assert isinstance(header.config, PoolConfig)
+    clock = clock_of(header, KAFKA)
+    real = clock if isinstance(clock, MonotonicClock) else None
+    return PoolHistoryJudge(header.config, real, tally)
+
+
+RECORDED = RecordedComponent(
+    definition=any_definition(DEFINITION),
+    judge=_judge,
+    balances=(
+        Balance(
+            clause=PoolClause.TAKES_BACK_ONLY_LOANS,
+            what="returns",
+            room="loans",
+            makes_room=Counted(operation="allocate", field="buffer", at="ok", of="answer"),
+            uses=(Counted(operation="deallocate", field="buffer", at="ok"),),
+        ),
+    ),
+)

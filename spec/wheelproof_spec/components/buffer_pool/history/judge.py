@@ -7,31 +7,44 @@ allocation take effect as late as it can and every return as early. Who was told
 exhausted needs a moment at which it was, or others who wait.
 """
 
+from collections import Counter
+
+from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
 from wheelproof_spec.base.history.clock import NEVER, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAnswer,
-    AllocateAsked,
-    DeallocateAsked,
-    MemoryAnswer,
-    PoolSettings,
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    PoolClause,
+    PoolConfig,
+    Queued,
+    WaitingThreads,
 )
-from wheelproof_spec.components.buffer_pool.history.ledger import BusyPeriod, Ledger, Loan, Request
+from wheelproof_spec.components.buffer_pool.history.ledger import (
+    BusyPeriod,
+    Ledger,
+    Loan,
+    Request,
+)
 
 CLOSED = "Closed"
 EXHAUSTED = "Exhausted"
 TOO_LARGE = "IllegalArgument"
+INTERRUPTED = "Interrupted"
 
 
 class PoolHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
-    def __init__(self, settings: PoolSettings, clock: MonotonicClock | None) -> None:
+    def __init__(self, config: PoolConfig, clock: MonotonicClock | None, tally: Tally) -> None:
         """Begin; without a real clock, how long anybody waited is not judged."""
+        self._tests = tally.tests
         self._clock = clock
-        self._total = settings.total
-        self._ledger = Ledger(settings.total)
+        self._total = config.total_memory
+        self._ledger = Ledger(config.total_memory)
         self._loans: dict[str, Loan] = {}
         self._returns: dict[int, Loan | None] = {}
         self._requests: dict[int, Request] = {}
@@ -40,17 +53,25 @@ class PoolHistoryJudge:
         self._busy = BusyPeriod()
         self._undecided = 0
         self._exhausted = 0
+        self._most_waiting: dict[int, int] = {}
+        """The most calls that were under way during each open look at the queue."""
+        self._interrupts: Counter[str] = Counter()
+        """How often each process was interrupted, and has not said so."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """A call begins."""
         value = op.value
-        if isinstance(value, AllocateAsked):
+        if isinstance(value, Allocate):
             self._request(op, value)
-        elif isinstance(value, DeallocateAsked):
+        elif isinstance(value, Deallocate):
             self._begin_return(op.index, value)
-        elif op.f == "available_memory":
+        elif isinstance(value, AvailableMemory):
             self._ledger.look(op.index)
-        elif self._closing is None:
+        elif isinstance(value, Queued):
+            self._most_waiting[op.index] = len(self._requests)
+        elif isinstance(value, Interrupt):
+            self._interrupts[value.name] += 1
+        elif isinstance(value, Close) and self._closing is None:
             self._closing = op.index
         return None
 
@@ -62,27 +83,29 @@ class PoolHistoryJudge:
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """A call returned with an answer."""
         value, answer = asked.value, op.value
-        if isinstance(value, AllocateAsked):
-            assert isinstance(answer, AllocateAnswer)
+        if isinstance(value, Allocate):
+            assert isinstance(answer, Allocated)
             return self._lend(asked.index, value, answer)
-        if isinstance(value, DeallocateAsked):
+        if isinstance(value, Deallocate):
             return self._end_return(asked.index, value)
-        if isinstance(answer, MemoryAnswer):
-            return self._judge_look(asked.index, answer.bytes)
-        if self._closed is None:
+        if isinstance(answer, Memory):
+            return self._judge_look(asked.index, answer.size)
+        if isinstance(answer, WaitingThreads):
+            return self._judge_queue(asked.index, answer.count)
+        if isinstance(value, Close) and self._closed is None:
             self._closed = op.index
         return None
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         """A call was refused and has had no effect."""
         value = asked.value
-        if isinstance(value, AllocateAsked):
+        if isinstance(value, Allocate):
             request = self._requests.pop(asked.index)
-            self._ledger.change(0, -value.bytes)
+            self._ledger.change(0, -value.size)
             return self._judge_refusal(request, op)
-        if isinstance(value, DeallocateAsked):
+        if isinstance(value, Deallocate):
             return self._refuse_return(asked.index, value)
-        self._ledger.looks.pop(asked.index, None)
+        self._forget_look(asked.index)
         return None
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
@@ -91,7 +114,7 @@ class PoolHistoryJudge:
         request = self._requests.pop(asked.index, None)
         if request is not None:
             self._granted(request)
-        self._ledger.looks.pop(asked.index, None)
+        self._forget_look(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """The history ends; every loan may still be out."""
@@ -109,18 +132,20 @@ class PoolHistoryJudge:
             )
         return tuple(found)
 
-    def _request(self, op: HistoryOp[object], value: AllocateAsked) -> None:
+    def _request(self, op: HistoryOp[object], value: Allocate) -> None:
         ledger, clock = self._ledger, self._clock
         until = -NEVER
         if clock is not None:
             clock.at(op.time_ns)
-            until = clock.low + value.max_block_ms
+            until = clock.low + value.max_time_to_block_ms
         alone = not self._requests
-        mine = Request(op.index, value.bytes, ledger.certain, ledger.possible, until, alone)
+        mine = Request(op.index, value.size, ledger.certain, ledger.possible, until, alone)
         for other in self._requests.values():
             other.alone = False
         self._requests[op.index] = mine
-        ledger.change(0, value.bytes)
+        for look, most in self._most_waiting.items():
+            self._most_waiting[look] = max(most, len(self._requests))
+        ledger.change(0, value.size)
 
     def _granted(self, request: Request) -> None:
         """Somebody got memory, behind whom all others who asked meanwhile may have waited."""
@@ -143,38 +168,44 @@ class PoolHistoryJudge:
             return False
         return bool(busy.refused)
 
-    def _lend(self, call: int, value: AllocateAsked, answer: AllocateAnswer) -> Violation | None:
+    def _lend(self, call: int, value: Allocate, answer: Allocated) -> Violation | None:
         ledger = self._ledger
         request = self._requests.pop(call)
-        if answer.bytes != value.bytes:
+        self._tests(PoolClause.LENDS_WHAT_WAS_ASKED)
+        if answer.size != value.size:
             return Violation(
-                rule="BufferPool.LendsWhatWasAskedFor",
-                expected=f"a buffer of {value.bytes} bytes",
-                observed=f"{answer.buffer!r} of {answer.bytes} bytes",
+                rule=PoolClause.LENDS_WHAT_WAS_ASKED,
+                expected=f"a buffer of {value.size} bytes",
+                observed=f"{answer.buffer!r} of {answer.size} bytes",
                 reason="the size of a buffer is the one that was asked for",
             )
         holder = self._loans.get(answer.buffer)
+        self._tests(PoolClause.LENDS_ONCE)
         if holder is not None and not holder.returning:
             return Violation(
-                rule="BufferPool.LendsABufferOnce",
+                rule=PoolClause.LENDS_ONCE,
                 expected=f"a buffer that is not lent, so not {answer.buffer!r}",
                 observed=f"{answer.buffer!r} was lent again",
                 reason=f"{answer.buffer!r} has not been given back",
             )
-        self._loans[answer.buffer] = Loan(value.bytes)
-        ledger.change(value.bytes, 0)
+        self._loans[answer.buffer] = Loan(value.size)
+        ledger.change(value.size, 0)
         self._granted(request)
+        self._tests(PoolClause.NO_MORE_THAN_TOTAL)
         if ledger.certain > self._total:
             return Violation(
-                rule="BufferPool.NeverLendsMoreThanItHas",
+                rule=PoolClause.NO_MORE_THAN_TOTAL,
                 expected=f"at most {self._total} bytes are lent",
                 observed=f"{ledger.certain} bytes are lent for certain",
-                reason=f"{answer.buffer!r} of {value.bytes} bytes was lent though only "
-                f"{self._total - ledger.certain + value.bytes} bytes can have been left",
+                reason=f"{answer.buffer!r} of {value.size} bytes was lent though only "
+                f"{self._total - ledger.certain + value.size} bytes can have been left",
             )
-        if self._closed is not None and self._closed < call:
+        if self._closed is None:
+            return None
+        self._tests(PoolClause.CLOSE_RELEASES)
+        if self._closed < call:
             return Violation(
-                rule="BufferPool.LendsNothingAfterClose",
+                rule=PoolClause.CLOSE_RELEASES,
                 expected="the allocation is refused",
                 observed=f"{answer.buffer!r} was lent",
                 reason="close had returned before the allocation began",
@@ -183,17 +214,28 @@ class PoolHistoryJudge:
 
     def _judge_refusal(self, request: Request, op: HistoryOp[object]) -> Violation | None:
         error = op.error
+        self._tests(PoolClause.ENDS_FOR_A_REASON)
         if error == CLOSED and self._closing is None:
             return Violation(
-                rule="BufferPool.RefusesOnlyAfterClose",
-                expected=f"{request.bytes} bytes are lent",
+                rule=PoolClause.ENDS_FOR_A_REASON,
+                expected=f"{request.size} bytes are lent",
                 observed="refused because the pool is closed",
                 reason="close has not been called",
             )
-        if error == TOO_LARGE and request.bytes <= self._total:
+        if error == INTERRUPTED:
+            self._interrupts[op.process] -= 1
+            if self._interrupts[op.process] < 0:
+                return Violation(
+                    rule=PoolClause.ENDS_FOR_A_REASON,
+                    expected=f"{request.size} bytes are lent",
+                    observed="the call ended as if its thread had been interrupted",
+                    reason=f"{op.process!r} was not interrupted as often as that",
+                )
+        self._tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
+        if error == TOO_LARGE and request.size <= self._total:
             return Violation(
-                rule="BufferPool.AcceptsItsDomain",
-                expected=f"{request.bytes} bytes are lent",
+                rule=PoolClause.KEEPS_TO_ITS_DOMAIN,
+                expected=f"{request.size} bytes are lent",
                 observed="refused as too much",
                 reason=f"the pool has {self._total} bytes in all",
             )
@@ -205,19 +247,20 @@ class PoolHistoryJudge:
 
     def _judge_exhausted(self, request: Request, index: int) -> Violation | None:
         self._exhausted += 1
+        self._tests(PoolClause.NO_LOST_WAKE_UP)
         busy = self._busy
-        if request.met_grant or request.certain + request.bytes > self._total:
+        if request.met_grant or request.certain + request.size > self._total:
             busy.excused = True
         else:
             busy.refused.append(index)
             # Returns that were under way when it began may have taken effect late.
-            busy.excused = busy.excused or request.possible + request.bytes > self._total
+            busy.excused = busy.excused or request.possible + request.size > self._total
         if not self._end_busy_period():
             return None
         reason = "nobody else asked for any" if request.alone else "all who asked were refused"
         return Violation(
-            rule="BufferPool.ExhaustedOnlyWithoutMemory",
-            expected=f"{request.bytes} bytes are lent",
+            rule=PoolClause.NO_LOST_WAKE_UP,
+            expected=f"{request.size} bytes are lent",
             observed="refused because memory is exhausted",
             reason=f"at most {request.possible} of {self._total} bytes can have been lent, and "
             f"{reason}",
@@ -228,28 +271,30 @@ class PoolHistoryJudge:
         if clock is None:
             return None
         clock.at(op.time_ns)
+        self._tests(PoolClause.WAIT_IS_BOUNDED)
         if clock.high >= request.patient_until_ms:
             return None
         return Violation(
-            rule="BufferPool.WaitsAsLongAsItMay",
-            expected=f"{request.bytes} bytes are waited for as long as that is allowed",
+            rule=PoolClause.WAIT_IS_BOUNDED,
+            expected=f"{request.size} bytes are waited for as long as that is allowed",
             observed=f"refused {request.patient_until_ms - clock.high} ms earlier, or more",
             reason="a time-out lasts at least its limit (semantics.md 3.3, 5)",
         )
 
-    def _begin_return(self, call: int, value: DeallocateAsked) -> None:
+    def _begin_return(self, call: int, value: Deallocate) -> None:
         loan = self._loans.get(value.buffer)
         self._returns[call] = loan
         if loan is not None:
             if not loan.returning:
-                self._ledger.change(-loan.bytes, 0)
+                self._ledger.change(-loan.size, 0)
             loan.returning += 1
 
-    def _end_return(self, call: int, value: DeallocateAsked) -> Violation | None:
+    def _end_return(self, call: int, value: Deallocate) -> Violation | None:
         loan = self._returns.pop(call)
+        self._tests(PoolClause.TAKES_BACK_ONLY_LOANS)
         if loan is None or loan.returned:
             return Violation(
-                rule="BufferPool.TakesBackOnlyWhatIsLent",
+                rule=PoolClause.TAKES_BACK_ONLY_LOANS,
                 expected=f"the return of {value.buffer!r} is refused",
                 observed=f"{value.buffer!r} was taken back",
                 reason=f"{value.buffer!r} is not lent"
@@ -258,39 +303,59 @@ class PoolHistoryJudge:
             )
         loan.returned = True
         loan.returning -= 1
-        self._ledger.change(0, -loan.bytes)
+        self._ledger.change(0, -loan.size)
         if self._loans.get(value.buffer) is loan:
             del self._loans[value.buffer]
-        if isinstance(value.bytes, int) and value.bytes != loan.bytes:
+        if isinstance(value.size, int):
+            self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
+        if isinstance(value.size, int) and value.size != loan.size:
             return Violation(
-                rule="BufferPool.TakesBackWhatItLent",
-                expected=f"{value.buffer!r} is given back with {loan.bytes} bytes",
-                observed=f"{value.bytes} bytes were taken back",
+                rule=PoolClause.TAKES_BACK_WHAT_IT_LENT,
+                expected=f"{value.buffer!r} is given back with {loan.size} bytes",
+                observed=f"{value.size} bytes were taken back",
                 reason="the ledger no longer adds up to the total",
             )
         return None
 
-    def _refuse_return(self, call: int, value: DeallocateAsked) -> Violation | None:
+    def _refuse_return(self, call: int, value: Deallocate) -> Violation | None:
         loan = self._returns.pop(call)
         if loan is None or loan.returned:
             return None
         loan.returning -= 1
         if loan.returning:
             return None
-        self._ledger.change(loan.bytes, 0)
+        self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
+        self._ledger.change(loan.size, 0)
         return Violation(
-            rule="BufferPool.TakesBackWhatItLent",
+            rule=PoolClause.TAKES_BACK_WHAT_IT_LENT,
             expected=f"{value.buffer!r} is taken back",
             observed="its return was refused",
             reason=f"{value.buffer!r} is lent, and no other call has given it back",
         )
 
+    def _forget_look(self, call: int) -> None:
+        self._ledger.looks.pop(call, None)
+        self._most_waiting.pop(call, None)
+
+    def _judge_queue(self, call: int, count: int) -> Violation | None:
+        most = self._most_waiting.pop(call)
+        self._tests(PoolClause.WAITERS_ARE_LIVE)
+        if count <= most:
+            return None
+        return Violation(
+            rule=PoolClause.WAITERS_ARE_LIVE,
+            expected=f"at most {most} threads wait",
+            observed=f"{count} threads",
+            reason="the queue has threads that wait for nothing any more",
+        )
+
     def _judge_look(self, call: int, size: int) -> Violation | None:
         least, most = self._ledger.looks.pop(call)
+        self._tests(PoolClause.MEMORY_IS_CONSERVED)
         if least <= size <= most:
             return None
         return Violation(
-            rule="BufferPool.MemoryIsConserved",
+            rule=PoolClause.MEMORY_IS_CONSERVED,
             expected=f"{least} to {most} bytes are available",
             observed=f"{size} bytes",
             reason="what is available and what is lent add up to the total",

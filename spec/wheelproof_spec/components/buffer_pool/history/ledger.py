@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 class Loan:
     """A buffer that is lent."""
 
-    bytes: int
+    size: int
     returning: int = 0
     """Calls of deallocate under way for it."""
     returned: bool = False
@@ -18,7 +18,7 @@ class Request:
     """A call of allocate under way."""
 
     call: int
-    bytes: int
+    size: int
     certain: int
     """The most that was lent for certain while the call was under way."""
     possible: int

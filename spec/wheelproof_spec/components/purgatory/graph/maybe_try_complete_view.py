@@ -17,7 +17,7 @@ from wheelproof.sync.protocols import LockView
 from wheelproof_spec.engines.graph.cells import number_in, value_in
 from wheelproof_spec.engines.graph.names import attributes
 from wheelproof_spec.engines.graph.subject import Moment, Step
-from wheelproof_spec.engines.tlc.values import ModelValue, State, make_function
+from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
 
 LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"
 

@@ -32,7 +32,7 @@ from wheelproof_spec.engines.explore.programs.making import discarding
 from wheelproof_spec.engines.explore.settings import Settings
 from wheelproof_spec.engines.graph.names import attributes, members
 from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
-from wheelproof_spec.engines.tlc.values import ModelValue, Value, make_function
+from wheelproof_spec.engines.tlc.states import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
 _NOW = Millis(0)

@@ -25,7 +25,7 @@ from wheelproof_spec.engines.explore.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.cells import identity_of, is_dict, number_in, value_in
 from wheelproof_spec.engines.graph.names import attributes
 from wheelproof_spec.engines.graph.subject import Moment, Step
-from wheelproof_spec.engines.tlc.values import ModelValue, State, Value, make_function
+from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
 
 LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"
 

@@ -34,7 +34,7 @@ from wheelproof_spec.engines.explore.settings import Settings
 from wheelproof_spec.engines.graph.names import attributes
 from wheelproof_spec.engines.graph.projected import only
 from wheelproof_spec.engines.graph.subject import GraphProgram, Moment, Step, Subject
-from wheelproof_spec.engines.tlc.values import ModelValue, State, Value, entries, make_function
+from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, entries, make_function
 
 NONE = ModelValue(name="None")
 EXPIRED = ModelValue(name="Expired")

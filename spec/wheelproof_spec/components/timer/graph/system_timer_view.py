@@ -42,7 +42,7 @@ from wheelproof_spec.components.timer.graph.system_timer_module import IDLE
 from wheelproof_spec.engines.explore.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.graph.names import attributes, members
 from wheelproof_spec.engines.graph.subject import Moment, Step
-from wheelproof_spec.engines.tlc.values import State, Value, make_function
+from wheelproof_spec.engines.tlc.states import State, Value, make_function
 
 CLOCK = "clock"
 """The name of the thread that lets time go on."""

@@ -13,7 +13,7 @@ An absent field means: not observed. Parsing is strict on both sides.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.strict_json import (
     JsonObject,
     MalformedError,
@@ -27,8 +27,6 @@ from wheelproof_spec.base.strict_json import (
 )
 
 SCHEMA = "wheelproof.driver/1"
-VIRTUAL_TIME = "virtual_time"
-"""The capability to run on a clock that only `advance` moves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
 
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.engines.drive.driver.session import DriverSession

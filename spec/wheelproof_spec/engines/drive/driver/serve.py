@@ -2,15 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import BinaryIO, TypeVar
+from typing import BinaryIO
 
-from wheelproof_spec.base.calls import Request, component_of
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.component import VIRTUAL_TIME, CallT, ComponentDefinition, SeenT
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.port import Port, RefusedError
-from wheelproof_spec.base.strict_json import JsonObject, MalformedError, require_fields
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError, require_fields, text
 from wheelproof_spec.engines.drive.driver.messages import (
     SCHEMA,
-    VIRTUAL_TIME,
     Introduction,
     Refusal,
     format_answer,
@@ -19,9 +19,6 @@ from wheelproof_spec.engines.drive.driver.messages import (
     parse_hello,
     parse_request,
 )
-
-CallT = TypeVar("CallT", bound=Request)
-SeenT = TypeVar("SeenT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,18 +30,16 @@ class ServedComponent:
 
 
 def served(
-    name: str,
-    port: Port[CallT, SeenT],
-    parse_call: Callable[[str, JsonObject], CallT],
-    answer: Callable[[CallT, SeenT], JsonObject],
+    definition: ComponentDefinition[CallT, SeenT], port: Port[CallT, SeenT]
 ) -> ServedComponent:
-    """Return `port` as a component to be served; `parse_call` raises MalformedError."""
+    """Return `port` as a component to be served."""
+    wire = DrivenWire(definition)
 
     def respond(operation: str, fields: JsonObject) -> JsonObject:
-        call = parse_call(operation, fields)
-        return answer(call, port.perform(call))
+        call = wire.parse_call(operation, fields)
+        return wire.answer(call, port.perform(call))
 
-    return ServedComponent(name=name, answer=respond)
+    return ServedComponent(name=definition.name, answer=respond)
 
 
 def serve(
@@ -98,7 +93,7 @@ class _Server:
                     self.is_over = True
                     return format_answer(number, {})
                 case "reset":
-                    name = component_of(fields)
+                    name = _component_of(fields)
                     _require_known("UnsupportedComponent", name, tuple(self._components))
                     self._current = self._components[name]
                 case _:
@@ -106,6 +101,11 @@ class _Server:
             return format_answer(number, self._current.answer(operation, fields))
         except RefusedError as refusal:
             return format_refusal(number, Refusal(kind=refusal.kind, message=refusal.message))
+
+
+def _component_of(fields: JsonObject) -> str:
+    require_fields(fields, ("component", "config"))
+    return text(fields, "component")
 
 
 def _require_known(kind: str, asked: str, known: tuple[str, ...]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Self, TypeVar
 
-from wheelproof_spec.base.calls import Request
+from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError

@@ -1,7 +1,7 @@
 """Writes down what callers ask for and get, without keeping any two of them apart.
 
-`traces.recorder` records whatever a block of code does, under one lock. Here threads share a
-counter and nothing else: each has lines of its own, which are put in order when all is over.
+`recorded_run` records whatever a block of code does, under one lock. Here threads share a counter
+and nothing else: each has lines of its own, which are put in order when all is over.
 """
 
 import threading
@@ -12,7 +12,9 @@ from typing import BinaryIO, Literal
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
 from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.engines.history.recording.refusals import refusal_of
 
 NOTHING = Nothing()
 
@@ -24,26 +26,30 @@ class _Mine(threading.local):
 
 
 class LoadRecorder:
-    """Records one component; `refusal` names an error that refuses a call, None for all others."""
+    """Records one component."""
 
-    def __init__(self, history: str, refusal: Callable[[Exception], str | None]) -> None:
+    def __init__(self, history: str) -> None:
         self._history = history
-        self._refusal = refusal
         self._indices = count()
         self._processes: list[_Lines] = []
         self._mine = _Mine()
 
-    def call(self, f: str, asked: object, call: Callable[[], object]) -> bool:
+    def process(self) -> str:
+        """Return what the current thread is called; names of threads need not differ."""
+        return f"{threading.current_thread().name}-{threading.get_ident()}"
+
+    def call(self, asked: Call, call: Callable[[], object]) -> bool:
         """Make a call between its two lines, and tell whether it was served.
 
         `call` returns the answer as it is written. Raises what the call raised, unless that is a
         refusal.
         """
+        f = asked.operation()
         self._write("invoke", f, asked)
         try:
             answer = call()
         except Exception as error:
-            refusal = self._refusal(error)
+            refusal = refusal_of(error)
             if refusal is None:
                 self._write("info", f, NOTHING)
                 raise
@@ -52,28 +58,35 @@ class LoadRecorder:
         self._write("ok", f, answer)
         return True
 
-    def do(self, f: str, asked: object, call: Callable[[], object]) -> bool:
+    def do(self, asked: Call, call: Callable[[], object]) -> bool:
         """Make a call that has no answer, like `call`; what it returns is not written."""
 
         def answer() -> Nothing:
             call()
             return NOTHING
 
-        return self.call(f, asked, answer)
+        return self.call(asked, answer)
 
-    def begins(self, f: str, what: object) -> None:
+    def begins(self, what: Call) -> None:
         """Write down that a callback begins, which nobody called."""
-        self._write("invoke", f, what)
+        self._write("invoke", what.operation(), what)
 
-    def ends(self, f: str) -> None:
+    def ends(self, what: Call) -> None:
         """Write down that the callback that began on this thread is over."""
-        self._write("ok", f, NOTHING)
+        self._write("ok", what.operation(), NOTHING)
+
+    def take(self) -> list[HistoryOp[object]]:
+        """Return what was written since the last time, in order; no thread may be in a call."""
+        taken = [op for lines in self._processes for op in lines]
+        for lines in self._processes:
+            lines.clear()
+        return sorted(taken, key=lambda op: op.index)
 
     def write_to(self, stream: BinaryIO, header: HistoryHeader[object]) -> int:
         """Write the history, and return how many events it has; all threads have ended."""
         stream.write(format_line(header))
-        ops = [op for lines in self._processes for op in lines]
-        for op in sorted(ops, key=lambda one: one.index):
+        ops = self.take()
+        for op in ops:
             stream.write(format_line(op))
         end = HistoryEnd(kind="end", history=self._history, ops=len(ops), quiet=True)
         stream.write(format_line(end))
@@ -97,8 +110,7 @@ class LoadRecorder:
                 kind="op",
                 history=self._history,
                 index=next(self._indices),
-                # Names of threads need not differ.
-                process=f"{threading.current_thread().name}-{threading.get_ident()}",
+                process=self.process(),
                 type=kind,
                 f=f,
                 value=value,

@@ -5,30 +5,21 @@ Every line is written under one lock, so the index of a line is its order in rea
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import count
 from typing import BinaryIO, Literal, TypeVar
 
 import wheelproof
-from wheelproof.errors import IllegalArgumentError, WheelproofError
-from wheelproof.producer import BufferExhaustedError, ProducerClosedError
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Component, Implementation, Nothing
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation, Nothing
 from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.engines.history.recording.refusals import refusal_of
 
 _R = TypeVar("_R")
 LineType = Literal["invoke", "ok", "fail", "info"]
 Clock = Literal["virtual", "monotonic_ns", "none"]
-_REFUSALS: Mapping[type[Exception], str] = {
-    IllegalArgumentError: "IllegalArgument",
-    BufferExhaustedError: "Exhausted",
-    ProducerClosedError: "Closed",
-    RuntimeError: "Closed",
-}
-_DEFECTS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
-"""What a call raises that has met a defect; a caller can cause none of these."""
-CRASHED = "Crashed"
 
 
 def thread_name() -> str:
@@ -89,20 +80,18 @@ class HistoryWriter:
         """Return the history of an object, if it is recorded."""
         return self._runs.get(id(subject))
 
-    def made(
-        self, subject: object, component: Component, config: object, *, virtual: bool = False
-    ) -> Run:
+    def made(self, subject: object, config: Config, *, virtual: bool = False) -> Run:
         """Begin the history of an object."""
         real: Clock = "monotonic_ns" if self._real_clock else "none"
         with self._lock:
             self._kept.append(subject)
-            run = Run(f"{component}-{len(self._runs)}", "virtual" if virtual else real)
+            run = Run(f"{config.component}-{len(self._runs)}", "virtual" if virtual else real)
             self._runs[id(subject)] = run
             header = HistoryHeader(
                 schema="wheelproof.history/1",
                 kind="header",
                 history=run.name,
-                component=component,
+                component=config.component,
                 impl=Implementation(name=wheelproof.__name__, version="reference"),
                 config=config,
                 clock=run.clock,
@@ -127,18 +116,18 @@ class HistoryWriter:
             return name
 
     def happens(
-        self, run: Run, f: str, value: object, kind: LineType = "invoke", process: str | None = None
+        self, run: Run, asked: Call, kind: LineType = "invoke", process: str | None = None
     ) -> str:
         """Write a line of something that is no call, and return who it happens to."""
         process = process or self._inner(self._process())
-        self.write(run, kind, f, value, process=process)
+        value = asked if kind == "invoke" else Nothing()
+        self.write(run, kind, asked.operation(), value, process=process)
         return process
 
     def call(
         self,
         run: Run,
-        f: str,
-        asked: object,
+        asked: Call,
         answer: Callable[[_R], object],
         call: Callable[[], _R],
         refusal: Callable[[Exception], tuple[LineType, str | None]] | None = None,
@@ -152,7 +141,7 @@ class HistoryWriter:
         process = f"{thread}/{len(stack)}" if stack else thread
         stack.append(process)
         try:
-            return self._call(run, process, f, asked, answer, call, refusal or refusal_of)
+            return self._call(run, process, asked, answer, call, refusal or end_of)
         finally:
             stack.remove(process)
 
@@ -200,12 +189,12 @@ class HistoryWriter:
         self,
         run: Run,
         process: str,
-        f: str,
-        asked: object,
+        asked: Call,
         answer: Callable[[_R], object],
         call: Callable[[], _R],
         refusal: Callable[[Exception], tuple[LineType, str | None]],
     ) -> _R:
+        f = asked.operation()
         self._begin(run, 1)
         self.write(run, "invoke", f, asked, process=process)
         try:
@@ -228,12 +217,10 @@ class HistoryWriter:
             run.under_way += change
 
 
-def refusal_of(problem: Exception) -> tuple[LineType, str | None]:
+def end_of(problem: Exception) -> tuple[LineType, str | None]:
     """Return how an error is written: a refusal by its name, a defect as such."""
-    if isinstance(problem, WheelproofError):
-        names = (name for cls, name in _REFUSALS.items() if isinstance(problem, cls))
-        return "fail", next(names, type(problem).__name__)
-    return ("fail", CRASHED) if isinstance(problem, _DEFECTS) else ("info", None)
+    refusal = refusal_of(problem)
+    return ("info", None) if refusal is None else ("fail", refusal)
 
 
 def nothing(result: object) -> Nothing:

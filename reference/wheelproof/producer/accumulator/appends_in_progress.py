@@ -1,0 +1,50 @@
+"""How many threads are appending: what a forced close has to wait for (semantics.md 4.10)."""
+
+from typing import Annotated
+
+from wheelproof import sync
+from wheelproof.sync import GuardedBy
+
+
+class AppendsInProgress:
+    """A count of the appends under way, and of those that are over.
+
+    Kafka's forced close goes round in a loop while the count is not zero; here it sleeps until an
+    append has ended.
+    """
+
+    __slots__ = ("_completed", "_count", "_lock", "_one_less")
+
+    def __init__(self) -> None:
+        self._lock = sync.lock("AppendsInProgress.lock")
+        self._one_less = sync.condition(self._lock, "AppendsInProgress.one_less")
+        # Appends that have begun and not ended; all appends that have ended.
+        self._count: Annotated[int, GuardedBy("_lock")] = 0
+        self._completed: Annotated[int, GuardedBy("_lock")] = 0
+
+    def begin(self) -> None:
+        """An append begins."""
+        with self._lock:
+            self._count += 1
+
+    def end(self) -> None:
+        """An append is over."""
+        with self._lock:
+            self._count -= 1
+            self._completed += 1
+            self._one_less.notify_all()
+
+    def completed(self) -> int:
+        """Return how many appends are over."""
+        with self._lock:
+            return self._completed
+
+    def await_another(self, completed: int) -> bool:
+        """Wait until more than `completed` appends are over, or none is under way.
+
+        Returns whether one is under way.
+        """
+        with self._lock:
+            while self._count > 0 and self._completed == completed:
+                self._one_less.wait()
+            return self._count > 0

@@ -1,0 +1,105 @@
+"""The future of one record: the result of its batch and its place in it (semantics.md 4.11)."""
+
+from dataclasses import dataclass
+
+from wheelproof import sync
+from wheelproof.clock import Clock
+from wheelproof.domain import require_integer
+from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
+from wheelproof.producer.errors import ResultTimeoutError
+from wheelproof.sync import Volatile
+from wheelproof.topic_partition import TopicPartition
+from wheelproof.units import Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordMetadata:
+    """Where a record has been stored."""
+
+    partition: TopicPartition
+    offset: int
+    timestamp_ms: int
+
+
+class FutureRecordMetadata:
+    """The outcome of one record, now or later."""
+
+    __slots__ = ("_clock", "_index", "_next", "_partition", "_result", "_timestamp_ms")
+
+    def __init__(
+        self,
+        *,
+        partition: TopicPartition,
+        result: ProduceRequestResult,
+        index: int,
+        timestamp_ms: int,
+        clock: Clock,
+    ) -> None:
+        self._partition = partition
+        self._result = result
+        self._index = index
+        self._timestamp_ms = timestamp_ms
+        self._clock = clock
+        self._next: Volatile[FutureRecordMetadata | None] = sync.volatile(
+            None, "FutureRecordMetadata.next"
+        )
+
+    def chain(self, future: "FutureRecordMetadata") -> None:
+        """Take the outcome from `future`, since the batch has been split; before it is done."""
+        self._next.set(future)
+
+    def is_done(self) -> bool:
+        """Tell whether the outcome is there."""
+        future = self._last_that_is_done()
+        return future is not None
+
+    def get(self, timeout_ms: int | None = None) -> RecordMetadata:
+        """Return where the record was stored, waiting at most `timeout_ms` milliseconds for it.
+
+        Raises the error of the record if it failed, ResultTimeoutError when the time is over, and
+        ThreadInterruptedError if interrupted.
+        """
+        deadline_ms = None
+        if timeout_ms is not None:
+            require_integer("timeout_ms", timeout_ms, 0)
+            deadline_ms = Millis(self._clock.hi_res_clock_ms() + timeout_ms)
+        future: FutureRecordMetadata | None = self
+        last = self
+        while future is not None:
+            last = future
+            if not future._result.await_done(deadline_ms):
+                raise ResultTimeoutError(f"no result within {timeout_ms} ms")
+            # Chained before its batch was done, so it is seen here.
+            future = future._next.get()
+        return last._outcome()
+
+    def metadata_or_error(self) -> RecordMetadata | Exception | None:
+        """Return the outcome if it is there, None if not."""
+        last = self._last_that_is_done()
+        if last is None:
+            return None
+        base_offset, error = last._result.outcome()
+        return last.metadata(base_offset) if error is None else error
+
+    def metadata(self, base_offset: int) -> RecordMetadata:
+        """Return where the record is if its batch is at `base_offset`."""
+        return RecordMetadata(
+            partition=self._partition,
+            offset=base_offset + self._index,
+            timestamp_ms=self._timestamp_ms,
+        )
+
+    def _outcome(self) -> RecordMetadata:
+        base_offset, error = self._result.outcome()
+        if error is not None:
+            raise error
+        return self.metadata(base_offset)
+
+    def _last_that_is_done(self) -> "FutureRecordMetadata | None":
+        future = self
+        while future._result.completed():
+            following = future._next.get()
+            if following is None:
+                return future
+            future = following
+        return None

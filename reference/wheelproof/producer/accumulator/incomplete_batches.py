@@ -1,0 +1,51 @@
+"""The batches that have not ended, wherever they are: queued, or on their way (semantics.md 4)."""
+
+from typing import Annotated
+
+from wheelproof import sync
+from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
+from wheelproof.producer.accumulator.producer_batch import ProducerBatch
+from wheelproof.producer.errors import IllegalStateError
+from wheelproof.sync import GuardedBy
+
+
+class IncompleteBatches:
+    """A set that remembers the order in which batches came."""
+
+    __slots__ = ("_batches", "_lock")
+
+    def __init__(self) -> None:
+        self._lock = sync.lock("IncompleteBatches.lock")
+        # A dictionary as a set that keeps the order of its entries.
+        self._batches: Annotated[dict[ProducerBatch, None], GuardedBy("_lock")] = {}
+
+    def add(self, batch: ProducerBatch) -> None:
+        """Add a batch."""
+        with self._lock:
+            self._batches[batch] = None
+
+    def remove(self, batch: ProducerBatch) -> None:
+        """Remove a batch; raises IllegalStateError if it is not there (semantics.md 4.7)."""
+        with self._lock:
+            if batch not in self._batches:
+                raise IllegalStateError(f"the batch of {batch.partition} is not incomplete")
+            del self._batches[batch]
+
+    def copy_all(self) -> tuple[ProducerBatch, ...]:
+        """Return the batches as they are at this moment."""
+        with self._lock:
+            return tuple(self._batches)
+
+    def request_results(self) -> tuple[ProduceRequestResult, ...]:
+        """Return the results of the batches that are incomplete at this moment."""
+        with self._lock:
+            return tuple(batch.result for batch in self._batches)
+
+    def __contains__(self, batch: ProducerBatch) -> bool:
+        with self._lock:
+            return batch in self._batches
+
+    def is_empty(self) -> bool:
+        """Tell whether every batch has ended."""
+        with self._lock:
+            return not self._batches

@@ -1,0 +1,290 @@
+"""Records that travel together: ProducerBatch."""
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, TypeAlias
+
+from wheelproof import sync
+from wheelproof.clock import Clock
+from wheelproof.producer.accumulator.future_record_metadata import (
+    FutureRecordMetadata,
+    RecordMetadata,
+)
+from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
+from wheelproof.producer.byte_buffer import ByteBuffer, allocate_byte_buffer
+from wheelproof.producer.errors import IllegalStateError, RecordBatchTooLargeError
+from wheelproof.producer.record import Record
+from wheelproof.producer.record_sizes import RECORD_BATCH_OVERHEAD, record_size
+from wheelproof.sync import AtomicReference, GuardedBy, Monitor
+from wheelproof.topic_partition import TopicPartition
+from wheelproof.units import Millis
+
+Callback: TypeAlias = Callable[[RecordMetadata | None, Exception | None], None]
+"""Called once for each record: where it was stored, or why it was not."""
+
+_NO_OFFSET = -1
+
+
+class FinalState(StrEnum):
+    """How a batch ended."""
+
+    ABORTED = "aborted"
+    FAILED = "failed"
+    SUCCEEDED = "succeeded"
+    SPLIT = "split"
+
+
+@dataclass(frozen=True, slots=True)
+class Thunk:
+    """A record of a batch, its callback and its future."""
+
+    record: Record
+    callback: Callback | None
+    future: FutureRecordMetadata
+
+
+class ProducerBatch:
+    """A batch for one partition.
+
+    Records come in under the monitor of the partition's queue; once drained, the batch is the
+    sender's alone. Its final state is set once (semantics.md 4.7).
+    TLA+: the batches of RecordAccumulator.
+    """
+
+    __slots__ = (
+        "_clock",
+        "_closed",
+        "_final_state",
+        "_monitor",
+        "_written",
+        "attempts",
+        "buffer",
+        "created_ms",
+        "in_flight",
+        "is_split_batch",
+        "last_attempt_ms",
+        "partition",
+        "place",
+        "result",
+        "thunks",
+        "write_limit",
+    )
+
+    _closed: Annotated[bool, GuardedBy("the monitor until it is drained")]
+    _written: Annotated[int, GuardedBy("the monitor until it is drained")]
+    thunks: Annotated[list[Thunk], GuardedBy("the monitor until it is drained")]
+
+    def __init__(
+        self,
+        partition: TopicPartition,
+        buffer: ByteBuffer,
+        *,
+        created_ms: Millis,
+        clock: Clock,
+        monitor: Monitor,
+        place: tuple[int, ...],
+        is_split_batch: bool = False,
+    ) -> None:
+        """Make an empty batch in `buffer`, which is taken over.
+
+        `created_ms` is when its delivery time-out and its linger begin; `monitor` guards it while
+        it takes records in; a split batch's memory is not the pool's (semantics.md 4.6).
+        """
+        self.partition = partition
+        self.place = place
+        """Compares with the places of the partition's other batches in the order of appends.
+
+        The number of the batch among those of its partition, from 1; a batch that came from a split
+        has its parent's place and its own number, from 0, behind that.
+        """
+        self.created_ms = created_ms
+        self.last_attempt_ms = created_ms
+        self.attempts = 0
+        self.is_split_batch = is_split_batch
+        self.in_flight = False
+        """Whether a request may still be reading the buffer."""
+        self.result = ProduceRequestResult(clock)
+        self.buffer: ByteBuffer | None = buffer
+        self.write_limit = buffer.capacity
+        self.thunks = []
+        self._clock = clock
+        self._monitor = monitor
+        self._closed = False
+        # The header and the encoded records: what the buffer's position is.
+        self._written = RECORD_BATCH_OVERHEAD
+        self._final_state: AtomicReference[FinalState | None] = sync.atomic_reference(
+            None, "ProducerBatch.final_state"
+        )
+        buffer.put(bytes(RECORD_BATCH_OVERHEAD))
+
+    def try_append(self, record: Record, callback: Callback | None) -> FutureRecordMetadata | None:
+        """Add `record` if there is room; else return None. The first record always has room."""
+        if not self.has_room_for(record):
+            return None
+        encoded = record.encoded(len(self.thunks), self._timestamp_delta(record))
+        self._writable_buffer().put(encoded)
+        self._written += len(encoded)
+        future = FutureRecordMetadata(
+            partition=self.partition,
+            result=self.result,
+            index=len(self.thunks),
+            timestamp_ms=record.timestamp_ms,
+            clock=self._clock,
+        )
+        self.thunks.append(Thunk(record, callback, future))
+        return future
+
+    def has_room_for(self, record: Record) -> bool:
+        """Tell whether `record` still fits in."""
+        if self._closed:
+            return False
+        if not self.thunks:
+            return True
+        size = record_size(len(self.thunks), self._timestamp_delta(record), record.payload_size())
+        return self._written + size <= self.write_limit
+
+    def is_full(self) -> bool:
+        """Tell whether the batch takes no more records."""
+        return self._closed or (bool(self.thunks) and self._written >= self.write_limit)
+
+    def close_for_record_appends(self) -> None:
+        """Take no more records (semantics.md 4.1)."""
+        self._closed = True
+
+    def estimated_size_in_bytes(self) -> int:
+        """Return how many bytes the batch takes in a request."""
+        return self._written
+
+    def records(self) -> memoryview:
+        """Return the bytes that a request sends; they are those of the buffer itself."""
+        return self._writable_buffer().view()
+
+    def final_state(self) -> FinalState | None:
+        """Return how the batch ended, None if it has not."""
+        return self._final_state.get()
+
+    def is_done(self) -> bool:
+        """Tell whether the batch has ended."""
+        return self._final_state.get() is not None
+
+    def complete(self, base_offset: int) -> bool:
+        """End the batch: stored from `base_offset` on. False if it had failed before.
+
+        Raises IllegalStateError if it had been stored or split before.
+        TLA+: Complete of RecordAccumulator.
+        """
+        return self._done(FinalState.SUCCEEDED, base_offset, None)
+
+    def complete_exceptionally(self, error: Exception) -> bool:
+        """End the batch by an error. False if it had failed before.
+
+        Raises IllegalStateError if it had been stored or split before.
+        """
+        return self._done(FinalState.FAILED, _NO_OFFSET, error)
+
+    def abort(self, error: Exception) -> bool:
+        """End the batch because the producer is closed by force (semantics.md 4.10)."""
+        return self._done(FinalState.ABORTED, _NO_OFFSET, error)
+
+    def reenqueued(self, now_ms: Millis) -> None:
+        """Note that another attempt is going to be made (semantics.md 4.6)."""
+        self.attempts += 1
+        self.last_attempt_ms = now_ms
+
+    def waited_ms(self, now_ms: Millis) -> int:
+        """Return for how many milliseconds the batch has waited since its last attempt."""
+        return max(now_ms - self.last_attempt_ms, 0)
+
+    def has_reached_delivery_timeout(self, delivery_timeout_ms: int, now_ms: Millis) -> bool:
+        """Tell whether the time to deliver the batch is over (semantics.md 4.5)."""
+        return now_ms - self.created_ms >= delivery_timeout_ms
+
+    def split(self, split_batch_size: int) -> "deque[ProducerBatch]":
+        """Share the records out among batches of at most `split_batch_size` bytes, in order.
+
+        A record that is larger gets a batch of its own. The futures follow their records, and the
+        callbacks move with them. Raises IllegalStateError if there is only one record, or the batch
+        has ended.
+        """
+        if len(self.thunks) < 2:
+            raise IllegalStateError(f"a batch of {len(self.thunks)} records cannot be split")
+        self._become(FinalState.SPLIT)
+        children: deque[ProducerBatch] = deque()
+        for thunk in self.thunks:
+            if not children or not children[-1].try_append_for_split(thunk):
+                child = self._child(thunk.record, split_batch_size, len(children))
+                child.try_append_for_split(thunk)
+                children.append(child)
+        for child in children:
+            child.close_for_record_appends()
+        self._finish_parent(tuple(child.result for child in children))
+        return children
+
+    def try_append_for_split(self, thunk: Thunk) -> bool:
+        """Add a record of a batch that is being split, if there is room for it."""
+        future = self.try_append(thunk.record, thunk.callback)
+        if future is None:
+            return False
+        thunk.future.chain(future)
+        return True
+
+    def _finish_parent(self, children: tuple[ProduceRequestResult, ...]) -> None:
+        """Publish that the records of this batch went on in `children`.
+
+        Seam: known bug KAFKA-9312 replaces this. TLA+: Split of RecordAccumulator.
+        """
+        error = RecordBatchTooLargeError("the batch has been split into smaller ones")
+        self.result.done(_NO_OFFSET, error, children)
+
+    def _child(self, record: Record, split_batch_size: int, number: int) -> "ProducerBatch":
+        size = max(record.batch_size_upper_bound(), split_batch_size)
+        return type(self)(
+            self.partition,
+            allocate_byte_buffer(size),
+            created_ms=self.created_ms,
+            clock=self._clock,
+            monitor=self._monitor,
+            place=(*self.place, number),
+            is_split_batch=True,
+        )
+
+    def _done(self, state: FinalState, base_offset: int, error: Exception | None) -> bool:
+        if not self._become(state):
+            return False
+        for thunk in self.thunks:
+            metadata = thunk.future.metadata(base_offset) if error is None else None
+            _fire(thunk.callback, metadata, error)
+        self.result.done(base_offset, error)
+        return True
+
+    def _become(self, state: FinalState) -> bool:
+        """Set the final state; False if the batch had failed before."""
+        if self._final_state.compare_and_set(None, state):
+            return True
+        before = self._final_state.get()
+        if before in (FinalState.SUCCEEDED, FinalState.SPLIT) or state is FinalState.SPLIT:
+            raise IllegalStateError(f"the batch has {before} and cannot be {state} any more")
+        return False
+
+    def _timestamp_delta(self, record: Record) -> int:
+        first = self.thunks[0].record if self.thunks else record
+        return record.timestamp_ms - first.timestamp_ms
+
+    def _writable_buffer(self) -> ByteBuffer:
+        if self.buffer is None:
+            raise IllegalStateError("the memory of the batch has been given back")
+        return self.buffer
+
+
+def _fire(
+    callback: Callback | None, metadata: RecordMetadata | None, error: Exception | None
+) -> None:
+    if callback is None:
+        return
+    try:
+        callback(metadata, error)
+    except Exception:
+        # An error of a callback is the application's own; the other callbacks still have to run.
+        return

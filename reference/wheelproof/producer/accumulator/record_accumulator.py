@@ -1,0 +1,413 @@
+"""Where records wait for the sender, in batches: RecordAccumulator."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from wheelproof import sync
+from wheelproof.clock import Clock, SystemClock
+from wheelproof.domain import require_integer
+from wheelproof.producer.accumulator.accumulator_config import AccumulatorConfig
+from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
+from wheelproof.producer.accumulator.batch_drainer import BatchDrainer, ReadyCheckResult
+from wheelproof.producer.accumulator.future_record_metadata import FutureRecordMetadata
+from wheelproof.producer.accumulator.in_flight_batches import InFlightBatches
+from wheelproof.producer.accumulator.incomplete_batches import IncompleteBatches
+from wheelproof.producer.accumulator.partition_queues import PartitionQueue, PartitionQueues
+from wheelproof.producer.accumulator.producer_batch import Callback, ProducerBatch
+from wheelproof.producer.buffer_pool import BufferPool
+from wheelproof.producer.byte_buffer import ByteBuffer
+from wheelproof.producer.cluster import Cluster, NodeId
+from wheelproof.producer.errors import (
+    DeliveryTimeoutError,
+    IllegalStateError,
+    ProducerAbortedError,
+    ProducerClosedError,
+)
+from wheelproof.producer.record import Record
+from wheelproof.topic_partition import TopicPartition
+from wheelproof.units import MAX_MILLIS, Millis
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordAppendResult:
+    """What became of a record. If a batch is full or new, the caller wakes the sender."""
+
+    future: FutureRecordMetadata
+    batch_is_full: bool
+    new_batch_created: bool
+
+
+class RecordAccumulator:
+    """Batches of records for many partitions, in the memory of a pool.
+
+    Any number of threads may append, flush and close. One thread, the sender, does everything else.
+
+    A flush also waits for the records of batches that are split meanwhile (KAFKA-9312), and the
+    memory of a batch goes back to the pool only when no request can be reading it any more
+    (KAFKA-19012), as in Kafka since these were mended. Unlike Kafka's, the callbacks of a partition
+    run in the order of its appends also when batches expire or are aborted;
+    docs/findings-producer.md has the counterexamples.
+    TLA+: RecordAccumulator.
+    """
+
+    _batch_class: ClassVar[type[ProducerBatch]] = ProducerBatch
+    """Seam: known bug KAFKA-9312 replaces this."""
+
+    def __init__(
+        self, free: BufferPool, config: AccumulatorConfig, *, clock: Clock | None = None
+    ) -> None:
+        """Make an empty accumulator over the pool `free`; `clock` is the system's by default."""
+        self.config = config
+        self._free = free
+        self._clock = SystemClock() if clock is None else clock
+        self._closed = sync.volatile(False, "RecordAccumulator.closed")
+        self._flushes_in_progress = sync.atomic_integer(0, "RecordAccumulator.flushes_in_progress")
+        self._appends_in_progress = AppendsInProgress()
+        self._queues = PartitionQueues()
+        # A batch is in here from its first record to its end. Until then it is in one queue, in
+        # flight, or in the sender's hands.
+        self._incomplete = IncompleteBatches()
+        # The sender's own.
+        self._drainer = BatchDrainer(self._queues, config)
+        self._in_flight = InFlightBatches()
+
+    def append(
+        self,
+        partition: TopicPartition,
+        record: Record,
+        callback: Callback | None = None,
+        *,
+        max_time_to_block_ms: int = MAX_MILLIS,
+    ) -> RecordAppendResult:
+        """Add a record, waiting at most `max_time_to_block_ms` for memory (semantics.md 4.1).
+
+        Raises ProducerClosedError once closed, and what `BufferPool.allocate` raises; then the
+        record was not taken, and its callback is not called.
+        TLA+: TryAppend, Allocate and AppendNew of RecordAccumulator.
+        """
+        self._appends_in_progress.begin()
+        unused: ByteBuffer | None = None
+        try:
+            queue = self._queues.get_or_create(partition)
+            with queue.monitor:
+                result = self._try_append(queue, record, callback)
+            if result is None:
+                size = max(self.config.batch_size, record.batch_size_upper_bound())
+                # Without the monitor: this may wait for what only the sender can give back.
+                unused = self._free.allocate(size, max_time_to_block_ms)
+                with queue.monitor:
+                    # Another thread may have made a batch meanwhile.
+                    result = self._try_append(queue, record, callback)
+                    if result is None:
+                        result = self._append_new_batch(queue, partition, unused, record, callback)
+                        unused = None
+            return result
+        finally:
+            self._give_back_unused(unused)
+            self._appends_in_progress.end()
+
+    def begin_flush(self) -> None:
+        """Make everything ready, until `await_flush_completion` returns (semantics.md 4.8).
+
+        TLA+: BeginFlush of RecordAccumulator.
+        """
+        self._flushes_in_progress.add_and_get(1)
+
+    def await_flush_completion(self) -> None:
+        """Wait for every record that has been accepted up to now.
+
+        Raises ThreadInterruptedError if interrupted; the flush is over in any case.
+        Seam: known bug KAFKA-3655 replaces this.
+        TLA+: LookAtIncomplete, AwaitFlush and FlushInterrupted of RecordAccumulator.
+        """
+        try:
+            self._await_incomplete()
+        finally:
+            self._flushes_in_progress.add_and_get(-1)
+
+    def flush_in_progress(self) -> bool:
+        """Tell whether a thread is flushing."""
+        return self._flushes_in_progress.get() > 0
+
+    def close(self) -> None:
+        """Accept no more records; what is queued becomes ready (semantics.md 4.9).
+
+        TLA+: Close and ClosePool of RecordAccumulator.
+        """
+        self._closed.set(True)
+        self._free.close()
+
+    def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
+        """Tell to which nodes something can be sent at `now_ms` (semantics.md 4.2).
+
+        TLA+: Ready of RecordAccumulator.
+        """
+        return self._drainer.ready(cluster, now_ms, hurried=self._is_hurried())
+
+    def drain(
+        self, cluster: Cluster, nodes: Iterable[NodeId], max_size: int, now_ms: Millis
+    ) -> dict[NodeId, list[ProducerBatch]]:
+        """Take batches of at most `max_size` bytes for each node (semantics.md 4.3).
+
+        They are in flight until `complete_batch`, `fail_batch`, `reenqueue` or
+        `split_and_reenqueue`. Raises IllegalArgumentError for a node that the cluster does not
+        have. TLA+: Drain of RecordAccumulator.
+        """
+        require_integer("max_size", max_size, 0)
+        led = {node: cluster.partitions_for_node(node) for node in nodes}
+        drained: dict[NodeId, list[ProducerBatch]] = {node: [] for node in led}
+        for node, partitions in led.items():
+            for batch in self._drainer.take(node, partitions, max_size, now_ms):
+                self._in_flight.add(batch)
+                drained[node].append(batch)
+        return drained
+
+    def mute_partition(self, partition: TopicPartition) -> None:
+        """Neither report nor drain `partition`; its batches still expire (semantics.md 4.4)."""
+        self._drainer.mute(partition)
+
+    def unmute_partition(self, partition: TopicPartition) -> None:
+        """Report and drain `partition` again."""
+        self._drainer.unmute(partition)
+
+    def complete_batch(self, batch: ProducerBatch, base_offset: int) -> bool:
+        """Take note of a response: stored at `base_offset`; False if it had failed before.
+
+        Raises IllegalStateError if the batch is not in flight.
+        TLA+: Complete and CompleteEnded of RecordAccumulator.
+        """
+        self._in_flight.require(batch)
+        self._in_flight.answered(batch)
+        return self._ended(batch, batch.complete(base_offset))
+
+    def fail_batch(self, batch: ProducerBatch, error: Exception) -> bool:
+        """Take note of a response with an error that is final; False if it had failed before.
+
+        Raises IllegalStateError if the batch is not in flight.
+        TLA+: Complete and CompleteEnded of RecordAccumulator, whatever the response says.
+        """
+        self._in_flight.require(batch)
+        self._in_flight.answered(batch)
+        return self._ended(batch, batch.complete_exceptionally(error))
+
+    def reenqueue(self, batch: ProducerBatch, now_ms: Millis) -> None:
+        """Take note of a response after which the batch is tried again (semantics.md 4.6).
+
+        Raises IllegalStateError if the batch has ended or is not in flight.
+        TLA+: Reenqueue of RecordAccumulator.
+        """
+        self._require_to_be_tried_again(batch)
+        self._in_flight.answered(batch)
+        batch.reenqueued(now_ms)
+        self._put_first(batch)
+
+    def split_and_reenqueue(self, batch: ProducerBatch) -> int:
+        """Take note of a response that calls the batch too large (semantics.md 4.6).
+
+        Its records go to the head of the queue in smaller batches, the number of which is returned.
+        Raises IllegalStateError if the batch has ended, is not in flight or has one record only.
+        Seam: known bug KAFKA-8202 replaces this.
+        TLA+: Split, EnqueueChild and Forget of RecordAccumulator.
+        """
+        self._require_to_be_tried_again(batch)
+        children = batch.split(self.config.batch_size)
+        self._in_flight.answered(batch)
+        for child in reversed(children):
+            # Incomplete before the parent leaves: a flush finds one or the other.
+            self._incomplete.add(child)
+            self._put_first(child)
+        self.deallocate(batch)
+        return len(children)
+
+    def expired_batches(self, now_ms: Millis) -> list[ProducerBatch]:
+        """Return what can no longer be delivered in time, queued or in flight (semantics.md 4.5).
+
+        What was queued is taken out. The caller hands each batch to `expire`, in this order and
+        outside every monitor. TLA+: ExpireQueued and ExpireInAir of RecordAccumulator.
+        """
+        expired = [batch for batch in self._in_flight.all() if self._has_expired(batch, now_ms)]
+        for queue in self._queues.all().values():
+            with queue.monitor:
+                while queue.batches and self._has_expired(queue.batches[0], now_ms):
+                    batch = queue.batches.popleft()
+                    batch.close_for_record_appends()
+                    expired.append(batch)
+        return self._in_order_of_appends(expired)
+
+    def expire(self, batch: ProducerBatch) -> bool:
+        """End a batch whose time is over, by a DeliveryTimeoutError.
+
+        If it is in flight, its memory comes back with the response.
+        TLA+: Expire of RecordAccumulator.
+        """
+        self._in_flight.discard(batch)
+        error = DeliveryTimeoutError(
+            f"records for {batch.partition} were not delivered within "
+            f"{self.config.delivery_timeout_ms} ms"
+        )
+        return self._ended(batch, batch.complete_exceptionally(error))
+
+    def deallocate(self, batch: ProducerBatch) -> None:
+        """Forget a batch that has ended, and give its memory back (semantics.md 4.7).
+
+        Raises IllegalStateError if the batch is not incomplete.
+        TLA+: Forget of RecordAccumulator.
+        """
+        self._incomplete.remove(batch)
+        self._give_memory_back(batch)
+
+    def abort_incomplete_batches(self) -> None:
+        """End every batch by a ProducerAbortedError (semantics.md 4.10).
+
+        Goes on until no append is under way, so it ends only if the accumulator has been closed or
+        nobody appends without end. Kafka spins meanwhile; this waits.
+        TLA+: Abort, AbortBatch, AbortEnd and AbortAwait of RecordAccumulator.
+        """
+        appending = True
+        while appending:
+            completed = self._appends_in_progress.completed()
+            self._abort_batches()
+            appending = self._appends_in_progress.await_another(completed)
+        # The last of them may have made a batch after the others were aborted.
+        self._abort_batches()
+
+    def in_flight(self) -> tuple[ProducerBatch, ...]:
+        """Return the batches that wait for a response and have not ended; the sender's to ask."""
+        return self._in_flight.all()
+
+    def has_undrained(self) -> bool:
+        """Tell whether a batch waits in a queue."""
+        for queue in self._queues.all().values():
+            with queue.monitor:
+                if queue.batches:
+                    return True
+        return False
+
+    def has_incomplete(self) -> bool:
+        """Tell whether a record has been accepted and has no outcome yet."""
+        return not self._incomplete.is_empty()
+
+    def _try_append(
+        self, queue: PartitionQueue, record: Record, callback: Callback | None
+    ) -> RecordAppendResult | None:
+        """Add a record to the last batch; closes that if there is no room."""
+        if self._closed.get():
+            raise ProducerClosedError("the accumulator has been closed; it takes no more records")
+        if not queue.batches:
+            return None
+        last = queue.batches[-1]
+        future = last.try_append(record, callback)
+        if future is None:
+            last.close_for_record_appends()
+            return None
+        return RecordAppendResult(
+            future=future,
+            batch_is_full=len(queue.batches) > 1 or last.is_full(),
+            new_batch_created=False,
+        )
+
+    def _append_new_batch(
+        self,
+        queue: PartitionQueue,
+        partition: TopicPartition,
+        buffer: ByteBuffer,
+        record: Record,
+        callback: Callback | None,
+    ) -> RecordAppendResult:
+        batch = self._batch_class(
+            partition,
+            buffer,
+            created_ms=self._clock.hi_res_clock_ms(),
+            clock=self._clock,
+            monitor=queue.monitor,
+            place=queue.next_place(),
+        )
+        future = batch.try_append(record, callback)
+        if future is None:
+            raise IllegalStateError("a new batch has no room for its first record")
+        queue.batches.append(batch)
+        self._incomplete.add(batch)
+        return RecordAppendResult(
+            future=future,
+            batch_is_full=len(queue.batches) > 1 or batch.is_full(),
+            new_batch_created=True,
+        )
+
+    def _give_back_unused(self, buffer: ByteBuffer | None) -> None:
+        """Return the buffer that an append did not need. TLA+: GiveBack of RecordAccumulator.
+
+        Seam: known bug KAFKA-4741 replaces this.
+        """
+        self._free.deallocate(buffer)
+
+    def _await_incomplete(self) -> None:
+        for result in self._incomplete.request_results():
+            result.await_all()
+
+    def _is_hurried(self) -> bool:
+        return self._free.queued() > 0 or self._closed.get() or self.flush_in_progress()
+
+    def _put_first(self, batch: ProducerBatch) -> None:
+        queue = self._queues.get_or_create(batch.partition)
+        with queue.monitor:
+            queue.batches.appendleft(batch)
+
+    def _require_to_be_tried_again(self, batch: ProducerBatch) -> None:
+        self._in_flight.require(batch)
+        if batch.is_done():
+            raise IllegalStateError(f"the batch of {batch.partition} has ended: fail it instead")
+
+    def _has_expired(self, batch: ProducerBatch, now_ms: Millis) -> bool:
+        return batch.has_reached_delivery_timeout(self.config.delivery_timeout_ms, now_ms)
+
+    def _in_order_of_appends(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
+        """Sort batches that are going to end, for the order of a partition's callbacks (4.11).
+
+        Seam: known bug queued-first replaces this.
+        """
+        return sorted(batches, key=_place)
+
+    def _abort_batches(self) -> None:
+        error = ProducerAbortedError("the producer was closed by force")
+        for batch in self._in_order_of_appends(self._incomplete.copy_all()):
+            queue = self._queues.get_or_create(batch.partition)
+            with queue.monitor:
+                batch.close_for_record_appends()
+                self._remove_from_queue(queue, batch)
+            self._in_flight.discard(batch)
+            batch.abort(error)
+            self.deallocate(batch)
+
+    def _remove_from_queue(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
+        """Take an aborted batch out of its queue. Seam: known bug KAFKA-3147 replaces this."""
+        if batch in queue.batches:
+            queue.batches.remove(batch)
+
+    def _ended(self, batch: ProducerBatch, now: bool) -> bool:
+        """Settle what a batch holds; `now` says whether it ended just now. Returns `now`."""
+        if now:
+            self.deallocate(batch)
+        else:
+            # It had expired or been aborted on its way; only its memory was still kept.
+            self._give_memory_back(batch)
+        return now
+
+    def _give_memory_back(self, batch: ProducerBatch) -> None:
+        """Return a batch's memory, or keep it. TLA+: ReturnMemory of RecordAccumulator."""
+        if self._may_be_read(batch):
+            return
+        buffer, batch.buffer = batch.buffer, None
+        if not batch.is_split_batch:
+            self._free.deallocate(buffer)
+
+    def _may_be_read(self, batch: ProducerBatch) -> bool:
+        """Tell whether a request may be reading the batch's memory.
+
+        Seam: known bug KAFKA-19012 replaces this. TLA+: MayBeRead of RecordAccumulator.
+        """
+        return batch.in_flight
+
+
+def _place(batch: ProducerBatch) -> tuple[int, ...]:
+    return batch.place

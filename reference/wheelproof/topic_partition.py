@@ -1,0 +1,22 @@
+"""The name of a partition."""
+
+from dataclasses import dataclass
+
+from wheelproof.domain import require_integer
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class TopicPartition:
+    """One partition of a topic.
+
+    Raises IllegalArgumentError if `partition` is negative or no integer.
+    """
+
+    topic: str
+    partition: int
+
+    def __post_init__(self) -> None:
+        require_integer("partition", self.partition, 0)
+
+    def __str__(self) -> str:
+        return f"{self.topic}-{self.partition}"

@@ -1,0 +1,123 @@
+"""What the components bring for the engines that need more than the standard library."""
+
+import importlib
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeGuard
+
+from wheelproof_spec.base.drawing import CaseView
+from wheelproof_spec.base.errors import InputRejectedError, UsageError
+from wheelproof_spec.components import registry
+from wheelproof_spec.engines.drive.driver.serve import ServedComponent
+from wheelproof_spec.engines.explore.program import Program
+from wheelproof_spec.engines.explore.programs.catalog import (
+    FAILING,
+    FOR_EVER,
+    FOR_EVER_BUGS,
+    PASSING,
+)
+from wheelproof_spec.engines.fuzz.order import Machine
+from wheelproof_spec.engines.graph.comparisons import GraphModel
+from wheelproof_spec.engines.history.recording.callers import Callers
+from wheelproof_spec.engines.history.recording.load import Load
+
+MakeLoad = Callable[[Callers], Load]
+MakeView = Callable[[str], CaseView]
+
+
+def passing_programs() -> tuple[Program, ...]:
+    """Return every program that has to pass, those of no component first."""
+    found = registry.parts("programs", "PROGRAMS", _are_programs)
+    return (*PASSING, *(program for _, programs in found for program in programs))
+
+
+def failing_programs() -> tuple[Program, ...]:
+    """Return every program that has to fail: classic mistakes, and known bugs brought back."""
+    found = registry.parts("programs", "FAILING", _are_programs)
+    return (*FAILING, *(program for _, programs in found for program in programs))
+
+
+def graph_programs() -> tuple[Program, ...]:
+    """Return every program that has to pass in graph mode, which alone can judge it."""
+    return FOR_EVER
+
+
+def find_program(name: str) -> Program:
+    """Return the program of this name, or the object that `module:attribute` names.
+
+    Raises UsageError, which names the programs there are, and InputRejectedError for a module that
+    cannot be imported or has no such program.
+    """
+    if ":" in name:
+        return _imported(name)
+    known = (*passing_programs(), *failing_programs(), *FOR_EVER, *FOR_EVER_BUGS)
+    programs = {program.name: program for program in known}
+    if name not in programs:
+        raise UsageError(
+            f"no program {name!r}; there are: {', '.join(programs)}; "
+            "your own is named module:attribute"
+        )
+    return programs[name]
+
+
+def comparisons() -> tuple[GraphModel, ...]:
+    """Return every comparison of code and TLA+ module."""
+    found = registry.parts("graph.catalog", "COMPARISONS", _are_comparisons)
+    return tuple(model for _, models in found for model in models)
+
+
+def machines() -> dict[str, Machine]:
+    """Return the machines of `wheelproof fuzz`, by name."""
+    return dict(registry.parts("fuzz.machine", "MACHINE", _is_machine))
+
+
+def loads() -> dict[str, MakeLoad]:
+    """Return the work under which the reference is recorded, by component."""
+    return dict(registry.parts("load", "LOAD", _makes_loads))
+
+
+def view_of(component: str) -> MakeView | None:
+    """Return what draws the cases of a component, if anything does."""
+    return registry.part_of(component, "view", "VIEW", _makes_views)
+
+
+def served_components() -> list[ServedComponent]:
+    """Return the reference's components, ready to be served as a driver."""
+    return [serve() for _, serve in registry.parts("reference", "SERVE", _serves)]
+
+
+def _imported(name: str) -> Program:
+    module, _, attribute = name.partition(":")
+    remedy = "name an importable module and a Program in it, as module:attribute"
+    try:
+        program: object = getattr(importlib.import_module(module), attribute, None)
+    except Exception as error:
+        raise InputRejectedError(name, None, f"{type(error).__name__}: {error}", remedy) from error
+    if not isinstance(program, Program):
+        raise InputRejectedError(name, None, f"{attribute!r} is no Program", remedy)
+    # Under this name it is found again, by whoever repeats a run.
+    return replace(program, name=name)
+
+
+def _are_programs(value: object) -> TypeGuard[tuple[Program, ...]]:
+    return isinstance(value, tuple)
+
+
+def _are_comparisons(value: object) -> TypeGuard[tuple[GraphModel, ...]]:
+    return isinstance(value, tuple)
+
+
+def _is_machine(value: object) -> TypeGuard[Machine]:
+    return isinstance(value, Machine)
+
+
+def _makes_loads(value: object) -> TypeGuard[MakeLoad]:
+    return callable(value)
+
+
+def _makes_views(value: object) -> TypeGuard[MakeView]:
+    return callable(value)
+
+
+def _serves(value: object) -> TypeGuard[Callable[[], ServedComponent]]:
+    return callable(value)

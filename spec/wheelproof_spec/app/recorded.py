@@ -1,0 +1,32 @@
+"""Recorded runs of every component: the engine of histories with the registry in its hands."""
+
+from collections.abc import Callable, Iterable
+
+from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.components import registry
+from wheelproof_spec.engines.history.checkers import CheckOptions, run_opener
+from wheelproof_spec.engines.history.line_parser import LineFormat, Rejection
+from wheelproof_spec.engines.history.routing import Checker, FileResult, Header, Router
+from wheelproof_spec.engines.history.run import HistoryChecker
+
+LINES = LineFormat(registry.definitions())
+"""The lines of all components."""
+
+parse_line = LINES.parse
+
+
+def open_run(options: CheckOptions) -> Callable[[Header, int], Checker]:
+    """Return what makes the checker of a run."""
+    return run_opener(registry.recorded, registry.trace_checker, options)
+
+
+def judge_lines(
+    source: str, lines: Iterable[bytes | Rejection], options: CheckOptions | None = None
+) -> FileResult:
+    """Judge the runs of one file, whose lines come from `source`."""
+    return Router(source, parse_line, open_run(options or CheckOptions())).judge(lines)
+
+
+def history_checker(header: HistoryHeader[object], profile: str | None = None) -> HistoryChecker:
+    """Return what judges a history with this header, an event at a time."""
+    return HistoryChecker(header, registry.recorded(header.component), profile)

@@ -1,0 +1,92 @@
+"""The driver protocol of a component, read off its definition: parsers and writers."""
+
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Generic, cast
+
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.codec.compiled import compile_shape
+from wheelproof_spec.base.codec.explain import build
+from wheelproof_spec.base.codec.shapes import Shape, shape_of
+from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.base.codec.writer import plain_fields
+from wheelproof_spec.base.component import Call, CallT, ComponentDefinition, Operation, SeenT
+from wheelproof_spec.base.strict_json import (
+    JsonObject,
+    MalformedError,
+    require_fields,
+    text,
+)
+
+_NO_ARGUMENTS: JsonObject = {}
+
+
+class DrivenWire(Generic[CallT, SeenT]):
+    """How the calls of a component, and what they show, are written for a driver."""
+
+    def __init__(self, definition: ComponentDefinition[CallT, SeenT]) -> None:
+        """Compile what `definition` says."""
+        self._config = shape_of(definition.config, wire=Wire.DRIVEN)
+        self._calls: dict[str, Shape] = {}
+        self._answers: dict[type[Call], Callable[[JsonObject], object]] = {}
+        self._told: dict[type[Call], frozenset[str]] = {}
+        for operation in definition.operations_on(Wire.DRIVEN):
+            self._calls[operation.name] = shape_of(operation.call, wire=Wire.DRIVEN)
+            answer = answer_shape(definition, operation)
+            self._answers[operation.call] = _reader(answer)
+            self._told[operation.call] = frozenset(field.name for field in answer.fields)
+        self._nothing = definition.observation()
+
+    def parse_call(self, operation: str, content: JsonObject) -> CallT:
+        """Return the call that a request makes; raises MalformedError."""
+        if operation == "reset":
+            require_fields(content, ("component", "config"))
+            text(content, "component")
+            config = build(self._config, content["config"], "config")
+            return cast(CallT, Reset(config=config))
+        if operation not in self._calls:
+            raise MalformedError(f"asks for the unknown operation {operation!r}")
+        shape = self._calls[operation]
+        require_fields(content, ("args",) if shape.fields else ())
+        return cast(CallT, build(shape, content.get("args", _NO_ARGUMENTS), "args"))
+
+    def answer(self, call: CallT, seen: SeenT) -> JsonObject:
+        """Return the fields that answer `call`."""
+        told = self._told.get(_class_of(call), frozenset())
+        shown = plain_fields(seen, Wire.DRIVEN)
+        return {name: value for name, value in shown.items() if name in told}
+
+    def parse_answer(self, content: JsonObject, call: CallT) -> SeenT:
+        """Return what an answer to `call` shows; raises MalformedError."""
+        if isinstance(call, Reset):
+            require_fields(content, ())
+            return self._nothing
+        return cast(SeenT, self._answers[_class_of(call)](content))
+
+
+def answer_shape(definition: ComponentDefinition[CallT, SeenT], operation: Operation) -> Shape:
+    """Return what a driver may answer to a call: the observation, as far as the call shows it."""
+    observation = definition.observation
+    assert is_dataclass(observation)
+    told = {*definition.always, *operation.tells, *operation.may_tell}
+    hidden = [field.name for field in fields(observation) if field.name not in told]
+    return shape_of(observation, required=operation.tells, without=hidden, wire=Wire.DRIVEN)
+
+
+def _reader(shape: Shape) -> Callable[[JsonObject], object]:
+    """Return what reads an object of this shape: the short way, or the one that explains."""
+    shortcut = compile_shape(shape, ascii_alone=True)
+
+    def read(content: JsonObject) -> object:
+        try:
+            found = shortcut(content)
+        except (KeyError, TypeError):
+            found = None
+        return build(shape, content) if found is None else found
+
+    return read
+
+
+def _class_of(call: object) -> type[Call]:
+    assert isinstance(call, Call)
+    return type(call)

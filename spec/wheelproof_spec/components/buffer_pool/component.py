@@ -1,0 +1,264 @@
+"""The buffer pool: what can be asked of it, what it shows, and what it promises.
+
+In a driven case an allocation that blocks is left to wait on a thread of its own: the answer to a
+call tells which allocations have ended since the last answer, once every thread waits or has ended.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Annotated, ClassVar
+
+from wheelproof_spec.base.calls import (
+    Advance,
+    AvailableMemory,
+    Close,
+    Interrupt,
+    Memory,
+    Reset,
+)
+from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, RECORDED_ALONE, Clause
+from wheelproof_spec.base.codec.vocabulary import (
+    ABSENT,
+    DRIVEN,
+    RECORDED,
+    About,
+    Absent,
+    Count,
+    Name,
+    Positive,
+    Time,
+    Wire,
+)
+from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
+from wheelproof_spec.base.port import Port
+
+CallId = str
+"""The name of an allocation in a driven case, and of the buffer that it got."""
+
+LONGEST_WAITING_FIRST = "longest-waiting-first"
+"""The profile of the reference, and the promise of Kafka's documentation (semantics.md 3.10)."""
+KAFKA = "kafka"
+"""Kafka's own: a newcomer is served if there is enough, whoever waits (semantics.md 3.2)."""
+
+
+class PoolOutcome(StrEnum):
+    """How an allocation ended."""
+
+    BUFFER = "buffer"
+    EXHAUSTED = "exhausted"
+    CLOSED = "closed"
+    INTERRUPTED = "interrupted"
+    OUT_OF_MEMORY = "out_of_memory"
+    METRIC_FAILED = "metric_failed"
+
+
+class PoolFault(StrEnum):
+    """What goes wrong in an allocation because the test wants it to."""
+
+    ALLOCATOR = "allocator"
+    METRIC = "metric"
+    INTERRUPTED_BEFORE = "interrupted_before"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolConfig(Config):
+    """How a pool is made."""
+
+    component: ClassVar[str] = "buffer_pool"
+
+    total_memory: Annotated[Count, About("its memory in bytes")]
+    poolable_size: Annotated[Positive, About("the size of the buffers that are kept, in bytes")]
+    start_ms: Annotated[Time, DRIVEN, About("what its clock shows first, in ms")] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocate(Call):
+    """A buffer is asked for (semantics.md 3.1 - 3.4), when driven on a thread of its own."""
+
+    buffer: Annotated[Name, DRIVEN, About("the name of the call, and of the buffer it gets")] = ""
+    size: Annotated[int, About("the size in bytes")]
+    max_time_to_block_ms: Annotated[Count, About("the longest wait in ms")]
+    fault: Annotated[
+        PoolFault | None,
+        DRIVEN,
+        About("what fails in this call, or that its thread is interrupted before it begins"),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allocated:
+    """allocate returned a buffer."""
+
+    buffer: Annotated[Name, About("a name that no other buffer has while this one is lent")]
+    size: Annotated[Count, About("its capacity, the size that was asked for, in bytes")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deallocate(Call):
+    """A buffer is given back (semantics.md 3.7)."""
+
+    buffer: Annotated[Name, About("the buffer")]
+    size: Annotated[Count | Absent, RECORDED, About("the size that is given back, in bytes")] = (
+        ABSENT
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Queued(Call):
+    """How many threads wait is asked for (semantics.md 3.9)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingThreads:
+    """A number of threads that wait."""
+
+    count: Annotated[Count, About("how many wait")]
+
+
+PoolCall = Reset[PoolConfig] | Allocate | Deallocate | Interrupt | Advance | Close
+"""A call that a driven case makes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PoolObservation:
+    """What is seen after a call; the gauges are None where the pool does not tell."""
+
+    ended: Annotated[
+        Mapping[Name, PoolOutcome], About("the allocations that ended since the last answer")
+    ] = field(default_factory=dict[str, PoolOutcome])
+    available_memory: Annotated[int | None, About("what could be lent, in bytes")] = None
+    unallocated_memory: Annotated[
+        int | None, About("the part of it outside the free list, in bytes")
+    ] = None
+    queued: Annotated[int | None, About("how many threads wait")] = None
+
+
+PoolPort = Port[PoolCall, PoolObservation]
+"""A pool under a virtual clock."""
+
+
+class PoolClause(Clause):
+    """What a pool promises."""
+
+    ENDS_ONCE = (
+        "BufferPool.CallEndsOnce",
+        "3.1",
+        "An allocation ends once.",
+        DRIVEN_ALONE,
+    )
+    ENDS_FOR_A_REASON = (
+        "BufferPool.CallEndsForAReason",
+        "3.3 - 3.6",
+        "An allocation is refused only if its time is out, the pool is closed, or it failed.",
+        EVERYWHERE,
+    )
+    LONGEST_WAITING_FIRST = (
+        "BufferPool.LongestWaitingFirst",
+        "3.10",
+        "Memory goes to whoever has waited longest; in profile kafka a newcomer may be first.",
+        DRIVEN_ALONE,
+    )
+    NO_MORE_THAN_TOTAL = (
+        "BufferPool.LendsNoMoreThanTheTotal",
+        "3.9",
+        "No more is lent than there is.",
+        EVERYWHERE,
+    )
+    LENDS_ONCE = (
+        "BufferPool.LendsABufferOnce",
+        "3.9",
+        "A buffer that is lent is not lent again.",
+        RECORDED_ALONE,
+    )
+    LENDS_WHAT_WAS_ASKED = (
+        "BufferPool.LendsWhatWasAskedFor",
+        "3.1",
+        "A buffer has the size that was asked for.",
+        RECORDED_ALONE,
+    )
+    TAKES_BACK_WHAT_IT_LENT = (
+        "BufferPool.TakesBackWhatItLent",
+        "3.7",
+        "What is lent is taken back, whole.",
+        RECORDED_ALONE,
+    )
+    TAKES_BACK_ONLY_LOANS = (
+        "BufferPool.TakesBackOnlyWhatIsLent",
+        "3.7",
+        "What is not lent is not taken back.",
+        RECORDED_ALONE,
+    )
+    NO_LOST_WAKE_UP = (
+        "BufferPool.NobodyWaitsForWhatIsThere",
+        "3.9",
+        "Nobody waits, or is told that memory is exhausted, while there is enough for the first.",
+        EVERYWHERE,
+    )
+    WAIT_IS_BOUNDED = (
+        "BufferPool.WaitIsBounded",
+        "3.3",
+        "An allocation waits as long as it may, and no longer.",
+        EVERYWHERE,
+    )
+    CLOSE_RELEASES = (
+        "BufferPool.CloseReleasesEveryone",
+        "3.8",
+        "Nobody waits for memory of a pool that is closed, and nobody gets any.",
+        EVERYWHERE,
+    )
+    INTERRUPTION_ENDS_THE_WAIT = (
+        "BufferPool.InterruptionEndsTheWait",
+        "3.4",
+        "A call that is interrupted does not wait on.",
+        DRIVEN_ALONE,
+    )
+    MEMORY_IS_CONSERVED = (
+        "BufferPool.MemoryIsConserved",
+        "3.9",
+        "What is available and what is lent add up to the total.",
+        EVERYWHERE,
+    )
+    WAITERS_ARE_LIVE = (
+        "BufferPool.WaitersAreLiveThreads",
+        "3.9",
+        "The queue has the threads that wait, and no others.",
+        EVERYWHERE,
+    )
+    KEEPS_TO_ITS_DOMAIN = (
+        "BufferPool.KeepsToItsDomain",
+        "3.1, 3.7",
+        "What can be lent is not refused as too much, and what cannot is refused.",
+        EVERYWHERE,
+    )
+
+
+class PoolLimit(StrEnum):
+    """A part of the domain that is known to be too much for some implementations."""
+
+    TWO_GIB = "Domain.TwoGiBOfPooledBuffers"
+    GIVEN_BACK_TWICE = "Domain.BufferGivenBackTwice"
+    SIZE_OUTSIDE = "Domain.SizeOutsideThePool"
+
+
+_GAUGES = ("available_memory", "unallocated_memory", "queued")
+
+DEFINITION: ComponentDefinition[PoolCall, PoolObservation] = ComponentDefinition(
+    name="buffer_pool",
+    config=PoolConfig,
+    operations=(
+        Operation(call=Allocate, returns=Allocated, tells=("ended",)),
+        Operation(call=Deallocate, tells=("ended",)),
+        Operation(call=AvailableMemory, returns=Memory, wire=Wire.RECORDED),
+        Operation(call=Queued, returns=WaitingThreads, wire=Wire.RECORDED),
+        Operation(call=Interrupt, tells=("ended",)),
+        Operation(call=Advance, tells=("ended",), wire=Wire.DRIVEN),
+        Operation(call=Close, tells=("ended",)),
+    ),
+    observation=PoolObservation,
+    always=_GAUGES,
+    clauses=PoolClause,
+    profiles=(LONGEST_WAITING_FIRST, KAFKA),
+    limits=PoolLimit,
+    skippable=(PoolClause.MEMORY_IS_CONSERVED, PoolClause.WAITERS_ARE_LIVE),
+)

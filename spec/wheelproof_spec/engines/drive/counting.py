@@ -1,0 +1,63 @@
+"""Counting what passes through the door to a component."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Generic
+
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.component import CallT, SeenT
+from wheelproof_spec.base.port import BrokenDownError, RefusedError, SendingPort
+from wheelproof_spec.engines.drive.driver.process import DriverFailedError
+
+
+class CountingPort(Generic[CallT, SeenT]):
+    """A door to a component that counts cases and steps, and keeps the calls of the last case.
+
+    `on_case` is told the number of cases and of steps at the start of each case. Nothing is counted
+    after the driver has failed, so that `calls` ends with the call at which it did.
+    """
+
+    def __init__(
+        self,
+        port: SendingPort[CallT, SeenT],
+        on_case: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._port = port
+        self._on_case = on_case
+        self._failed = False
+        self.cases = 0
+        self.steps = 0
+        self.calls: list[CallT] = []
+        """The calls of the case that is being driven."""
+
+    def perform(self, call: CallT) -> SeenT:
+        """Make `call`; see `Port.perform`."""
+        self._count(call)
+        try:
+            return self._port.perform(call)
+        except DriverFailedError:
+            self._failed = True
+            raise
+
+    def perform_all(
+        self, calls: Sequence[CallT]
+    ) -> Iterator[SeenT | RefusedError | BrokenDownError]:
+        """Make all `calls`; see `SendingPort.perform_all`."""
+        outcomes = self._port.perform_all(calls)
+        for call in calls:
+            self._count(call)
+            try:
+                yield next(outcomes)
+            except DriverFailedError:
+                self._failed = True
+                raise
+
+    def _count(self, call: CallT) -> None:
+        if self._failed:
+            return
+        if isinstance(call, Reset):
+            self.calls.clear()
+            self.cases += 1
+            if self._on_case is not None:
+                self._on_case(self.cases, self.steps)
+        self.calls.append(call)
+        self.steps += 1

@@ -1,0 +1,78 @@
+"""Bursts of real threads that are recorded, and judged as every other recorded history is."""
+
+from collections.abc import Callable, Sequence
+
+import wheelproof
+from wheelproof_spec.base.codec.vocabulary import Implementation
+from wheelproof_spec.base.component import Config
+from wheelproof_spec.base.history.judging import RecordedComponent
+from wheelproof_spec.base.history.lines import HISTORY, Clock, HistoryEnd, HistoryHeader
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from wheelproof_spec.engines.history.run import HistoryChecker
+
+_HISTORY = "burst"
+
+
+class JudgedBursts:
+    """One object under bursts, its recorder, and the judge of its history."""
+
+    def __init__(
+        self,
+        component: RecordedComponent,
+        config: Config,
+        *,
+        clock: Clock = "monotonic_ns",
+        profile: str | None = None,
+    ) -> None:
+        """Begin the history of an object that is made as `config` says, and promises `profile`."""
+        self.recorder = LoadRecorder(_HISTORY)
+        header: HistoryHeader[object] = HistoryHeader(
+            schema=HISTORY,
+            kind="header",
+            history=_HISTORY,
+            component=component.definition.name,
+            impl=Implementation(name=wheelproof.__name__, version="reference"),
+            config=config,
+            clock=clock,
+        )
+        self._checker = HistoryChecker(
+            header, component, profile or component.definition.profiles[0]
+        )
+        self._ops = 0
+
+    def run(
+        self,
+        programs: Sequence[Sequence[Callable[[], object]]],
+        settle: Callable[[], None] | None = None,
+    ) -> Violation | None:
+        """Run a burst, then `settle`, and return what the history as far as here breaks.
+
+        The calls of `programs`, a program a thread, and `settle` record what they do.
+        """
+        try:
+            run_burst(programs)
+            if settle is not None:
+                settle()
+        except BurstError as error:
+            return self._feed() or self._end(stuck=True) or error.violation
+        return self._feed()
+
+    def finish(self) -> Violation | None:
+        """End the history, and return what it breaks; nothing is under way any more."""
+        return self._feed() or self._end(stuck=False)
+
+    def _feed(self) -> Violation | None:
+        for op in self.recorder.take():
+            self._checker.feed(op)
+            self._ops += 1
+        return self._checker.violation
+
+    def _end(self, *, stuck: bool) -> Violation | None:
+        quiet = not self._checker.under_way
+        end = HistoryEnd(
+            kind="end", history=_HISTORY, ops=self._ops, quiet=quiet, stuck=stuck and not quiet
+        )
+        self._checker.feed(end)
+        return self._checker.violation

@@ -1,0 +1,29 @@
+"""How an error that ends a call is written in a history."""
+
+from collections.abc import Mapping
+
+from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError, WheelproofError
+from wheelproof.producer import BufferExhaustedError, ProducerClosedError
+
+CRASHED = "Crashed"
+"""The error of a call that ended in a defect."""
+INTERRUPTED = "Interrupted"
+
+_REFUSALS: Mapping[type[Exception], str] = {
+    IllegalArgumentError: "IllegalArgument",
+    BufferExhaustedError: "Exhausted",
+    ProducerClosedError: "Closed",
+    ThreadInterruptedError: INTERRUPTED,
+    MemoryError: "OutOfMemory",
+    RuntimeError: "Closed",
+}
+_DEFECTS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
+"""What a call raises that has met a defect; a caller can cause none of these."""
+
+
+def refusal_of(error: Exception) -> str | None:
+    """Return the name of an error that ends a call without an effect, or None if nobody knows."""
+    if isinstance(error, WheelproofError | MemoryError):
+        names = (name for cls, name in _REFUSALS.items() if isinstance(error, cls))
+        return next(names, type(error).__name__)
+    return CRASHED if isinstance(error, _DEFECTS) else None
