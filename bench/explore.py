@@ -29,7 +29,7 @@ from wheelproof_spec.engines.explore.programs.classics import (
     locked_increments,
 )
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
 _SHORT_STEPS = 15
 _ENOUGH_A_SECOND = 5_000

@@ -16,9 +16,9 @@ from wheelproof_spec.components.timer.graph.system_timer import Cast, system_tim
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import increments, last_zero, philosophers
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.graph.engine import explore_graph
-from wheelproof_spec.engines.graph.exploration import graph_program
-from wheelproof_spec.engines.graph.subject import GraphProgram
+from wheelproof_spec.engines.graph.judging.exploration import graph_program
+from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_spec.engines.graph.states.subject import GraphProgram
 
 _ENOUGH_EDGES_A_SECOND = 20_000
 _MANY_STATES = 1_000_000

@@ -8,13 +8,18 @@ from explore_support import explored
 
 from wheelproof import sync
 from wheelproof.units import Millis
-from wheelproof_spec.engines.explore.failures import FailureKind
-from wheelproof_spec.engines.explore.program import Invariant, Scenario, choose, recorded
-from wheelproof_spec.engines.explore.read_write_lock import Holders, ModelReadWriteLock
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.explore.timing import TimeMode
-from wheelproof_spec.engines.graph.engine import explore_graph
-from wheelproof_spec.engines.graph.subject import GraphProgram, NoView, Subject
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.program import (
+    Invariant,
+    Scenario,
+    Settings,
+    TimeMode,
+    choose,
+    recorded,
+)
+from wheelproof_spec.engines.explore.runtime.read_write_lock import Holders, ModelReadWriteLock
+from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_spec.engines.graph.states.subject import GraphProgram, NoView, Subject
 
 
 def _kind(build: Callable[[], Scenario], settings: Settings | None = None) -> FailureKind | None:

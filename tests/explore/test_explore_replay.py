@@ -9,10 +9,10 @@ from wheelproof import sync
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.failing_programs import failing_programs
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
-from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
+from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
 from wheelproof_spec.engines.explore.program import Program, Scenario, choose
 from wheelproof_spec.engines.explore.programs.classics import lost_update, philosophers
-from wheelproof_spec.engines.explore.schedule import decode, encode
+from wheelproof_spec.engines.explore.runs.schedule import decode, encode
 
 _ACTORS = (0, 0, 0, 1, 2 | 3 << 16, 65535, 1, 1)
 

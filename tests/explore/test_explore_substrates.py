@@ -9,14 +9,14 @@ from random_programs import random_program
 
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.components.programs import passing_programs
-from wheelproof_spec.engines.explore.counterexample import run_of
-from wheelproof_spec.engines.explore.driver import analysed_runs
-from wheelproof_spec.engines.explore.execution import World
+from wheelproof_spec.engines.explore.counterexamples.counterexample import run_of
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import last_zero, philosophers
+from wheelproof_spec.engines.explore.runs.execution import World
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 
 _SEEDS = range(1_000, 1_030)
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from wheelproof import sync
 from wheelproof_spec.engines.explore.program import Scenario
-from wheelproof_spec.engines.graph.comparisons import (
+from wheelproof_spec.engines.graph.comparing.comparisons import (
     GraphModel,
     GraphOutcome,
     carry_out,
     program_side,
 )
-from wheelproof_spec.engines.graph.subject import GraphProgram, Moment, Step, Subject
-from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.graph.states.subject import GraphProgram, Moment, Step, Subject
 from wheelproof_spec.engines.tlc.launch import Toolchain, find_toolchain
 from wheelproof_spec.engines.tlc.values import State, Value, make_function
 

@@ -10,14 +10,17 @@ from graph_support import philosophers
 
 from wheelproof import sync
 from wheelproof.sync import GuardedBy
-from wheelproof_spec.engines.explore.problems import NondeterminismError, ProgramRejectedError
+from wheelproof_spec.engines.explore.failures.problems import (
+    NondeterminismError,
+    ProgramRejectedError,
+)
 from wheelproof_spec.engines.explore.program import Action, Program, Scenario, forget
 from wheelproof_spec.engines.explore.programs.waiting import WAITING
-from wheelproof_spec.engines.explore.substrate import SubstrateKind
-from wheelproof_spec.engines.graph.engine import explore_graph
-from wheelproof_spec.engines.graph.fields import watched_fields
-from wheelproof_spec.engines.graph.state_graph import ProgramGraph
-from wheelproof_spec.engines.graph.subject import GraphProgram, PlainView, Subject
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_spec.engines.graph.states.fields import watched_fields
+from wheelproof_spec.engines.graph.states.state_graph import ProgramGraph
+from wheelproof_spec.engines.graph.states.subject import GraphProgram, PlainView, Subject
 
 
 def _program(build: Callable[[], dict[str, Action]]) -> GraphProgram:

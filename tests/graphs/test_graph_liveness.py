@@ -14,22 +14,29 @@ from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.programs import graph_programs
-from wheelproof_spec.engines.explore.accesses import THREAD_MASK
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.problems import ProgramRejectedError
-from wheelproof_spec.engines.explore.program import Action, Invariant, Program, Scenario, forget
+from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.program import (
+    Action,
+    Invariant,
+    LeadsTo,
+    PlainField,
+    Program,
+    Scenario,
+    Settings,
+    Wakes,
+    forget,
+)
 from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.programs.waiting import WAITING
-from wheelproof_spec.engines.explore.properties import LeadsTo, Wakes
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.engine import explore_graph
-from wheelproof_spec.engines.graph.exploration import (
+from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK
+from wheelproof_spec.engines.graph.judging.exploration import (
     GraphExploration,
     explore_states,
     graph_program,
 )
-from wheelproof_spec.engines.graph.liveness import endings
+from wheelproof_spec.engines.graph.judging.liveness import endings
+from wheelproof_spec.engines.graph.states.engine import explore_graph
 
 
 def _explored(build: Callable[[], Scenario], *may_wait: str) -> GraphExploration:

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 from wheelproof_spec.app.pages.environment import page_environment
-from wheelproof_spec.engines.explore.recording import Hold, Moment, Recording
+from wheelproof_spec.engines.explore.counterexamples.recording import Hold, Moment, Recording
 from wheelproof_spec.engines.explore.result import Exploration
 
 

@@ -13,8 +13,14 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.engines.explore.accesses import THREAD_MASK, Accesses, Actor, Event, dependent
-from wheelproof_spec.engines.explore.execution import Execution, World
+from wheelproof_spec.engines.explore.runs.execution import Execution, World
+from wheelproof_spec.engines.explore.runtime.accesses import (
+    THREAD_MASK,
+    Accesses,
+    Actor,
+    Event,
+    dependent,
+)
 
 _NOBODY: frozenset[Actor] = frozenset()
 

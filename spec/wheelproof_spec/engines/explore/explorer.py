@@ -9,40 +9,40 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from wheelproof_spec.engines.explore import (
+from wheelproof_spec.engines.explore.counterexamples.counterexample import Counterexample, run_of
+from wheelproof_spec.engines.explore.counterexamples.leave_out import OperationShrinker
+from wheelproof_spec.engines.explore.counterexamples.recording import Recording, record
+from wheelproof_spec.engines.explore.counterexamples.shrink import Shrinker
+from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
+from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
+from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
+from wheelproof_spec.engines.explore.fields.plain_fields import watched
+from wheelproof_spec.engines.explore.program import Program
+from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
+from wheelproof_spec.engines.explore.runs import races
+from wheelproof_spec.engines.explore.runs.canonical import ClassNames, SetDigest
+from wheelproof_spec.engines.explore.runs.execution import Execution, World
+from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, watchdog
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runs.schedule import decode
+from wheelproof_spec.engines.explore.runtime import (
     accesses,
     cells,
     conditions,
     locks,
     model,
-    races,
     read_write_lock,
     thread_steps,
     timing,
 )
-from wheelproof_spec.engines.explore.canonical import ClassNames, SetDigest
-from wheelproof_spec.engines.explore.counterexample import Counterexample, run_of
-from wheelproof_spec.engines.explore.driver import analysed_runs, nondeterminism
-from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
-from wheelproof_spec.engines.explore.execution import Execution, World
-from wheelproof_spec.engines.explore.failures import Failure, FailureKind
-from wheelproof_spec.engines.explore.guard import forbidden_calls, watchdog
-from wheelproof_spec.engines.explore.guarded_fields import verified_guards
-from wheelproof_spec.engines.explore.leave_out import OperationShrinker
-from wheelproof_spec.engines.explore.plain_fields import watched
-from wheelproof_spec.engines.explore.program import Program
-from wheelproof_spec.engines.explore.races import Analysis
-from wheelproof_spec.engines.explore.recording import Recording, record
-from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
-from wheelproof_spec.engines.explore.schedule import decode
-from wheelproof_spec.engines.explore.shrink import Shrinker
 from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs, nondeterminism
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
 from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
 from wheelproof_spec.engines.explore.strategies.sample import SampleStrategy
 from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
 from wheelproof_spec.engines.explore.strategies.strategy import Strategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 
 SAMPLES = 10_000
 CHECK_EVERY = 256

@@ -27,10 +27,10 @@ import pytest
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.explore.explorer import Options
-    from wheelproof_spec.engines.explore.plain_fields import PlainField
+    from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
     from wheelproof_spec.engines.explore.program import Program, Scenario
     from wheelproof_spec.engines.explore.result import Exploration
-    from wheelproof_spec.engines.explore.settings import Settings
+    from wheelproof_spec.engines.explore.runtime.settings import Settings
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,8 +53,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse a schedule string that cannot belong to any program."""
     schedule = config.getoption("explore_replay")
     if schedule is not None:
-        from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
-        from wheelproof_spec.engines.explore.schedule import verify
+        from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
+        from wheelproof_spec.engines.explore.runs.schedule import verify
 
         try:
             verify(schedule)
@@ -100,7 +100,7 @@ class Explore:
         from wheelproof_spec.base.errors import WheelproofSpecError
         from wheelproof_spec.engines.explore.explorer import explore as run
         from wheelproof_spec.engines.explore.program import Program
-        from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS
+        from wheelproof_spec.engines.explore.runtime.settings import DEFAULT_SETTINGS
 
         program = Program(
             name=self._name,
@@ -132,7 +132,7 @@ class Explore:
         seed: int,
     ) -> "Options":
         from wheelproof_spec.engines.explore.explorer import Engine, Options
-        from wheelproof_spec.engines.explore.schedule import belongs_to
+        from wheelproof_spec.engines.explore.runs.schedule import belongs_to
 
         asked = self._replay
         if asked is not None and belongs_to(program, asked):

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 
 from wheelproof_spec.base.verdicts import CheckResult, Verdict
-from wheelproof_spec.engines.explore.counterexample import Counterexample
-from wheelproof_spec.engines.explore.recording import Recording
+from wheelproof_spec.engines.explore.counterexamples.counterexample import Counterexample
+from wheelproof_spec.engines.explore.counterexamples.recording import Recording
 
 CERTIFYING_ENGINE = "optimal"
 CERTIFICATE_SCHEMA = "wheelproof.certificate/1"

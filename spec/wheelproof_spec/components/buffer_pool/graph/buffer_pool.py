@@ -19,9 +19,8 @@ from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock
 from wheelproof_spec.components.buffer_pool.graph.view import CLOCK, BufferPoolView
-from wheelproof_spec.engines.explore.program import Action, Scenario, choose
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, choose
+from wheelproof_spec.engines.graph.states.subject import GraphProgram, Subject
 from wheelproof_spec.engines.tlc.values import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")

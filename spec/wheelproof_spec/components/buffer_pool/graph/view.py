@@ -18,11 +18,11 @@ from wheelproof.producer import BufferPool, ByteBuffer
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import Loan
 from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock, Reading
-from wheelproof_spec.engines.explore.conditions import ModelCondition
-from wheelproof_spec.engines.explore.model import MADE_BITS, ModelThread
-from wheelproof_spec.engines.explore.thread_steps import Life, ThreadHandle
-from wheelproof_spec.engines.graph.names import attributes, members
-from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition
+from wheelproof_spec.engines.explore.runtime.model import MADE_BITS, ModelThread
+from wheelproof_spec.engines.explore.runtime.thread_steps import Life, ThreadHandle
+from wheelproof_spec.engines.graph.states.names import attributes, members
+from wheelproof_spec.engines.graph.states.subject import Moment, Step
 from wheelproof_spec.engines.tlc.values import ModelValue, State, make_function
 
 CLOCK = "clock"

@@ -26,8 +26,8 @@ from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import (
     MaybeTryCompleteView,
 )
 from wheelproof_spec.engines.explore.program import Action, Scenario, choose, forget
-from wheelproof_spec.engines.explore.runtime import ControlledRuntime
-from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.graph.states.subject import GraphProgram, Subject
 from wheelproof_spec.engines.tlc.values import ModelValue, Value
 
 NONE = ModelValue(name="None")

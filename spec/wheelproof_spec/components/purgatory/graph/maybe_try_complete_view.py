@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from wheelproof.purgatory import CompletionDiscipline, DelayedOperation, OperationState
 from wheelproof.sync.protocols import LockView
-from wheelproof_spec.engines.graph.cells import number_in, value_in
-from wheelproof_spec.engines.graph.names import attributes
-from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.graph.states.cells import number_in, value_in
+from wheelproof_spec.engines.graph.states.names import attributes
+from wheelproof_spec.engines.graph.states.subject import Moment, Step
 from wheelproof_spec.engines.tlc.values import ModelValue, State, make_function
 
 LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"

@@ -27,11 +27,10 @@ from wheelproof_spec.components.purgatory.graph.purgatory_view import (
     PurgatoryView,
     Removals,
 )
-from wheelproof_spec.engines.explore.program import Action, Scenario, forget
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
 from wheelproof_spec.engines.explore.programs.making import discarding
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.names import attributes, members
-from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
+from wheelproof_spec.engines.graph.states.names import attributes, members
+from wheelproof_spec.engines.graph.states.subject import GraphProgram, Subject
 from wheelproof_spec.engines.tlc.values import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")

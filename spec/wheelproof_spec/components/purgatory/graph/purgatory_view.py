@@ -20,11 +20,11 @@ from wheelproof.purgatory import (
     WatcherShard,
 )
 from wheelproof_spec.components.purgatory.graph.purgatory_timer import PLACE, Place, TimedOperation
-from wheelproof_spec.engines.explore.model import MADE_BITS
-from wheelproof_spec.engines.explore.runtime import ControlledRuntime
-from wheelproof_spec.engines.graph.cells import identity_of, is_dict, number_in, value_in
-from wheelproof_spec.engines.graph.names import attributes
-from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.explore.runtime.model import MADE_BITS
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.graph.states.cells import identity_of, is_dict, number_in, value_in
+from wheelproof_spec.engines.graph.states.names import attributes
+from wheelproof_spec.engines.graph.states.subject import Moment, Step
 from wheelproof_spec.engines.tlc.values import ModelValue, State, Value, make_function
 
 LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"

@@ -9,7 +9,7 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.components.timer.calls import TaskId
 from wheelproof_spec.components.timer.fuzz.concurrent import TimerCall
-from wheelproof_spec.engines.explore.counterexample import Deviation
+from wheelproof_spec.engines.explore.counterexamples.counterexample import Deviation
 from wheelproof_spec.engines.explore.strategies.drawn import Draw, keep_running
 from wheelproof_spec.engines.fuzz.burst import await_submitted, run_burst
 from wheelproof_spec.engines.fuzz.controlled_threads import ControlledThreads

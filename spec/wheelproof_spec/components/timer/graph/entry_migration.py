@@ -29,11 +29,10 @@ from wheelproof_spec.components.timer.graph.entry_migration_steps import (
     action_of,
     pc_of,
 )
-from wheelproof_spec.engines.explore.program import Action, Scenario, forget
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.names import attributes
-from wheelproof_spec.engines.graph.projected import only
-from wheelproof_spec.engines.graph.subject import GraphProgram, Moment, Step, Subject
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
+from wheelproof_spec.engines.graph.comparing.projected import only
+from wheelproof_spec.engines.graph.states.names import attributes
+from wheelproof_spec.engines.graph.states.subject import GraphProgram, Moment, Step, Subject
 from wheelproof_spec.engines.tlc.values import ModelValue, State, Value, entries, make_function
 
 NONE = ModelValue(name="None")

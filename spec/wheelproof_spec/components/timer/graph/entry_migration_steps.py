@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from wheelproof_spec.engines.graph.subject import Step
+from wheelproof_spec.engines.graph.states.subject import Step
 
 POLL, FLUSH = "Poll", "FlushLock"
 """The flusher's first step, and the action that it is."""

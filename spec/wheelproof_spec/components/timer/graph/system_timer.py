@@ -16,10 +16,9 @@ from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskLi
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof.units import Millis
 from wheelproof_spec.components.timer.graph.system_timer_view import CLOCK, SystemTimerView
-from wheelproof_spec.engines.explore.program import Action, Scenario, forget
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
 from wheelproof_spec.engines.explore.programs.making import discarding
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
+from wheelproof_spec.engines.graph.states.subject import GraphProgram, Subject
 from wheelproof_spec.engines.tlc.values import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")

@@ -1,6 +1,6 @@
 """What is compared of the states and steps of SystemTimer.tla; see `system_timer_view`."""
 
-from wheelproof_spec.engines.graph.projected import only
+from wheelproof_spec.engines.graph.comparing.projected import only
 from wheelproof_spec.engines.tlc.values import ModelValue, State, Value, entries, make_function
 
 IDLE = -1

@@ -39,9 +39,9 @@ from types import MethodType
 from wheelproof.sync import AtomicInteger, DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof_spec.components.timer.graph.system_timer_module import IDLE
-from wheelproof_spec.engines.explore.read_write_lock import ModelReadWriteLock
-from wheelproof_spec.engines.graph.names import attributes, members
-from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
+from wheelproof_spec.engines.graph.states.names import attributes, members
+from wheelproof_spec.engines.graph.states.subject import Moment, Step
 from wheelproof_spec.engines.tlc.values import State, Value, make_function
 
 CLOCK = "clock"

@@ -11,11 +11,17 @@ from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingW
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof_spec.components.timer.bugs import AdvanceAfterFlushTimer
 from wheelproof_spec.components.timer.programs.system_timer import Bench
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program import Action, Program, Scenario, forget
+from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
+from wheelproof_spec.engines.explore.program import (
+    Action,
+    LeadsTo,
+    Program,
+    Scenario,
+    Settings,
+    Wakes,
+    forget,
+)
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.properties import LeadsTo, Wakes
-from wheelproof_spec.engines.explore.settings import Settings
 
 
 class WriterPreferringLock:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.engines.explore.accesses import THREAD_BITS, Event
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import THREAD_BITS, Event
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives
 
 

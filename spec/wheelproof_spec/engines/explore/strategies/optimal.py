@@ -7,7 +7,10 @@ again where a reversal puts it, and a free choice is one event for each value.
 
 from collections.abc import Sequence
 
-from wheelproof_spec.engines.explore.accesses import (
+from wheelproof_spec.engines.explore.failures.problems import EngineDefectError
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import (
     THREAD_BITS,
     THREAD_MASK,
     Accesses,
@@ -16,9 +19,6 @@ from wheelproof_spec.engines.explore.accesses import (
     dependent,
     weak_initial,
 )
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.problems import EngineDefectError
-from wheelproof_spec.engines.explore.races import Analysis
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
 from wheelproof_spec.engines.explore.strategies.wakeup_tree import WakeupNode, insert
 

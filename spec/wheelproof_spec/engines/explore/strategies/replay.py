@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
-from wheelproof_spec.engines.explore.accesses import THREAD_MASK, TIME, Actor, Event
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK, TIME, Actor, Event
 
 
 class ReplayStrategy:

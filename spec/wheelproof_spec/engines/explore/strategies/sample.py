@@ -10,7 +10,9 @@ uniform over interleavings.
 import random
 from collections.abc import Callable, Sequence
 
-from wheelproof_spec.engines.explore.accesses import (
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import (
     THREAD_BITS,
     THREAD_MASK,
     Accesses,
@@ -18,8 +20,6 @@ from wheelproof_spec.engines.explore.accesses import (
     Event,
     dependent,
 )
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives
 
 Sampler = Callable[[Execution, Sequence[Event]], Event]

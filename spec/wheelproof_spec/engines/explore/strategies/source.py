@@ -7,9 +7,15 @@ sleep set. Programs with free choices belong to the other engines, and are refus
 from collections.abc import Sequence
 
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.engines.explore.accesses import Accesses, Actor, Event, dependent, weak_initial
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import (
+    Accesses,
+    Actor,
+    Event,
+    dependent,
+    weak_initial,
+)
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
 
 
