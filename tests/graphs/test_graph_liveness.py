@@ -13,6 +13,7 @@ from wheelproof_spec.app import explore as command
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.components.failing_programs import failing_graph_programs
 from wheelproof_spec.components.programs import graph_programs
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
 from wheelproof_spec.engines.explore.program import (
@@ -26,7 +27,6 @@ from wheelproof_spec.engines.explore.program import (
     Wakes,
     forget,
 )
-from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.programs.waiting import WAITING
 from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK
@@ -79,7 +79,7 @@ def test_what_has_to_pass(one: Program) -> None:
     ],
 )  # fmt: skip
 def test_what_has_to_fail(name: str, expected: list[str]) -> None:
-    found = explore_states(next(one for one in FOR_EVER_BUGS if one.name == name))
+    found = explore_states(next(one for one in failing_graph_programs() if one.name == name))
     assert found.verdict() is Verdict.FAIL
     assert sorted(_sentences(found)) == expected
 
@@ -135,7 +135,7 @@ def test_who_steps_aside_for_ever() -> None:
 @pytest.mark.slow
 def test_circles_are_fair() -> None:
     """Along each circle every thread makes a step or is somewhere unable to."""
-    for one in FOR_EVER_BUGS:
+    for one in failing_graph_programs():
         graph = explore_graph(graph_program(one, []))
         for forever in endings(graph):
             states = [forever.states[0], *(arc.target for arc in forever.arcs)]

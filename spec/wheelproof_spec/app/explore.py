@@ -158,15 +158,17 @@ def _options(arguments: argparse.Namespace) -> "Options":
 
 
 def _list_programs() -> int:
-    from wheelproof_spec.components.failing_programs import failing_programs
+    from wheelproof_spec.components.failing_programs import (
+        failing_graph_programs,
+        failing_programs,
+    )
     from wheelproof_spec.components.programs import graph_programs, passing_programs
-    from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
 
     for title, programs in (
         ("pass", passing_programs()),
         ("fail", failing_programs()),
         ("pass with --engine graph", graph_programs()),
-        ("fail with --engine graph", FOR_EVER_BUGS),
+        ("fail with --engine graph", failing_graph_programs()),
     ):
         print(f"programs that must {title}:")
         for program in programs:
