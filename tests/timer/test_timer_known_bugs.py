@@ -13,7 +13,7 @@ from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
 from wheelproof_spec.components.timer.bugs import UnguardedEntryBucket
-from wheelproof_spec.engines.fuzz.instrumented_runtime import (
+from wheelproof_spec.engines.runtimes.hooks import (
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,

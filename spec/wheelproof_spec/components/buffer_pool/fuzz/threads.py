@@ -27,9 +27,9 @@ from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.buffer_pool.oracle import PoolClause
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 _PATIENCE_MS = 15_000
 """Far longer than a burst takes: who waits this long waits in vain."""
