@@ -25,7 +25,7 @@ from wheelproof_spec.engines.explore.programs.classics import (
 from wheelproof_spec.engines.explore.programs.waiting import event, one_slot
 from wheelproof_spec.engines.explore.runs.canonical import ClassNames
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK
+from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK
 from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
 from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate

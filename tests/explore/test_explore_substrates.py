@@ -14,6 +14,7 @@ from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import last_zero, philosophers
 from wheelproof_spec.engines.explore.runs.execution import World
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
@@ -77,7 +78,7 @@ def test_a_schedule_gives_the_same_table_on_both() -> None:
     tables: list[str] = []
     for kind in SubstrateKind:
         substrate = open_substrate(kind)
-        found = run_of(World(program, substrate), [0, 1, 2])
+        found = run_of(World(program, substrate), [Actor(0), Actor(1), Actor(2)])
         substrate.close()
         assert found is not None
         tables.append(found.table())

@@ -29,7 +29,7 @@ from wheelproof_spec.engines.explore.program import (
 )
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.programs.waiting import WAITING
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, thread_of
 from wheelproof_spec.engines.graph.judging.exploration import (
     GraphExploration,
     explore_states,
@@ -140,8 +140,8 @@ def test_circles_are_fair() -> None:
         for forever in endings(graph):
             states = [forever.states[0], *(arc.target for arc in forever.arcs)]
             for number in graph.threads:
-                bit = graph.bit_of(number)
-                makes_steps = any(arc.actor & THREAD_MASK == number for arc in forever.arcs)
+                bit = graph.bit_of(Actor(number))
+                makes_steps = any(thread_of(arc.actor) == number for arc in forever.arcs)
                 assert makes_steps or any(not graph.owed[state] & bit for state in states)
 
 

@@ -15,12 +15,12 @@ from dataclasses import dataclass
 
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runtime.accesses import (
-    THREAD_MASK,
     Accesses,
-    Actor,
     Event,
+    conflicting_with,
     dependent,
 )
+from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, Actor, thread_of
 
 _NOBODY: frozenset[Actor] = frozenset()
 
@@ -82,7 +82,7 @@ class Estimator:
             execution.close()
         for actor, accesses in zip(execution.actors, execution.accesses, strict=True):
             for access in accesses:
-                self._users.setdefault(access, set()).add(actor & THREAD_MASK)
+                self._users.setdefault(access, set()).add(thread_of(actor))
 
     def estimate(self) -> Estimate:
         """Return the mean of the probes so far."""
@@ -116,12 +116,8 @@ class Estimator:
         return any(
             bool(self._users.get(other, _NOBODY) - {actor})
             for access in accesses
-            for other in _conflicting(access)
+            for other in conflicting_with(access)
         )
-
-
-def _conflicting(access: int) -> tuple[int, ...]:
-    return (access ^ 1, access) if access & 1 and access != 1 else (access ^ 1,)
 
 
 def _still_asleep(

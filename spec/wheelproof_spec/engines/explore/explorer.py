@@ -31,10 +31,12 @@ from wheelproof_spec.engines.explore.runtime import (
     conditions,
     locks,
     model,
+    numbers,
     read_write_lock,
     thread_steps,
     timing,
 )
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
 from wheelproof_spec.engines.explore.strategies.driver import analysed_runs, nondeterminism
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
@@ -54,7 +56,8 @@ REPORT_EVERY_S = 5.0
 PROBES = 300
 
 _PRIMITIVES = (
-    accesses, cells, conditions, locks, model, races, read_write_lock, thread_steps, timing,
+    accesses, cells, conditions, locks, model, numbers, races, read_write_lock, thread_steps,
+    timing,
 )  # fmt: skip
 
 
@@ -130,7 +133,7 @@ class _Session:
         self._classes: set[bytes] = set()
         self._digest = SetDigest()
         self._runs = self._failing = self._deadlocks = self._depth = 0
-        self._first: tuple[Failure, tuple[int, ...]] | None = None
+        self._first: tuple[Failure, tuple[Actor, ...]] | None = None
         self._stopped: str | None = None
         self._counterexample: Counterexample | None = None
         self._recording: Recording | None = None
@@ -243,7 +246,7 @@ class _Session:
             finally:
                 repeated.close()
 
-    def _explain(self, failure: Failure, actors: tuple[int, ...]) -> None:
+    def _explain(self, failure: Failure, actors: tuple[Actor, ...]) -> None:
         if self._options.shrink and self._options.engine is not Engine.REPLAY:
             self.world, actors = OperationShrinker(self.world, failure.kind).shrink(actors)
             actors = Shrinker(self.world, failure.kind).shrink(actors)

@@ -31,7 +31,7 @@ from wheelproof_spec.engines.explore.program import (
     Settings,
 )
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK
+from wheelproof_spec.engines.explore.runtime.numbers import thread_of
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import invocation
 from wheelproof_spec.engines.explore.strategies.drawn import Draw, DrawnStrategy
@@ -183,12 +183,12 @@ class ControlledThreads:
         log = self._runtime.log
         assert log is not None
         steps = [
-            Step(actor=actor, thread=names[actor & THREAD_MASK], text=text)
+            Step(actor=actor, thread=names[thread_of(actor)], text=text)
             for actor, text in zip(execution.actors, log, strict=True)
         ]
         log.clear()
         self.deviations = tuple(
-            (place + 1, names[usual & THREAD_MASK], chosen_name(actor, names))
+            (place + 1, names[thread_of(usual)], chosen_name(actor, names))
             for place, usual, actor in strategy.deviations
         )
         columns = list(dict.fromkeys(step.thread for step in steps))

@@ -19,7 +19,8 @@ from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import Loan
 from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock, Reading
 from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition
-from wheelproof_spec.engines.explore.runtime.model import MADE_BITS, ModelThread
+from wheelproof_spec.engines.explore.runtime.model import ModelThread
+from wheelproof_spec.engines.explore.runtime.numbers import maker_of
 from wheelproof_spec.engines.explore.runtime.thread_steps import Life, ThreadHandle
 from wheelproof_spec.engines.graph.states.names import attributes, members
 from wheelproof_spec.engines.graph.states.subject import Moment, Step
@@ -169,4 +170,4 @@ def _maker(waiter: Waiter, moment: Moment) -> str:
     """Return who has made a waiter, which its condition's number tells."""
     condition = waiter.more_memory
     assert isinstance(condition, ModelCondition)
-    return moment.threads[(condition.number >> MADE_BITS) - 1]
+    return moment.threads[maker_of(condition.number)]

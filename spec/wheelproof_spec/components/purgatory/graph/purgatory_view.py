@@ -20,7 +20,7 @@ from wheelproof.purgatory import (
     WatcherShard,
 )
 from wheelproof_spec.components.purgatory.graph.purgatory_timer import PLACE, Place, TimedOperation
-from wheelproof_spec.engines.explore.runtime.model import MADE_BITS
+from wheelproof_spec.engines.explore.runtime.numbers import maker_of
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.states.cells import identity_of, is_dict, number_in, value_in
 from wheelproof_spec.engines.graph.states.names import attributes
@@ -185,7 +185,7 @@ class PurgatoryView:
         step = None if maker is None else moment.pending[maker]
         if step is None or (step.site, step.operation, step.subject) != ("watch", "Acquire", _LIST):
             return None
-        made_by = moment.threads.get((step.number >> MADE_BITS) - 1)
+        made_by = moment.threads.get(maker_of(step.number))
         return step.number if made_by == maker else None
 
     def _content(self, watchers: object, being_made: int | None) -> Value:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runs.schedule import encode
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK, Actor
 from wheelproof_spec.engines.explore.runtime.model import ModelThread
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, choice_of, thread_of
 from wheelproof_spec.engines.explore.strategies.driver import run
 from wheelproof_spec.engines.explore.strategies.replay import DeviationStrategy, ReplayStrategy
 
@@ -77,7 +77,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> Counterexample | None:
     finally:
         execution.close()
     steps = tuple(
-        Step(actor=actor, thread=columns[actor & THREAD_MASK], text=text)
+        Step(actor=actor, thread=columns[thread_of(actor)], text=text)
         for actor, text in zip(actors, log, strict=True)
     )
     return Counterexample(
@@ -135,7 +135,7 @@ def _deviations(
     finally:
         execution.close()
     return tuple(
-        (step, names.get(usual & THREAD_MASK, "?"), chosen_name(actor, names))
+        (step, names.get(thread_of(usual), "?"), chosen_name(actor, names))
         for step, (usual, actor) in enumerate(zip(strategy.defaults, actors, strict=False), start=1)
         if usual != actor
     )
@@ -143,9 +143,8 @@ def _deviations(
 
 def chosen_name(actor: Actor, names: Mapping[int, str]) -> str:
     """Return who makes a step, with the value that is chosen, if one is."""
-    choice = actor - (actor & THREAD_MASK)
-    name = names[actor & THREAD_MASK]
-    return f"{name} (choosing {choice // (THREAD_MASK + 1)})" if choice else name
+    name, choice = names[thread_of(actor)], choice_of(actor)
+    return f"{name} (choosing {choice})" if choice else name
 
 
 def column_names(threads: Mapping[int, ModelThread]) -> dict[int, str]:

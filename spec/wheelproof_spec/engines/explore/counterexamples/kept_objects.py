@@ -2,6 +2,7 @@
 
 from wheelproof_spec.engines.explore.runs.execution import World
 from wheelproof_spec.engines.explore.runtime.model import Enrolled
+from wheelproof_spec.engines.explore.runtime.numbers import ObjectNumber
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
 
@@ -17,7 +18,7 @@ class KeepingRuntime(ControlledRuntime):
         # The clock is none of the program's objects.
         self.objects.clear()
 
-    def enroll(self, made: Enrolled, name: str) -> tuple[int, str]:
+    def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
         """Take note of a new object, and keep it."""
         self.objects.append(made)
         return super().enroll(made, name)

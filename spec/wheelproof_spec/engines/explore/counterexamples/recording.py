@@ -12,11 +12,11 @@ from wheelproof_spec.engines.explore.counterexamples.counterexample import colum
 from wheelproof_spec.engines.explore.counterexamples.kept_objects import KeepingRuntime
 from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK, Actor
 from wheelproof_spec.engines.explore.runtime.cells import short
 from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition, WakeUp
 from wheelproof_spec.engines.explore.runtime.locks import ModelLock, ModelMonitor
 from wheelproof_spec.engines.explore.runtime.model import Enrolled, ModelThread
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, thread_of
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import Life
@@ -98,7 +98,7 @@ def record(world: World, actors: Sequence[Actor]) -> Recording:
         objects=tuple(one.name for one in objects),
         beginning=moments[0].moment(numbers),
         steps=tuple(
-            RecordedStep(thread=numbers[actor & THREAD_MASK], text=text, after=seen.moment(numbers))
+            RecordedStep(thread=numbers[thread_of(actor)], text=text, after=seen.moment(numbers))
             for actor, text, seen in zip(made, log, moments[1:], strict=True)
         ),
         failure=failure,
@@ -120,11 +120,11 @@ class _Picture:
     """A moment in the numbers of the run."""
 
     values: tuple[str, ...]
-    threads: Mapping[int, str]
-    waiting: frozenset[int]
-    holds: tuple[tuple[int, int, bool], ...]
+    threads: Mapping[Actor, str]
+    waiting: frozenset[Actor]
+    holds: tuple[tuple[int, Actor, bool], ...]
 
-    def moment(self, numbers: Mapping[int, int]) -> Moment:
+    def moment(self, numbers: Mapping[Actor, int]) -> Moment:
         """Return it in the numbers of the recording."""
         return Moment(
             values=self.values,
@@ -197,7 +197,7 @@ class _Camera:
         return "set-up" if thread is None else thread.name
 
 
-def _holders(one: object) -> list[tuple[int, bool]]:
+def _holders(one: object) -> list[tuple[Actor, bool]]:
     if isinstance(one, ModelReadWriteLock):
         writer, readers = one.state.writer, one.state.readers
         writing = [] if writer is None else [(writer, False)]

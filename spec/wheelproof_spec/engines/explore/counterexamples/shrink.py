@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runtime.accesses import Actor
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.driver import run
 from wheelproof_spec.engines.explore.strategies.replay import DeviationStrategy
 

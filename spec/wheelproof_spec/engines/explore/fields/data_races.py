@@ -8,14 +8,13 @@ its join, a notification. That one access came first in this run is no order.
 
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
 from wheelproof_spec.engines.explore.fields.plain_fields import FieldAccess
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import ModelThread, Operation
+from wheelproof_spec.engines.explore.runtime.numbers import HISTORY, THREAD_MASK, Actor
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime, LoggedAccess
 
-_HISTORY = 0
 
-
-class _Object:
+class _Published:
     """The past that has been published at a lock or cell by its writers, and by its readers."""
 
     __slots__ = ("by_readers", "by_writers")
@@ -37,15 +36,15 @@ class _Field:
 
 def find_data_race(
     runtime: ControlledRuntime,
-    actors: list[int],
-    accesses: list[tuple[int, ...]],
+    actors: list[Actor],
+    accesses: list[Accesses],
     operations: list[Operation[object] | None],
 ) -> Failure | None:
     """Return the first data race of a run, among the accesses in the runtime's `field_log`."""
     log = runtime.field_log
     if not _may_race(log):
         return None
-    search = _Search(runtime)
+    search = _HappensBefore(runtime)
     place = 0
     for event in range(-1, len(actors)):
         if event >= 0:
@@ -72,13 +71,13 @@ def _may_race(log: list[LoggedAccess]) -> bool:
     return not shared.isdisjoint(written)
 
 
-class _Search:
+class _HappensBefore:
     def __init__(self, runtime: ControlledRuntime) -> None:
         self._time = runtime.clock.number
         # For each thread, by number: the events in its past, and its own ones.
         self._pasts: dict[int, int] = {}
         self._own: dict[int, int] = {}
-        self._objects: dict[int, _Object] = {}
+        self._objects: dict[int, _Published] = {}
         self._fields: dict[tuple[int, str], _Field] = {}
         self._children: dict[int, list[int]] = {}
         for thread in runtime.threads.values():
@@ -89,7 +88,7 @@ class _Search:
         self,
         event: int,
         number: int,
-        accesses: tuple[int, ...],
+        accesses: Accesses,
         operation: Operation[object] | None,
     ) -> None:
         """Take note of one step of a thread."""
@@ -97,7 +96,7 @@ class _Search:
         self._own[number] = self._own.get(number, 0) | 1 << event
         if operation is not None and not isinstance(operation, FieldAccess):
             for access in accesses:
-                if access >> 1 not in (_HISTORY, self._time):
+                if access >> 1 not in (HISTORY, self._time):
                     past = self._meet(past, access, operation)
         self._pasts[number] = past
         for child in self._children.get(event, ()):
@@ -126,18 +125,18 @@ class _Search:
         return not known >> (earlier.event + 1)
 
     def _meet(self, past: int, access: int, operation: Operation[object]) -> int:
-        one = self._objects.get(access >> 1)
-        if one is None:
-            one = self._objects[access >> 1] = _Object()
+        published = self._objects.get(access >> 1)
+        if published is None:
+            published = self._objects[access >> 1] = _Published()
         writes = access & 1
         if operation.observes:
-            past |= one.by_writers
+            past |= published.by_writers
             if writes:
-                past |= one.by_readers
+                past |= published.by_readers
         if writes:
-            one.by_writers |= past
+            published.by_writers |= past
         elif operation.shares:
-            one.by_readers |= past
+            published.by_readers |= past
         return past
 
 

@@ -14,6 +14,7 @@ from wheelproof import sync
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, reading, writing
 from wheelproof_spec.engines.explore.runtime.cells import short
 from wheelproof_spec.engines.explore.runtime.model import Model, ModelThread, Operation
+from wheelproof_spec.engines.explore.runtime.numbers import ObjectNumber
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
 
@@ -92,7 +93,7 @@ class _WatchedSlot:
     def _name(self, instance: object) -> str:
         return f"{type(instance).__name__}.{self._field.name}"
 
-    def _number(self, instance: object) -> int:
+    def _number(self, instance: object) -> ObjectNumber:
         runtime = sync.current_runtime()
         assert isinstance(runtime, ControlledRuntime)
         identity = None if self._field.identity is None else getattr(instance, self._field.identity)
@@ -105,7 +106,7 @@ class FieldAccess(Operation[object]):
 
     __slots__ = ("_instance", "_name", "_number", "_slot")
 
-    def __init__(self, name: str, number: int, slot: _Slot, instance: object) -> None:
+    def __init__(self, name: str, number: ObjectNumber, slot: _Slot, instance: object) -> None:
         self._name = name
         self._number = number
         self._slot = slot
@@ -135,7 +136,7 @@ class _Write(FieldAccess):
     __slots__ = ("_value",)
 
     def __init__(
-        self, name: str, number: int, slot: _Slot, instance: object, value: object
+        self, name: str, number: ObjectNumber, slot: _Slot, instance: object, value: object
     ) -> None:
         super().__init__(name, number, slot, instance)
         self._value = value

@@ -9,14 +9,22 @@ the substrate.
 import hashlib
 
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_BITS, THREAD_MASK, TIME
-from wheelproof_spec.engines.explore.runtime.model import FIELD_BITS, MADE_BITS
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    SET_UP,
+    THREAD_BITS,
+    THREAD_MASK,
+    TIME,
+    ObjectNumber,
+    field_of,
+    maker_of,
+    object_of,
+    place_of,
+)
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 
 _DIGEST_BYTES = 16
 _STEP_BITS = 20
 _HASH_BYTES = 7
-_ALONE = -1
 
 
 class ClassNames:
@@ -25,7 +33,7 @@ class ClassNames:
     def __init__(self, world: World) -> None:
         self._numbers = world.numbers
         self._lazy = world.program.settings.time is TimeMode.LAZY
-        self._threads: dict[int, int] = {_ALONE: _ALONE, TIME: TIME}
+        self._threads: dict[int, int] = {SET_UP: SET_UP, TIME: TIME}
         self._objects: dict[int, int] = {0: 0}
 
     def name(self, execution: Execution) -> bytes:
@@ -44,7 +52,7 @@ class ClassNames:
             if self._lazy and number == TIME:
                 ticks.append(sorted(made.items()))
             for access in accesses:
-                known = self._object(access >> 1)
+                known = self._object(object_of(access))
                 order = orders.get(known)
                 if order is None:
                     order = orders[known] = _Order()
@@ -62,18 +70,17 @@ class ClassNames:
         if known is None:
             for (parent, child), thread in self._numbers.items():
                 maker = self._threads[parent]
-                name = child if parent == _ALONE else _hash(f"{maker}.{child}")
+                name = child if parent == SET_UP else _hash(f"{maker}.{child}")
                 self._threads[thread] = name
             known = self._threads[number]
         return known
 
-    def _object(self, number: int) -> int:
+    def _object(self, number: ObjectNumber) -> int:
         known = self._objects.get(number)
         if known is None:
-            field, within = number >> FIELD_BITS, number & (1 << FIELD_BITS) - 1
-            maker = self._thread((within >> MADE_BITS) - 1)
-            made = within & (1 << MADE_BITS) - 1
-            known = self._objects[number] = _hash(f"{maker}/{made}.{field}")
+            maker = self._thread(maker_of(number))
+            path = f"{maker}/{place_of(number)}.{field_of(number)}"
+            known = self._objects[number] = _hash(path)
         return known
 
 

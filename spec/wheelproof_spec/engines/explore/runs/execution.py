@@ -10,14 +10,15 @@ from wheelproof_spec.engines.explore.fields.data_races import find_data_race
 from wheelproof_spec.engines.explore.program import Program, Scenario, observer
 from wheelproof_spec.engines.explore.program.public_operations import NotLinearizableError
 from wheelproof_spec.engines.explore.runs.waits import failure_of_stuck_threads
-from wheelproof_spec.engines.explore.runtime.accesses import (
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses
+from wheelproof_spec.engines.explore.runtime.model import ModelThread, Operation
+from wheelproof_spec.engines.explore.runtime.numbers import (
     THREAD_BITS,
     THREAD_MASK,
     TIME,
-    Accesses,
     Actor,
+    choosing,
 )
-from wheelproof_spec.engines.explore.runtime.model import ModelThread, Operation
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 from wheelproof_spec.engines.explore.substrates.substrate import Substrate
@@ -35,7 +36,7 @@ class World:
         self.program = program
         self.substrate = substrate
         self._whole = whole
-        self.numbers: dict[tuple[int, int], int] = {}
+        self.numbers: dict[tuple[Actor, int], Actor] = {}
         self._runs = 0
         self._latest: Sequence[Actor] = ()
 
@@ -137,7 +138,7 @@ class Execution:
     def options(self) -> list[Actor]:
         """Return every step that can be made now, each value of a free choice for itself."""
         return [
-            thread.number | value << THREAD_BITS
+            choosing(thread.number, value)
             for thread, _ in self.enabled()
             for value in range(1 if thread.pending is None else thread.pending.alternatives)
         ]

@@ -6,12 +6,13 @@ The past of an event is a bit mask over the events of the run, itself included.
 from collections.abc import Iterator
 
 from wheelproof_spec.engines.explore.runs.execution import Execution
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK, TIME, Accesses, Event
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses, Event
 from wheelproof_spec.engines.explore.runtime.model import ModelThread, Operation
+from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, TIME
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 
 
-class _Object:
+class _ObjectHistory:
     """What has happened to one object so far; `acquired` are the events that took hold of it."""
 
     __slots__ = ("acquired", "last_write", "reads")
@@ -27,7 +28,7 @@ class Analysis:
 
     def __init__(self, execution: Execution) -> None:
         self.execution = execution
-        self._objects: dict[int, _Object] = {}
+        self._objects: dict[int, _ObjectHistory] = {}
         self._calls: tuple[list[int], list[int]] = ([], [])
         self._last: dict[int, int] = {}
         # A lazy clock moves when nothing else can, so everything is before or after; those who
@@ -132,7 +133,7 @@ class Analysis:
                 yield history.last_write
 
     def _acquisitions(
-        self, operation: Operation[object], access: int, history: _Object
+        self, operation: Operation[object], access: int, history: _ObjectHistory
     ) -> Iterator[int]:
         if operation.fixed:
             # Before the last acquisition a plain lock was free, and so it is before all others.
@@ -157,7 +158,7 @@ class Analysis:
                 continue
             history = self._objects.get(access >> 1)
             if history is None:
-                history = self._objects[access >> 1] = _Object()
+                history = self._objects[access >> 1] = _ObjectHistory()
             if access >> 1 == self._clock:
                 self._clock_events.append(place)
             if history.last_write >= 0:

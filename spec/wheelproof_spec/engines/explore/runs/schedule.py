@@ -14,7 +14,14 @@ from itertools import groupby
 
 from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
 from wheelproof_spec.engines.explore.program import Program
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_BITS, THREAD_MASK, TIME, Actor
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    THREAD_MASK,
+    TIME,
+    Actor,
+    choice_of,
+    choosing,
+    thread_of,
+)
 
 _VERSION = "wp1"
 _SHAPE = re.compile(r"(wp\d+)-([0-9a-f]{8})-(?:w([0-9.]+)-)?([0-9tx.:]*)-([0-9a-f]{8})")
@@ -85,7 +92,7 @@ def _actors(steps: str) -> Iterator[Actor]:
         if match is None:
             raise ScheduleRejectedError(f"{part!r} is no step", "copy the whole word again")
         time, thread, choice, count = match.groups()
-        actor = TIME if time else int(thread) & THREAD_MASK | int(choice or 0) << THREAD_BITS
+        actor = TIME if time else choosing(Actor(int(thread) & THREAD_MASK), int(choice or 0))
         for _ in range(int(count or 1)):
             yield actor
 
@@ -93,8 +100,8 @@ def _actors(steps: str) -> Iterator[Actor]:
 def _actor_text(actor: Actor) -> str:
     if actor == TIME:
         return "t"
-    choice = actor >> THREAD_BITS
-    return f"{actor & THREAD_MASK}" + (f":{choice}" if choice else "")
+    choice = choice_of(actor)
+    return f"{thread_of(actor)}" + (f":{choice}" if choice else "")
 
 
 def _check_sum(body: str) -> str:

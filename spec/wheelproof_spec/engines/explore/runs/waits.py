@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind, Wait
 from wheelproof_spec.engines.explore.runtime.conditions import WakeUp
 from wheelproof_spec.engines.explore.runtime.model import ModelThread
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
 
 def failure_of_stuck_threads(
@@ -40,7 +41,7 @@ def _circle_of(stuck: Sequence[ModelThread], threads: Mapping[int, ModelThread])
     Of several circles the one that is found first; empty if there is none.
     """
     holders = {thread.number: _holders(thread) for thread in stuck}
-    innocent: set[int] = set()
+    innocent: set[Actor] = set()
     for start in holders:
         path = _path_into_itself(start, holders, [], innocent)
         if path:
@@ -71,13 +72,13 @@ def _named(number: int, threads: Mapping[int, ModelThread]) -> str:
     return f"{thread.name}, which has ended" if thread.ended else thread.name
 
 
-def _holders(thread: ModelThread) -> tuple[int, ...]:
+def _holders(thread: ModelThread) -> tuple[Actor, ...]:
     return () if thread.pending is None else thread.pending.holders()
 
 
 def _path_into_itself(
-    here: int, holders: Mapping[int, tuple[int, ...]], path: list[int], innocent: set[int]
-) -> list[int]:
+    here: Actor, holders: Mapping[Actor, tuple[Actor, ...]], path: list[Actor], innocent: set[Actor]
+) -> list[Actor]:
     """Follow the edges depth first; `innocent` are those from whom no circle is reached."""
     if here in path:
         return path[path.index(here) :]

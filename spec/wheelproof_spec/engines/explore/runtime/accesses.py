@@ -1,44 +1,44 @@
 """What an event reads and writes, and which events commute.
 
-An access is an integer: the object's number times two, plus one for a write. Two events of
-different threads are independent unless they touch one object and one of them writes it. Object 0
-is the history of public operations: there an invocation and a return conflict, two of a kind do
-not, so that every order of "returned before the other was invoked" is explored.
+Two events of different threads are independent unless they touch one object and one of them writes
+it. An invocation and a return of public operations conflict, two of a kind do not, so that every
+order of "returned before the other was invoked" is explored. `numbers` says how accesses are made.
 """
 
 from collections.abc import Sequence
 
-Actor = int
-"""Who makes a step: the thread's number, and above `THREAD_BITS` the value that it chooses."""
+from wheelproof_spec.engines.explore.runtime.numbers import HISTORY, Access, Actor, ObjectNumber
 
-Accesses = tuple[int, ...]
+Accesses = tuple[Access, ...]
+"""All that one event accesses; no object twice, but the history with nothing else."""
 Event = tuple[Actor, Accesses]
 
-THREAD_BITS = 16
-THREAD_MASK = (1 << THREAD_BITS) - 1
-TIME: Actor = THREAD_MASK
-"""The actor that moves the clock."""
 
-INVOKE: Accesses = (0,)
-RETURN: Accesses = (1,)
-
-
-def reading(number: int) -> Accesses:
+def reading(number: ObjectNumber) -> Accesses:
     """Return the access of reading the object with this number."""
-    return (number << 1,)
+    return (Access(number << 1),)
 
 
-def writing(number: int) -> Accesses:
+def writing(number: ObjectNumber) -> Accesses:
     """Return the access of writing the object with this number."""
-    return (number << 1 | 1,)
+    return (Access(number << 1 | 1),)
+
+
+INVOKE = reading(HISTORY)
+RETURN = writing(HISTORY)
+
+
+def conflicting_with(access: Access) -> tuple[int, ...]:
+    """Return the accesses of the same object that conflict with one."""
+    return (access ^ 1, access) if access & 1 and access != 1 else (access ^ 1,)
 
 
 def dependent(first: Accesses, second: Accesses) -> bool:
     """Tell whether two events of different threads can have an effect on each other."""
-    for one in first:
+    for access in first:
         for other in second:
-            difference = one ^ other
-            if difference == 1 or (difference == 0 and one & 1 and one != 1):
+            difference = access ^ other
+            if difference == 1 or (difference == 0 and access & 1 and access != 1):
                 return True
     return False
 
@@ -59,13 +59,13 @@ def weak_initial(event: Event, sequence: Sequence[Event]) -> int | None:
     return -1
 
 
-def _weak_initial_of_one(actor: Actor, access: int, sequence: Sequence[Event]) -> int | None:
+def _weak_initial_of_one(actor: Actor, access: Access, sequence: Sequence[Event]) -> int | None:
     # Nearly all events have a single access, and this is the innermost loop of the search.
-    conflicting = (access ^ 1, access) if access & 1 and access != 1 else (access ^ 1,)
+    conflicting = conflicting_with(access)
     for place, (other, others) in enumerate(sequence):
         if other == actor:
             return place
-        for one in others:
-            if one in conflicting:
+        for touched in others:
+            if touched in conflicting:
                 return None
     return -1

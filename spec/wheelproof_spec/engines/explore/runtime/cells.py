@@ -4,12 +4,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
-from wheelproof_spec.engines.explore.runtime.model import (
-    Model,
-    ModelThread,
-    Operation,
-    Rewindable,
-)
+from wheelproof_spec.engines.explore.runtime.model import Model, ModelThread, Operation, Rewindable
 
 T = TypeVar("T")
 

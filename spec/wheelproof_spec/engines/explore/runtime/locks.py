@@ -10,12 +10,13 @@ from wheelproof_spec.engines.explore.runtime.model import (
     Rewindable,
     Scheduler,
 )
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
-Owned = Model[int | None]
+Owned = Model[Actor | None]
 """The state is the number of the thread that holds the lock, None if nobody does."""
 
 
-class ModelLock(Model[int | None]):
+class ModelLock(Model[Actor | None]):
     """A lock that is not reentrant."""
 
     __slots__ = ()
@@ -48,7 +49,7 @@ class ModelLock(Model[int | None]):
         self.runtime.perform(Release(self))
 
 
-class ModelMonitor(Model[int | None]):
+class ModelMonitor(Model[Actor | None]):
     """A reentrant lock.
 
     Entering it again is no step: nobody else can tell how often its holder has entered it.
@@ -106,7 +107,7 @@ class Acquire(Operation[bool]):
         """Return the lock's name."""
         return f"acquire {self._lock.name}"
 
-    def holders(self) -> tuple[int, ...]:
+    def holders(self) -> tuple[Actor, ...]:
         """Return the holder."""
         return () if self._lock.state is None else (self._lock.state,)
 

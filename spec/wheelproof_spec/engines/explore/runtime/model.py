@@ -11,18 +11,18 @@ from typing import ClassVar, Generic, Protocol, TypeVar
 
 from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, reading, writing
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    Actor,
+    ObjectNumber,
+    choice_number,
+    object_number,
+    signal_number,
+)
 from wheelproof_spec.engines.explore.runtime.settings import Settings
 
 State = TypeVar("State")
 Result = TypeVar("Result", covariant=True)
 Performed = TypeVar("Performed")
-
-MADE_BITS = 20
-"""A thread numbers what it makes itself, so that a number does not depend on the schedule."""
-FIELD_BITS = 40
-"""Above these bits of an object's number, the number of one of its plain fields."""
-_SIGNAL = (1 << MADE_BITS) - 1
-_CHOICE = (1 << MADE_BITS) - 2
 
 
 class UnwindError(BaseException):
@@ -50,7 +50,7 @@ class Enrolled(Protocol):
         ...
 
     @property
-    def number(self) -> int:
+    def number(self) -> ObjectNumber:
         """What it is known by in every run."""
         ...
 
@@ -69,7 +69,7 @@ class Scheduler(Protocol):
     event: int
     settings: Settings
 
-    def enroll(self, made: Enrolled, name: str) -> tuple[int, str]:
+    def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
         """Take note of a new object; returns its number, and a name that no other one has.
 
         The objects that another thread makes do not change its number.
@@ -168,7 +168,7 @@ class Operation(ABC, Generic[Result]):
     def describe(self) -> str:
         """Return it as a few words for a table."""
 
-    def holders(self) -> tuple[int, ...]:
+    def holders(self) -> tuple[Actor, ...]:
         """Return the numbers of the threads that a blocked operation waits for, if known."""
         return ()
 
@@ -198,7 +198,7 @@ class ModelThread:
         "suspend",
     )
 
-    def __init__(self, runtime: "Scheduler", number: int, name: str) -> None:
+    def __init__(self, runtime: "Scheduler", number: Actor, name: str) -> None:
         self.runtime = runtime
         self.number = number
         self.name = name
@@ -208,11 +208,12 @@ class ModelThread:
         self.aborted = False
         self.ended = False
         self.error: BaseException | None = None
-        self.made = (number + 1) << MADE_BITS
+        # The number of what it has made last.
+        self.made = object_number(number, 0)
         self.children = 0
         self.strangers = 0
         self.choice = 0
-        self.choosing = writing((number + 1) << MADE_BITS | _CHOICE)
+        self.choosing = writing(choice_number(number))
         self._signal: _Signal | None = None
         # Whether it has been interrupted; nobody can interrupt a thread that has no handle.
         self.interruption: Model[bool] | None = None
@@ -233,8 +234,8 @@ class _Signal(Model[bool]):
 
     __slots__ = ()
 
-    def __init__(self, runtime: "Scheduler", thread: int) -> None:
-        number = (thread + 1) << MADE_BITS | _SIGNAL
+    def __init__(self, runtime: "Scheduler", thread: Actor) -> None:
+        number = signal_number(thread)
         self.runtime = runtime
         self.name = "signal"
         self.number = number

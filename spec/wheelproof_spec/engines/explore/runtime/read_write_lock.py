@@ -18,8 +18,9 @@ from wheelproof_spec.engines.explore.runtime.model import (
     Rewindable,
     Scheduler,
 )
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
-_NOBODY: frozenset[int] = frozenset()
+_NOBODY: frozenset[Actor] = frozenset()
 
 
 class Holders(NamedTuple):
@@ -28,11 +29,11 @@ class Holders(NamedTuple):
     `admitted` are the waiting readers that the last writer has let pass.
     """
 
-    readers: frozenset[int] = _NOBODY
-    writer: int | None = None
-    waiting_writers: frozenset[int] = _NOBODY
-    waiting_readers: frozenset[int] = _NOBODY
-    admitted: frozenset[int] = _NOBODY
+    readers: frozenset[Actor] = _NOBODY
+    writer: Actor | None = None
+    waiting_writers: frozenset[Actor] = _NOBODY
+    waiting_readers: frozenset[Actor] = _NOBODY
+    admitted: frozenset[Actor] = _NOBODY
 
 
 class ModelReadWriteLock:
@@ -61,13 +62,13 @@ class ModelReadWriteLock:
         self.writing = writing(self.number)
         self.state = self._present = Holders()
         # How often a thread has entered the side that it holds, beyond the first time.
-        self.again: dict[tuple[int, bool], int] = {}
+        self.again: dict[tuple[Actor, bool], int] = {}
         # Changes rather than states: the state after part of the events is none that the run had.
-        self.history: list[tuple[int, _Step, int]] = []
+        self.history: list[tuple[int, _Step, Actor]] = []
         self.read = _ReadView(self)
         self.write = _WriteView(self)
 
-    def make(self, step: "_Step", thread: int) -> None:
+    def make(self, step: "_Step", thread: Actor) -> None:
         """Change the state as `step` of a thread does, as part of the event under way."""
         self.history.append((self.runtime.event, step, thread))
         self.state = step.after(self.state, thread)
@@ -85,7 +86,7 @@ class ModelReadWriteLock:
         """Go back to the state before `rewind`."""
         self.state = self._present
 
-    def may_read(self, state: Holders, thread: int) -> bool:
+    def may_read(self, state: Holders, thread: Actor) -> bool:
         """Tell whether a thread would be given the read side in a state."""
         if state.writer is not None:
             return False
@@ -118,7 +119,7 @@ class _Step(Operation[None]):
         self.lock.make(self, thread.number)
 
     @abstractmethod
-    def after(self, state: Holders, thread: int, /) -> Holders:
+    def after(self, state: Holders, thread: Actor, /) -> Holders:
         """Return what `state` becomes when a thread makes the step."""
 
     def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
@@ -133,7 +134,7 @@ class _RequestRead(_Step):
     verb = "request read of"
     acquires = True
 
-    def after(self, state: Holders, thread: int, /) -> Holders:
+    def after(self, state: Holders, thread: Actor, /) -> Holders:
         if self.lock.may_read(state, thread):
             return state._replace(readers=state.readers | {thread})
         return state._replace(waiting_readers=state.waiting_readers | {thread})
@@ -150,14 +151,14 @@ class _AwaitRead(_Step):
         lock = self.lock
         return lock.reading if lock.may_read(lock.state, thread.number) else None
 
-    def after(self, state: Holders, thread: int, /) -> Holders:
+    def after(self, state: Holders, thread: Actor, /) -> Holders:
         return state._replace(
             readers=state.readers | {thread},
             waiting_readers=state.waiting_readers - {thread},
             admitted=state.admitted - {thread},
         )
 
-    def holders(self) -> tuple[int, ...]:
+    def holders(self) -> tuple[Actor, ...]:
         state = self.lock.state
         return tuple(sorted(state.waiting_writers)) if state.writer is None else (state.writer,)
 
@@ -166,7 +167,7 @@ class _ReleaseRead(_Step):
     __slots__ = ()
     verb = "release read of"
 
-    def after(self, state: Holders, thread: int, /) -> Holders:
+    def after(self, state: Holders, thread: Actor, /) -> Holders:
         return state._replace(readers=state.readers - {thread})
 
 
@@ -176,7 +177,7 @@ class _RequestWrite(_Step):
     writes = True
     acquires = True
 
-    def after(self, state: Holders, thread: int, /) -> Holders:
+    def after(self, state: Holders, thread: Actor, /) -> Holders:
         if _may_write(state):
             return state._replace(writer=thread)
         return state._replace(waiting_writers=state.waiting_writers | {thread})
@@ -194,10 +195,10 @@ class _AwaitWrite(_Step):
         lock = self.lock
         return lock.writing if _may_write(lock.state) else None
 
-    def after(self, state: Holders, thread: int, /) -> Holders:
+    def after(self, state: Holders, thread: Actor, /) -> Holders:
         return state._replace(writer=thread, waiting_writers=state.waiting_writers - {thread})
 
-    def holders(self) -> tuple[int, ...]:
+    def holders(self) -> tuple[Actor, ...]:
         state = self.lock.state
         readers = tuple(sorted(state.readers | state.admitted))
         return readers if state.writer is None else (state.writer,)
@@ -208,7 +209,7 @@ class _ReleaseWrite(_Step):
     verb = "release write of"
     writes = True
 
-    def after(self, state: Holders, _thread: int, /) -> Holders:
+    def after(self, state: Holders, _thread: Actor, /) -> Holders:
         return state._replace(
             writer=None,
             waiting_readers=_NOBODY,
@@ -255,10 +256,10 @@ class _View:
             raise RuntimeError(f"{lock.name}: released the {self.side} side without holding it")
 
     @abstractmethod
-    def _holds(self, me: int) -> bool: ...
+    def _holds(self, me: Actor) -> bool: ...
 
     @abstractmethod
-    def _acquire(self, me: int) -> None: ...
+    def _acquire(self, me: Actor) -> None: ...
 
 
 class _ReadView(_View):
@@ -267,10 +268,10 @@ class _ReadView(_View):
     writes = False
     release = _ReleaseRead
 
-    def _holds(self, me: int) -> bool:
+    def _holds(self, me: Actor) -> bool:
         return me in self._lock.state.readers
 
-    def _acquire(self, me: int) -> None:
+    def _acquire(self, me: Actor) -> None:
         lock = self._lock
         if lock.state.writer == me:
             # Nobody can tell as long as the write side is held, and later it is an ordinary hold.
@@ -287,10 +288,10 @@ class _WriteView(_View):
     writes = True
     release = _ReleaseWrite
 
-    def _holds(self, me: int) -> bool:
+    def _holds(self, me: Actor) -> bool:
         return self._lock.state.writer == me
 
-    def _acquire(self, me: int) -> None:
+    def _acquire(self, me: Actor) -> None:
         lock = self._lock
         if me in lock.state.readers:
             raise RuntimeError(f"{lock.name}: a reader asked for the write side")

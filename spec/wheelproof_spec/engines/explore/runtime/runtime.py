@@ -18,17 +18,22 @@ from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.failures.places import calling_line
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
-from wheelproof_spec.engines.explore.runtime.accesses import TIME
 from wheelproof_spec.engines.explore.runtime.cells import Cell, IntegerCell, short
 from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition
 from wheelproof_spec.engines.explore.runtime.locks import ModelLock, ModelMonitor
 from wheelproof_spec.engines.explore.runtime.model import (
-    FIELD_BITS,
-    MADE_BITS,
     Enrolled,
     ModelThread,
     Operation,
     UnwindError,
+)
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    SET_UP,
+    TIME,
+    Actor,
+    ObjectNumber,
+    field_number,
+    object_number,
 )
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.explore.runtime.settings import Settings, TimeMode
@@ -37,9 +42,6 @@ from wheelproof_spec.engines.explore.runtime.timing import ReadClock, Tick, Virt
 from wheelproof_spec.engines.explore.substrates.substrate import Substrate
 
 T = TypeVar("T")
-
-_ALONE = -1
-"""The number of whoever sets up and checks: nobody else runs meanwhile."""
 
 
 class LoggedAccess(NamedTuple):
@@ -67,7 +69,7 @@ class ControlledRuntime:
         program: str,
         settings: Settings,
         substrate: Substrate,
-        numbers: dict[tuple[int, int], int],
+        numbers: dict[tuple[Actor, int], Actor],
         *,
         logging: bool = False,
     ) -> None:
@@ -91,9 +93,9 @@ class ControlledRuntime:
         # By address and field, then by thread: the last access in words. Only kept with `logging`.
         self.field_accesses: dict[tuple[int, str], dict[int, str]] = {}
         self.field_log: list[LoggedAccess] = []
-        self._strangers: dict[int, tuple[object, int]] = {}
+        self._strangers: dict[int, tuple[object, ObjectNumber]] = {}
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
-        self._alone = ModelThread(self, _ALONE, "set-up")
+        self._alone = ModelThread(self, SET_UP, "set-up")
         self.clock = VirtualClock(self, settings.time)
 
     def perform(self, operation: Operation[T]) -> T:
@@ -144,36 +146,36 @@ class ControlledRuntime:
         """Return the thread that is running."""
         return self._alone if self.current is None else self.current
 
-    def enroll(self, made: Enrolled, name: str) -> tuple[int, str]:
+    def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
         """Return the number of a new object, and a name that no other one has.
 
         The name is as given unless names are going to be read.
         """
         del made
         maker = self._alone if self.current is None else self.current
-        maker.made += 1
+        maker.made = number = ObjectNumber(maker.made + 1)
         if self.log is None:
-            return maker.made, name
+            return number, name
         count = self._names[name] = self._names.get(name, 0) + 1
-        return maker.made, name if count == 1 else f"{name}#{count}"
+        return number, name if count == 1 else f"{name}#{count}"
 
-    def field_number(self, instance: object, index: int, own: int | None) -> int:
+    def field_number(self, instance: object, index: int, own: ObjectNumber | None) -> ObjectNumber:
         """Return the number of a plain field of `instance`, which is known as `own` if at all."""
         if own is None:
             known = self._strangers.get(id(instance))
             if known is None:
                 maker = self.caller()
                 maker.strangers += 1
-                own = (maker.number + 1) << MADE_BITS | maker.strangers
+                own = object_number(maker.number, maker.strangers)
                 # Kept alive, so that nothing else gets its address.
                 self._strangers[id(instance)] = instance, own
             else:
                 own = known[1]
-        return (index + 1) << FIELD_BITS | own
+        return field_number(index + 1, own)
 
     def add_root(self, body: Callable[[], None], name: str) -> ModelThread:
         """Add a thread that is there from the beginning and that nobody joins."""
-        return self._add(_ALONE, body, name)
+        return self._add(SET_UP, body, name)
 
     def add_time(self) -> None:
         """Add the actor that moves the clock, if the clock moves by itself."""
@@ -196,10 +198,10 @@ class ControlledRuntime:
         handle.thread.spawned_at = self.event
         handle.thread.interruption = handle.interruption
 
-    def _add(self, parent: int, body: Callable[[], None], name: str) -> ModelThread:
-        maker = self._alone if parent == _ALONE else self.threads[parent]
+    def _add(self, parent: Actor, body: Callable[[], None], name: str) -> ModelThread:
+        maker = self._alone if parent == SET_UP else self.threads[parent]
         maker.children += 1
-        number = self._numbers.setdefault((parent, maker.children), len(self._numbers))
+        number = self._numbers.setdefault((parent, maker.children), Actor(len(self._numbers)))
         thread = ModelThread(self, number, name)
         fiber = self._substrate.fiber(partial(self._run, thread, body))
         thread.resume = fiber.resume

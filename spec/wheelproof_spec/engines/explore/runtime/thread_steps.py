@@ -13,18 +13,15 @@ from wheelproof_spec.engines.explore.runtime.accesses import (
     writing,
 )
 from wheelproof_spec.engines.explore.runtime.model import (
-    FIELD_BITS,
     Model,
     ModelThread,
     Operation,
     Rewindable,
     Scheduler,
 )
+from wheelproof_spec.engines.explore.runtime.numbers import INTERRUPTION, Actor, field_number
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 from wheelproof_spec.engines.explore.runtime.timing import StartTimeout, VirtualClock
-
-_INTERRUPTION = 1 << 19
-"""The number of this field of a handle, which no plain field has."""
 
 
 class Life(Enum):
@@ -42,7 +39,7 @@ class Interruption(Model[bool]):
 
     def __init__(self, handle: "ThreadHandle") -> None:
         # Numbered as a field of the handle, so that nothing else is numbered differently for it.
-        number = _INTERRUPTION << FIELD_BITS | handle.number
+        number = field_number(INTERRUPTION, handle.number)
         self.runtime = handle.runtime
         self.name = f"{handle.name}.interrupted"
         self.number = number
@@ -181,7 +178,7 @@ class Join(Operation[bool]):
         """Return the thread's name."""
         return f"join {self._handle.name}"
 
-    def holders(self) -> tuple[int, ...]:
+    def holders(self) -> tuple[Actor, ...]:
         """Return the thread itself."""
         return () if self._handle.thread is None else (self._handle.thread.number,)
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 
 from wheelproof_spec.engines.explore.runs.execution import Execution
 from wheelproof_spec.engines.explore.runs.races import Analysis
-from wheelproof_spec.engines.explore.runtime.accesses import Actor, Event
+from wheelproof_spec.engines.explore.runtime.accesses import Event
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.replay import default_step
 
 Draw = Callable[[int], int]

@@ -11,13 +11,17 @@ from wheelproof_spec.engines.explore.failures.problems import EngineDefectError
 from wheelproof_spec.engines.explore.runs.execution import Execution
 from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runtime.accesses import (
-    THREAD_BITS,
-    THREAD_MASK,
     Accesses,
-    Actor,
     Event,
     dependent,
     weak_initial,
+)
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    FIRST,
+    THREAD_MASK,
+    Actor,
+    choosing,
+    thread_of,
 )
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
 from wheelproof_spec.engines.explore.strategies.wakeup_tree import WakeupNode, insert
@@ -31,7 +35,7 @@ class _Frame:
     def __init__(self, sleep: dict[Actor, Accesses], wakeup: list[WakeupNode]) -> None:
         self.sleep = sleep
         self.wakeup = wakeup
-        self.event: Event = (0, ())
+        self.event: Event = (FIRST, ())
         self.done = 0
 
 
@@ -128,7 +132,7 @@ class OptimalStrategy:
         return event
 
     def _first_awake(self, frame: _Frame, execution: Execution) -> Event | None:
-        current = self._frames[-2].event[0] & THREAD_MASK if len(self._frames) > 1 else 0
+        current = thread_of(self._frames[-2].event[0]) if len(self._frames) > 1 else FIRST
         # A thread sleeps by the value that it chose; another value may still be awake.
         asleep = {actor for actor in frame.sleep if actor <= THREAD_MASK}
         event = pick_first(execution, current, asleep)
@@ -138,9 +142,7 @@ class OptimalStrategy:
         values = alternatives(execution, actor)
         if len(values) > 1:
             awake = [
-                choice
-                for value in values
-                if (choice := actor | value << THREAD_BITS) not in frame.sleep
+                choice for value in values if (choice := choosing(actor, value)) not in frame.sleep
             ]
             frame.wakeup.extend(WakeupNode((choice, accesses)) for choice in awake[1:])
             return awake[0], accesses

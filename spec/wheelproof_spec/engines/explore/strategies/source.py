@@ -11,11 +11,11 @@ from wheelproof_spec.engines.explore.runs.execution import Execution
 from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runtime.accesses import (
     Accesses,
-    Actor,
     Event,
     dependent,
     weak_initial,
 )
+from wheelproof_spec.engines.explore.runtime.numbers import FIRST, Actor
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
 
 
@@ -25,7 +25,7 @@ class _Frame:
     def __init__(self, sleep: dict[Actor, Accesses]) -> None:
         self.sleep = sleep
         self.backtrack: set[Actor] = set()
-        self.event: Event = (0, ())
+        self.event: Event = (FIRST, ())
 
 
 class SourceStrategy:
@@ -54,7 +54,7 @@ class SourceStrategy:
             self._next = None
         else:
             frame = self._open_frame(execution)
-            current = self._frames[-2].event[0] if len(self._frames) > 1 else 0
+            current = self._frames[-2].event[0] if len(self._frames) > 1 else FIRST
             event = pick_first(execution, current, frame.sleep)
         if event is None:
             self._frames.pop()

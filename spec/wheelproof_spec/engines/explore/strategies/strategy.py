@@ -5,7 +5,8 @@ from typing import Protocol
 
 from wheelproof_spec.engines.explore.runs.execution import Execution
 from wheelproof_spec.engines.explore.runs.races import Analysis
-from wheelproof_spec.engines.explore.runtime.accesses import TIME, Accesses, Actor, Event
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses, Event
+from wheelproof_spec.engines.explore.runtime.numbers import TIME, Actor
 
 
 class Strategy(Protocol):

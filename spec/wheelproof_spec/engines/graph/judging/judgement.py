@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import LeadsTo
-from wheelproof_spec.engines.explore.runtime.accesses import TIME
+from wheelproof_spec.engines.explore.runtime.numbers import TIME
 from wheelproof_spec.engines.graph.judging.liveness import Forever, endings, reachable
 from wheelproof_spec.engines.graph.states.state_graph import Arc, ProgramGraph
 

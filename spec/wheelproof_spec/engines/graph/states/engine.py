@@ -18,13 +18,8 @@ from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.runs.execution import World
 from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, watchdog
 from wheelproof_spec.engines.explore.runs.waits import failure_of_stuck_threads
-from wheelproof_spec.engines.explore.runtime.accesses import (
-    THREAD_MASK,
-    TIME,
-    Accesses,
-    Actor,
-    dependent,
-)
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses, dependent
+from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, TIME, Actor
 from wheelproof_spec.engines.explore.strategies.driver import nondeterminism
 from wheelproof_spec.engines.explore.substrates.substrate import (
     Substrate,

@@ -4,14 +4,16 @@ from array import array
 from dataclasses import dataclass
 
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runtime.accesses import (
-    THREAD_BITS,
-    THREAD_MASK,
-    Accesses,
-    Actor,
-)
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.conditions import WakeUp
 from wheelproof_spec.engines.explore.runtime.model import ModelThread
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    HISTORY,
+    THREAD_MASK,
+    Actor,
+    choice_of,
+    object_of,
+)
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.states.fields import FieldAccesses
 from wheelproof_spec.engines.graph.states.observed_runtime import Numbers, ObservedRuntime
@@ -65,14 +67,14 @@ class ObservedRun(Execution):
         accesses = operation.peek(thread)
         if accesses is None:
             accesses = operation.wanted() if operation.blocking else ()
-        number = accesses[0] >> 1 if accesses else 0
+        number = object_of(accesses[0]) if accesses else HISTORY
         return Step(
             thread=thread.name,
             operation=type(operation).__name__,
             subject=self.observed.object_names.get(number, ""),
             number=number,
             site=self.observed.sites.get(thread.number, ""),
-            choice=actor >> THREAD_BITS,
+            choice=choice_of(actor),
             text=operation.describe(),
         )
 

@@ -20,6 +20,7 @@ from wheelproof_spec.engines.explore.runtime.model import (
     Operation,
     UnwindError,
 )
+from wheelproof_spec.engines.explore.runtime.numbers import Access, ObjectNumber
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import ThreadHandle
 from wheelproof_spec.engines.graph.states.fields import FieldAccesses
@@ -183,7 +184,7 @@ class ObservedRuntime(ControlledRuntime):
     def take_field_accesses(self) -> Accesses:
         """Return which guarded fields have been read and written since the last call."""
         touched = {
-            self._field_number(owner, field) << 1 | written
+            Access(self._field_number(owner, field) << 1 | written)
             for owner, field, written in self._touched
         }
         self._touched.clear()
@@ -211,7 +212,7 @@ class ObservedRuntime(ControlledRuntime):
         if self.current is not None and self.recording:
             self._touched.append((owner, field, True))
 
-    def enroll(self, made: Enrolled, name: str) -> tuple[int, str]:
+    def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
         """Take note of a new object, and keep it."""
         number, name = super().enroll(made, name)
         self._keep(made, number, name)

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from wheelproof_spec.engines.explore.runtime.accesses import THREAD_MASK, Actor
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, thread_of
 from wheelproof_spec.engines.tlc.values import State, Value
 
 Observation = tuple[tuple[str, Value], ...]
@@ -58,7 +58,7 @@ class ProgramGraph:
 
     def bit_of(self, actor: Actor) -> int:
         """Return the bit of a thread."""
-        return self._bits[actor & THREAD_MASK]
+        return self._bits[thread_of(actor)]
 
     def add_thread(self, number: int, name: str) -> int:
         """Return the bit of a thread, which may be a new one."""

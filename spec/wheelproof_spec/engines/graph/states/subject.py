@@ -12,6 +12,7 @@ from wheelproof_spec.engines.explore.program import (
     Wakes,
 )
 from wheelproof_spec.engines.explore.runtime.locks import ModelLock, ModelMonitor
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, ObjectNumber
 from wheelproof_spec.engines.tlc.values import State
 
 
@@ -27,7 +28,7 @@ class Step:
     thread: str
     operation: str
     subject: str
-    number: int
+    number: ObjectNumber
     site: str
     choice: int
     text: str
@@ -42,7 +43,7 @@ class Moment:
     __slots__ = ("_find", "_pending", "threads")
 
     def __init__(
-        self, threads: Mapping[int, str], find_pending: Callable[[], Mapping[str, Step]]
+        self, threads: Mapping[Actor, str], find_pending: Callable[[], Mapping[str, Step]]
     ) -> None:
         self.threads = threads
         self._find = find_pending
