@@ -88,7 +88,7 @@ class Estimator:
         """Return the mean of the probes so far."""
         count = len(self._sizes)
         mean = sum(self._sizes) / count if count else 0.0
-        spread = sum((one - mean) ** 2 for one in self._sizes) / max(count - 1, 1)
+        spread = sum((size - mean) ** 2 for size in self._sizes) / max(count - 1, 1)
         return Estimate(probes=count, classes=mean, error=math.sqrt(spread / max(count, 1)))
 
     def _go_down(self, execution: Execution) -> int:
@@ -96,17 +96,17 @@ class Estimator:
         sleep: dict[Actor, Accesses] = {}
         while not execution.is_too_long():
             enabled = [(actor, _peeked(execution, actor)) for actor in execution.options()]
-            awake = [one for one in enabled if one[0] not in sleep]
+            awake = [event for event in enabled if event[0] not in sleep]
             if not awake:
                 return 0 if enabled else size
-            branches = [one for one in awake if not self._conflicts(*one)][:1] or awake
+            branches = [event for event in awake if not self._conflicts(*event)][:1] or awake
             size *= len(branches)
             chosen = self._random.randrange(len(branches))
             actor, accesses = branches[chosen]
             sleep = _still_asleep(sleep, branches[:chosen], accesses)
             sleep.pop(actor, None)
             execution.step(actor, accesses)
-            sleep = {one: _peeked(execution, one) for one in sleep}
+            sleep = {asleep: _peeked(execution, asleep) for asleep in sleep}
         return size
 
     def _conflicts(self, actor: Actor, accesses: Accesses) -> bool:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from wheelproof.sync import use_runtime
 from wheelproof_spec.engines.explore.counterexamples.counterexample import (
     Deviation,
-    Step,
+    ShownStep,
     chosen_name,
     column_names,
     schedule_line,
@@ -183,7 +183,7 @@ class ControlledThreads:
         log = self._runtime.log
         assert log is not None
         steps = [
-            Step(actor=actor, thread=names[thread_of(actor)], text=text)
+            ShownStep(actor=actor, thread=names[thread_of(actor)], text=text)
             for actor, text in zip(execution.actors, log, strict=True)
         ]
         log.clear()

@@ -20,7 +20,7 @@ _LAST_ROWS = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class ShownStep:
     """One event: who made it, and what it was, with its result."""
 
     actor: Actor
@@ -29,7 +29,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counterexample:
+class FailingRun:
     """A failing run: its steps, the threads in the order of their columns, and how to repeat it.
 
     `deviations` are the steps, counted from 1, at which the run departs from running each thread
@@ -40,7 +40,7 @@ class Counterexample:
     program: str
     failure: Failure
     threads: tuple[str, ...]
-    steps: tuple[Step, ...]
+    steps: tuple[ShownStep, ...]
     deviations: tuple[Deviation, ...]
     left_out: tuple[tuple[str, int], ...]
     schedule: str
@@ -61,7 +61,7 @@ class Counterexample:
         return table_of(self.threads, self.steps, [number for number, _, _ in self.deviations])
 
 
-def run_of(world: World, actors: Sequence[Actor]) -> Counterexample | None:
+def run_of(world: World, actors: Sequence[Actor]) -> FailingRun | None:
     """Replay a schedule and return the run as a counterexample; None if it does not fail."""
     strategy = ReplayStrategy(actors)
     execution = Execution(world, logging=True)
@@ -77,10 +77,10 @@ def run_of(world: World, actors: Sequence[Actor]) -> Counterexample | None:
     finally:
         execution.close()
     steps = tuple(
-        Step(actor=actor, thread=columns[thread_of(actor)], text=text)
+        ShownStep(actor=actor, thread=columns[thread_of(actor)], text=text)
         for actor, text in zip(actors, log, strict=True)
     )
-    return Counterexample(
+    return FailingRun(
         program=world.program.name,
         failure=failure,
         threads=tuple(columns[number] for number in sorted(columns)),
@@ -95,7 +95,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> Counterexample | None:
     )
 
 
-def table_of(threads: Sequence[str], steps: Sequence[Step], marked: Container[int]) -> str:
+def table_of(threads: Sequence[str], steps: Sequence[ShownStep], marked: Container[int]) -> str:
     """Return steps as a table with one column for each thread; those `marked`, from 1, get a *."""
     columns = {name: place for place, name in enumerate(threads)}
     widths = [len(name) for name in threads]
@@ -104,7 +104,7 @@ def table_of(threads: Sequence[str], steps: Sequence[Step], marked: Container[in
         widths[place] = max(widths[place], min(len(step.text), _WIDEST))
     lines = [
         _row("step", threads, widths),
-        _row("", ["-" * one for one in widths], widths),
+        _row("", ["-" * width for width in widths], widths),
     ]
     for number, step in enumerate(steps, start=1):
         if _FIRST_ROWS < number <= len(steps) - _LAST_ROWS:
@@ -126,7 +126,7 @@ def schedule_line(deviations: Sequence[Deviation]) -> str:
 
 
 def _deviations(
-    world: World, actors: Sequence[Actor], names: dict[int, str]
+    world: World, actors: Sequence[Actor], names: dict[Actor, str]
 ) -> tuple[Deviation, ...]:
     strategy = DeviationStrategy(dict(enumerate(actors)))
     execution = Execution(world)
@@ -141,18 +141,20 @@ def _deviations(
     )
 
 
-def chosen_name(actor: Actor, names: Mapping[int, str]) -> str:
+def chosen_name(actor: Actor, names: Mapping[Actor, str]) -> str:
     """Return who makes a step, with the value that is chosen, if one is."""
     name, choice = names[thread_of(actor)], choice_of(actor)
     return f"{name} (choosing {choice})" if choice else name
 
 
-def column_names(threads: Mapping[int, ModelThread]) -> dict[int, str]:
+def column_names(threads: Mapping[int, ModelThread]) -> dict[Actor, str]:
     """Return the threads' names, with the number behind those that several of them share."""
     taken = [thread.name for thread in threads.values()]
     return {
-        number: thread.name if taken.count(thread.name) == 1 else f"{thread.name} #{number}"
-        for number, thread in threads.items()
+        thread.number: thread.name
+        if taken.count(thread.name) == 1
+        else f"{thread.name} #{thread.number}"
+        for thread in threads.values()
     }
 
 

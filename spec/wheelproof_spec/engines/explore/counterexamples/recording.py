@@ -36,7 +36,7 @@ class Hold:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
+class Snapshot:
     """The state between two steps.
 
     `values` has a text for each object, `threads` one for each thread; both are shorter than the
@@ -56,16 +56,16 @@ class RecordedStep:
 
     thread: int
     text: str
-    after: Moment
+    after: Snapshot
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Recording:
+class RecordedRun:
     """A run: the names of its threads and objects, how it began, each step, and how it ended."""
 
     threads: tuple[str, ...]
     objects: tuple[str, ...]
-    beginning: Moment
+    beginning: Snapshot
     steps: tuple[RecordedStep, ...]
     failure: Failure | None
 
@@ -75,7 +75,7 @@ class Recording:
         return tuple(_changed(before.values, after.values) for before, after in pairwise(moments))
 
 
-def record(world: World, actors: Sequence[Actor]) -> Recording:
+def record(world: World, actors: Sequence[Actor]) -> RecordedRun:
     """Replay a schedule and write down all there is to see; beyond it each thread runs on."""
     strategy = ReplayStrategy(actors)
     execution = _RecordedExecution(world)
@@ -93,9 +93,9 @@ def record(world: World, actors: Sequence[Actor]) -> Recording:
     finally:
         execution.close()
     numbers = {number: place for place, number in enumerate(sorted(names))}
-    return Recording(
+    return RecordedRun(
         threads=tuple(names[number] for number in numbers),
-        objects=tuple(one.name for one in objects),
+        objects=tuple(made_object.name for made_object in objects),
         beginning=moments[0].moment(numbers),
         steps=tuple(
             RecordedStep(thread=numbers[thread_of(actor)], text=text, after=seen.moment(numbers))
@@ -124,9 +124,9 @@ class _Picture:
     waiting: frozenset[Actor]
     holds: tuple[tuple[int, Actor, bool], ...]
 
-    def moment(self, numbers: Mapping[Actor, int]) -> Moment:
+    def moment(self, numbers: Mapping[Actor, int]) -> Snapshot:
         """Return it in the numbers of the recording."""
-        return Moment(
+        return Snapshot(
             values=self.values,
             threads=tuple(self.threads.get(number, "not there yet") for number in numbers),
             waiting=frozenset(numbers[number] for number in self.waiting),
@@ -147,23 +147,23 @@ class _Camera:
         objects = self._execution.keeping.objects
         threads = self._execution.threads.values()
         return _Picture(
-            values=tuple(self._value(one) for one in objects),
+            values=tuple(self._value(made) for made in objects),
             threads={thread.number: _doing(thread) for thread in threads},
             waiting=frozenset(thread.number for thread in threads if _is_blocked(thread)),
             holds=tuple(
                 (place, thread, shared)
-                for place, one in enumerate(objects)
-                for thread, shared in _holders(one)
+                for place, made in enumerate(objects)
+                for thread, shared in _holders(made)
             ),
         )
 
-    def _value(self, one: Enrolled) -> str:
-        lock_or_queue = self._synchronizer(one)
-        return self._shown(one.state) if lock_or_queue is None else lock_or_queue
+    def _value(self, made: Enrolled) -> str:
+        lock_or_queue = self._synchronizer(made)
+        return self._shown(made.state) if lock_or_queue is None else lock_or_queue
 
-    def _synchronizer(self, one: object) -> str | None:
-        if isinstance(one, ModelReadWriteLock):
-            state = one.state
+    def _synchronizer(self, made: object) -> str | None:
+        if isinstance(made, ModelReadWriteLock):
+            state = made.state
             parts = (
                 ("written by", [] if state.writer is None else [state.writer]),
                 ("read by", sorted(state.readers)),
@@ -172,10 +172,10 @@ class _Camera:
             )
             said = [f"{verb} {', '.join(map(self._name, who))}" for verb, who in parts if who]
             return "; ".join(said) or _FREE
-        if isinstance(one, ModelLock | ModelMonitor):
-            return _FREE if one.state is None else f"held by {self._name(one.state)}"
-        if isinstance(one, ModelCondition):
-            names = ", ".join(thread.name for thread in one.state)
+        if isinstance(made, ModelLock | ModelMonitor):
+            return _FREE if made.state is None else f"held by {self._name(made.state)}"
+        if isinstance(made, ModelCondition):
+            names = ", ".join(thread.name for thread in made.state)
             return f"waiting: {names}" if names else "nobody waits"
         return None
 
@@ -197,13 +197,13 @@ class _Camera:
         return "set-up" if thread is None else thread.name
 
 
-def _holders(one: object) -> list[tuple[Actor, bool]]:
-    if isinstance(one, ModelReadWriteLock):
-        writer, readers = one.state.writer, one.state.readers
+def _holders(made: object) -> list[tuple[Actor, bool]]:
+    if isinstance(made, ModelReadWriteLock):
+        writer, readers = made.state.writer, made.state.readers
         writing = [] if writer is None else [(writer, False)]
         return writing + [(thread, True) for thread in sorted(readers) if thread != writer]
-    if isinstance(one, ModelLock | ModelMonitor) and one.state is not None:
-        return [(one.state, False)]
+    if isinstance(made, ModelLock | ModelMonitor) and made.state is not None:
+        return [(made.state, False)]
     return []
 
 

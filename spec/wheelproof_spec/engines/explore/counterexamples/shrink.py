@@ -57,7 +57,7 @@ class Shrinker:
             changed = False
             deviations = best.deviations()
             for step in sorted(deviations, reverse=True):
-                fewer = {one: actor for one, actor in deviations.items() if one != step}
+                fewer = {kept: actor for kept, actor in deviations.items() if kept != step}
                 trial = self._try(fewer)
                 if trial.fails and _departures(trial) < _departures(best):
                     best = trial

@@ -26,7 +26,7 @@ class FailureKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wait:
+class WaitFor:
     """A node of the graph with its edges: a thread, what it waits to do, and who prevents that.
 
     `for_threads` is empty if it waits on a condition, which nobody will notify any more.
@@ -54,7 +54,7 @@ class Failure:
     kind: FailureKind
     thread: str | None
     message: str
-    waits: tuple[Wait, ...] = ()
+    waits: tuple[WaitFor, ...] = ()
 
     @classmethod
     def of_exception(cls, kind: FailureKind, thread: str | None, error: BaseException) -> Self:

@@ -9,7 +9,7 @@ its join, a notification. That one access came first in this run is no order.
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
 from wheelproof_spec.engines.explore.fields.plain_fields import FieldAccess
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
-from wheelproof_spec.engines.explore.runtime.model import ModelThread, Operation
+from wheelproof_spec.engines.explore.runtime.model import AtomicOperation, ModelThread
 from wheelproof_spec.engines.explore.runtime.numbers import HISTORY, THREAD_MASK, Actor
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime, LoggedAccess
 
@@ -38,7 +38,7 @@ def find_data_race(
     runtime: ControlledRuntime,
     actors: list[Actor],
     accesses: list[Accesses],
-    operations: list[Operation[object] | None],
+    operations: list[AtomicOperation[object] | None],
 ) -> Failure | None:
     """Return the first data race of a run, among the accesses in the runtime's `field_log`."""
     log = runtime.field_log
@@ -89,7 +89,7 @@ class _HappensBefore:
         event: int,
         number: int,
         accesses: Accesses,
-        operation: Operation[object] | None,
+        operation: AtomicOperation[object] | None,
     ) -> None:
         """Take note of one step of a thread."""
         past = self._pasts.get(number, 0) | 1 << event
@@ -124,7 +124,7 @@ class _HappensBefore:
         known = self._pasts.get(later.thread, 0) & self._own.get(earlier.thread, 0)
         return not known >> (earlier.event + 1)
 
-    def _meet(self, past: int, access: int, operation: Operation[object]) -> int:
+    def _meet(self, past: int, access: int, operation: AtomicOperation[object]) -> int:
         published = self._objects.get(access >> 1)
         if published is None:
             published = self._objects[access >> 1] = _Published()

@@ -186,13 +186,13 @@ class _GuardedAttribute:
         del vars(instance)[self._field]
 
 
-def _held_by(one: object) -> object:
+def _held_by(holder: object) -> object:
     """Return what a cell holds, without a step, or the object itself if it is no cell."""
-    return one.state if _is_cell(one) else one
+    return holder.state if _is_cell(holder) else holder
 
 
-def _is_cell(one: object) -> TypeGuard[Cell[object]]:
-    return isinstance(one, Cell)
+def _is_cell(value: object) -> TypeGuard[Cell[object]]:
+    return isinstance(value, Cell)
 
 
 def _note(

@@ -13,7 +13,7 @@ from typing import Protocol
 from wheelproof import sync
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, reading, writing
 from wheelproof_spec.engines.explore.runtime.cells import short
-from wheelproof_spec.engines.explore.runtime.model import Model, ModelThread, Operation
+from wheelproof_spec.engines.explore.runtime.model import AtomicOperation, ModelThread, SharedObject
 from wheelproof_spec.engines.explore.runtime.numbers import ObjectNumber
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
@@ -97,11 +97,11 @@ class _WatchedSlot:
         runtime = sync.current_runtime()
         assert isinstance(runtime, ControlledRuntime)
         identity = None if self._field.identity is None else getattr(instance, self._field.identity)
-        own = identity.number if isinstance(identity, Model) else None
+        own = identity.number if isinstance(identity, SharedObject) else None
         return runtime.field_number(instance, self._index, own)
 
 
-class FieldAccess(Operation[object]):
+class FieldAccess(AtomicOperation[object]):
     """Reading, writing or deleting a plain field: it orders nothing."""
 
     __slots__ = ("_instance", "_name", "_number", "_slot")

@@ -66,13 +66,17 @@ class Scenario:
 
         A thread of which nothing is left is not there.
         """
-        left_out = {one for number, one in enumerate(self.operations()) if number in without}
+        left_out = {
+            operation for number, operation in enumerate(self.operations()) if number in without
+        }
         bodies: dict[str, Action] = {}
         for name, body in self.threads.items():
             if callable(body):
                 bodies[name] = body
                 continue
-            kept = [one for place, one in enumerate(body) if (name, place) not in left_out]
+            kept = [
+                operation for place, operation in enumerate(body) if (name, place) not in left_out
+            ]
             if kept:
                 bodies[name] = partial(_in_turn, kept)
         return bodies

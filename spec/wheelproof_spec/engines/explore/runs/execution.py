@@ -11,7 +11,7 @@ from wheelproof_spec.engines.explore.program import Program, Scenario, observer
 from wheelproof_spec.engines.explore.program.public_operations import NotLinearizableError
 from wheelproof_spec.engines.explore.runs.waits import failure_of_stuck_threads
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
-from wheelproof_spec.engines.explore.runtime.model import ModelThread, Operation
+from wheelproof_spec.engines.explore.runtime.model import AtomicOperation, ModelThread
 from wheelproof_spec.engines.explore.runtime.numbers import (
     THREAD_BITS,
     THREAD_MASK,
@@ -73,7 +73,7 @@ class Execution:
         self.actors: list[Actor] = []
         world.begin_run(self.actors)
         self.accesses: list[Accesses] = []
-        self.operations: list[Operation[object] | None] = []
+        self.operations: list[AtomicOperation[object] | None] = []
         self._lazy = settings.time is TimeMode.LAZY
         self.threads = self.runtime.threads
         self._ambient = use_runtime(self.runtime)

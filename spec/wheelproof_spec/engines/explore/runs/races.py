@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from wheelproof_spec.engines.explore.runs.execution import Execution
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, Event
-from wheelproof_spec.engines.explore.runtime.model import ModelThread, Operation
+from wheelproof_spec.engines.explore.runtime.model import AtomicOperation, ModelThread
 from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, TIME
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 
@@ -99,7 +99,9 @@ class Analysis:
         self._last[actor] = past
         self.pasts.append(past)
 
-    def _race(self, place: int, operation: Operation[object], accesses: Accesses, past: int) -> int:
+    def _race(
+        self, place: int, operation: AtomicOperation[object], accesses: Accesses, past: int
+    ) -> int:
         for first in self._candidates(operation, accesses):
             if not past >> first & 1:
                 self.races.append((first, place))
@@ -115,7 +117,7 @@ class Analysis:
             known = 0 if born < 0 else self.pasts[born]
         return known | self._barrier
 
-    def _candidates(self, operation: Operation[object], accesses: Accesses) -> Iterator[int]:
+    def _candidates(self, operation: AtomicOperation[object], accesses: Accesses) -> Iterator[int]:
         """Yield the events that could be the last one before which this one may come."""
         for access in accesses:
             if access < 2:
@@ -133,7 +135,7 @@ class Analysis:
                 yield history.last_write
 
     def _acquisitions(
-        self, operation: Operation[object], access: int, history: _ObjectHistory
+        self, operation: AtomicOperation[object], access: int, history: _ObjectHistory
     ) -> Iterator[int]:
         if operation.fixed:
             # Before the last acquisition a plain lock was free, and so it is before all others.
@@ -147,7 +149,7 @@ class Analysis:
                 yield place
 
     def _note(
-        self, place: int, accesses: Accesses, operation: Operation[object] | None, past: int
+        self, place: int, accesses: Accesses, operation: AtomicOperation[object] | None, past: int
     ) -> int:
         """Add the event to what happened to its objects; returns its whole past."""
         for access in accesses:
@@ -203,12 +205,14 @@ class Analysis:
         )
 
 
-def _took_hold(operation: Operation[object], access: int) -> bool:
+def _took_hold(operation: AtomicOperation[object], access: int) -> bool:
     # What fails, as a try_acquire may, accesses less than what takes effect: it only reads.
     return operation.fixed or operation.blocking or bool(access & 1)
 
 
-def _peek_after(operation: Operation[object], thread: ModelThread, mask: int) -> Accesses | None:
+def _peek_after(
+    operation: AtomicOperation[object], thread: ModelThread, mask: int
+) -> Accesses | None:
     targets = operation.targets(thread)
     for target in targets:
         target.rewind(mask)

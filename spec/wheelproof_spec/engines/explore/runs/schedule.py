@@ -51,7 +51,7 @@ def decode(program: Program, text: str) -> tuple[Program, tuple[Actor, ...]]:
         raise ScheduleRejectedError(
             f"it belongs to another program, or {program.name} has changed since", _AGAIN
         )
-    numbers = frozenset(int(one) for one in without.split(".") if one)
+    numbers = frozenset(int(digits) for digits in without.split(".") if digits)
     return replace(program, without=numbers), tuple(_actors(steps))
 
 

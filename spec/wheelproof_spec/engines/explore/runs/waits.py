@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind, Wait
+from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind, WaitFor
 from wheelproof_spec.engines.explore.runtime.conditions import WakeUp
 from wheelproof_spec.engines.explore.runtime.model import ModelThread
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
@@ -29,7 +29,9 @@ def failure_of_stuck_threads(
     return Failure(kind=kind, thread=None, message=message, waits=waits)
 
 
-def _waits_of(stuck: Sequence[ModelThread], threads: Mapping[int, ModelThread]) -> tuple[Wait, ...]:
+def _waits_of(
+    stuck: Sequence[ModelThread], threads: Mapping[int, ModelThread]
+) -> tuple[WaitFor, ...]:
     """Return what each of the threads waits for; those on conditions come first."""
     waits = [_wait(thread, threads) for thread in stuck]
     return tuple(sorted(waits, key=lambda wait: not wait.on_condition))
@@ -49,7 +51,7 @@ def _circle_of(stuck: Sequence[ModelThread], threads: Mapping[int, ModelThread])
     return ()
 
 
-def _wait(thread: ModelThread, threads: Mapping[int, ModelThread]) -> Wait:
+def _wait(thread: ModelThread, threads: Mapping[int, ModelThread]) -> WaitFor:
     operation = thread.pending
     on_condition = isinstance(operation, WakeUp)
     doing = "has not begun"
@@ -57,7 +59,7 @@ def _wait(thread: ModelThread, threads: Mapping[int, ModelThread]) -> Wait:
         doing = f"waits on {operation.condition.name}"
     elif operation is not None:
         doing = f"waits to {operation.describe()}"
-    return Wait(
+    return WaitFor(
         thread=thread.name,
         doing=doing,
         for_threads=tuple(_named(number, threads) for number in _holders(thread)),

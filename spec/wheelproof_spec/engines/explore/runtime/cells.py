@@ -4,12 +4,17 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
-from wheelproof_spec.engines.explore.runtime.model import Model, ModelThread, Operation, Rewindable
+from wheelproof_spec.engines.explore.runtime.model import (
+    AtomicOperation,
+    ModelThread,
+    Rewindable,
+    SharedObject,
+)
 
 T = TypeVar("T")
 
 
-class Cell(Model[T]):
+class Cell(SharedObject[T]):
     """A volatile cell, and an atomic reference: those compare by identity."""
 
     __slots__ = ()
@@ -31,7 +36,7 @@ class Cell(Model[T]):
         return self.runtime.perform(CompareAndSet(self, expected, value, _is_same))
 
 
-class IntegerCell(Model[int]):
+class IntegerCell(SharedObject[int]):
     """An atomic integer."""
 
     __slots__ = ()
@@ -54,16 +59,16 @@ class IntegerCell(Model[int]):
 
     def add_and_get(self, delta: int, /) -> int:
         """Add `delta` and return the sum."""
-        return self.runtime.perform(Add(self, delta))
+        return self.runtime.perform(AddAndGet(self, delta))
 
 
-class Get(Operation[T], Generic[T]):
+class Get(AtomicOperation[T], Generic[T]):
     """Reading a cell."""
 
     __slots__ = ("_cell",)
     shows_result = True
 
-    def __init__(self, cell: Model[T]) -> None:
+    def __init__(self, cell: SharedObject[T]) -> None:
         self._cell = cell
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
@@ -79,13 +84,13 @@ class Get(Operation[T], Generic[T]):
         return f"{self._cell.name}.get()"
 
 
-class Set(Operation[None], Generic[T]):
+class Set(AtomicOperation[None], Generic[T]):
     """Writing a cell."""
 
     __slots__ = ("_cell", "_value")
     observes = False
 
-    def __init__(self, cell: Model[T], value: T) -> None:
+    def __init__(self, cell: SharedObject[T], value: T) -> None:
         self._cell = cell
         self._value = value
 
@@ -102,13 +107,13 @@ class Set(Operation[None], Generic[T]):
         return f"{self._cell.name}.set({short(self._value)})"
 
 
-class Exchange(Operation[T], Generic[T]):
+class Exchange(AtomicOperation[T], Generic[T]):
     """Writing a cell and reading what it held before."""
 
     __slots__ = ("_cell", "_value")
     shows_result = True
 
-    def __init__(self, cell: Model[T], value: T) -> None:
+    def __init__(self, cell: SharedObject[T], value: T) -> None:
         self._cell = cell
         self._value = value
 
@@ -127,7 +132,7 @@ class Exchange(Operation[T], Generic[T]):
         return f"{self._cell.name}.get_and_set({short(self._value)})"
 
 
-class CompareAndSet(Operation[bool], Generic[T]):
+class CompareAndSet(AtomicOperation[bool], Generic[T]):
     """A conditional write; where it fails it only reads."""
 
     __slots__ = ("_cell", "_expected", "_same", "_value")
@@ -135,7 +140,7 @@ class CompareAndSet(Operation[bool], Generic[T]):
     shows_result = True
 
     def __init__(
-        self, cell: Model[T], expected: T, value: T, same: Callable[[object, object], bool]
+        self, cell: SharedObject[T], expected: T, value: T, same: Callable[[object, object], bool]
     ) -> None:
         self._cell = cell
         self._expected = expected
@@ -164,13 +169,13 @@ class CompareAndSet(Operation[bool], Generic[T]):
         return f"{self._cell.name}.compare_and_set({values})"
 
 
-class Add(Operation[int]):
+class AddAndGet(AtomicOperation[int]):
     """Adding to an integer cell."""
 
     __slots__ = ("_cell", "_delta")
     shows_result = True
 
-    def __init__(self, cell: Model[int], delta: int) -> None:
+    def __init__(self, cell: SharedObject[int], delta: int) -> None:
         self._cell = cell
         self._delta = delta
 
@@ -189,12 +194,12 @@ class Add(Operation[int]):
         return f"{self._cell.name}.add_and_get({self._delta})"
 
 
-def _is_same(one: object, other: object) -> bool:
-    return one is other
+def _is_same(value: object, other: object) -> bool:
+    return value is other
 
 
-def _is_equal(one: object, other: object) -> bool:
-    return one == other
+def _is_equal(value: object, other: object) -> bool:
+    return value == other
 
 
 def short(value: object) -> str:

@@ -14,21 +14,23 @@ from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.locks import Acquire, ModelLock
 from wheelproof_spec.engines.explore.runtime.model import (
-    Model,
+    AtomicOperation,
     ModelThread,
-    Operation,
     Rewindable,
     Scheduler,
+    SharedObject,
 )
-from wheelproof_spec.engines.explore.runtime.timing import VirtualClock
+from wheelproof_spec.engines.explore.runtime.timing import ControlledClock
 
 
-class ModelCondition(Model[tuple[ModelThread, ...]]):
+class ModelCondition(SharedObject[tuple[ModelThread, ...]]):
     """A condition; the state is the queue of the threads that wait, first come, first served."""
 
     __slots__ = ("clock", "lock")
 
-    def __init__(self, runtime: Scheduler, clock: VirtualClock, lock: ModelLock, name: str) -> None:
+    def __init__(
+        self, runtime: Scheduler, clock: ControlledClock, lock: ModelLock, name: str
+    ) -> None:
         super().__init__(runtime, name, ())
         self.clock = clock
         self.lock = lock
@@ -66,7 +68,7 @@ class Waking(Enum):
     INTERRUPTED = "interrupted on"
 
 
-class Wait(Operation[int | None]):
+class Wait(AtomicOperation[int | None]):
     """Entering the queue and releasing the lock, in one step; returns the deadline.
 
     Raises ThreadInterruptedError instead if the thread has been interrupted.
@@ -115,7 +117,7 @@ class Wait(Operation[int | None]):
         return f"wait {self._condition.name}{limit}"
 
 
-class WakeUp(Operation[Waking]):
+class WakeUp(AtomicOperation[Waking]):
     """Leaving the queue: notified, interrupted, out of time, or for no reason at all."""
 
     __slots__ = ("_deadline", "_spurious", "_waking", "condition")
@@ -187,14 +189,14 @@ class WakeUp(Operation[Waking]):
             thread.signal.become(False)
             return
         condition = self.condition
-        condition.become(tuple(one for one in condition.state if one is not thread))
+        condition.become(tuple(waiter for waiter in condition.state if waiter is not thread))
         if waking is Waking.SPURIOUS:
             thread.spurious_left -= 1
         elif waking is Waking.INTERRUPTED and thread.interruption is not None:
             thread.interruption.become(False)
 
 
-class Notify(Operation[None]):
+class Notify(AtomicOperation[None]):
     """Waking one thread, or all (None); without anybody in the queue it only reads."""
 
     __slots__ = ("_chosen", "_condition")
@@ -221,7 +223,7 @@ class Notify(Operation[None]):
             raise RuntimeError(f"{condition.name}: notifies without holding {condition.lock.name}")
         woken = self._woken()
         if woken:
-            condition.become(tuple(one for one in condition.state if one not in woken))
+            condition.become(tuple(waiter for waiter in condition.state if waiter not in woken))
         for waiter in woken:
             waiter.signal.become(True)
 

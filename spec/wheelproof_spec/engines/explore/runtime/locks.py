@@ -4,19 +4,19 @@ from types import TracebackType
 
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import (
-    Model,
+    AtomicOperation,
     ModelThread,
-    Operation,
     Rewindable,
     Scheduler,
+    SharedObject,
 )
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
-Owned = Model[Actor | None]
+Owned = SharedObject[Actor | None]
 """The state is the number of the thread that holds the lock, None if nobody does."""
 
 
-class ModelLock(Model[Actor | None]):
+class ModelLock(SharedObject[Actor | None]):
     """A lock that is not reentrant."""
 
     __slots__ = ()
@@ -49,7 +49,7 @@ class ModelLock(Model[Actor | None]):
         self.runtime.perform(Release(self))
 
 
-class ModelMonitor(Model[Actor | None]):
+class ModelMonitor(SharedObject[Actor | None]):
     """A reentrant lock.
 
     Entering it again is no step: nobody else can tell how often its holder has entered it.
@@ -80,7 +80,7 @@ class ModelMonitor(Model[Actor | None]):
         self.runtime.perform(Release(self))
 
 
-class Acquire(Operation[bool]):
+class Acquire(AtomicOperation[bool]):
     """Taking a lock, waiting for it if need be."""
 
     __slots__ = ("_lock",)
@@ -112,7 +112,7 @@ class Acquire(Operation[bool]):
         return () if self._lock.state is None else (self._lock.state,)
 
 
-class TryAcquire(Operation[bool]):
+class TryAcquire(AtomicOperation[bool]):
     """Taking a lock if it is free; where it fails it only reads."""
 
     __slots__ = ("_lock",)
@@ -143,7 +143,7 @@ class TryAcquire(Operation[bool]):
         return f"try_acquire {self._lock.name}"
 
 
-class Release(Operation[None]):
+class Release(AtomicOperation[None]):
     """Giving a lock back."""
 
     __slots__ = ("_lock",)

@@ -76,7 +76,7 @@ class Scheduler(Protocol):
         """
         ...
 
-    def perform(self, operation: "Operation[Performed]") -> "Performed":
+    def perform(self, operation: "AtomicOperation[Performed]") -> "Performed":
         """Wait until the operation is permitted, then perform it."""
         ...
 
@@ -93,7 +93,7 @@ class Scheduler(Protocol):
         ...
 
 
-class Model(Generic[State]):
+class SharedObject(Generic[State]):
     """A shared object of the program under test."""
 
     __slots__ = ("_present", "history", "name", "number", "read", "runtime", "state", "write")
@@ -126,7 +126,7 @@ class Model(Generic[State]):
         self.state = self._present
 
 
-class Operation(ABC, Generic[Result]):
+class AtomicOperation(ABC, Generic[Result]):
     """One atomic step of a thread."""
 
     __slots__ = ()
@@ -202,7 +202,7 @@ class ModelThread:
         self.runtime = runtime
         self.number = number
         self.name = name
-        self.pending: Operation[object] | None = None
+        self.pending: AtomicOperation[object] | None = None
         self.resume: Callable[[], object] = _never
         self.suspend: Callable[[], object] = _never
         self.aborted = False
@@ -216,20 +216,20 @@ class ModelThread:
         self.choosing = writing(choice_number(number))
         self._signal: _Signal | None = None
         # Whether it has been interrupted; nobody can interrupt a thread that has no handle.
-        self.interruption: Model[bool] | None = None
+        self.interruption: SharedObject[bool] | None = None
         self.spawned_at = -1
         self.spurious_left = runtime.settings.spurious_wakeups
         self.now_ms = Millis(0)
 
     @property
-    def signal(self) -> Model[bool]:
+    def signal(self) -> SharedObject[bool]:
         """Whether the thread, while it waits on a condition, has been notified."""
         if self._signal is None:
             self._signal = _Signal(self.runtime, self.number)
         return self._signal
 
 
-class _Signal(Model[bool]):
+class _Signal(SharedObject[bool]):
     """See `ModelThread.signal`."""
 
     __slots__ = ()

@@ -13,8 +13,8 @@ from typing import ClassVar, NamedTuple
 
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, reading, writing
 from wheelproof_spec.engines.explore.runtime.model import (
+    AtomicOperation,
     ModelThread,
-    Operation,
     Rewindable,
     Scheduler,
 )
@@ -97,7 +97,7 @@ def _may_write(state: Holders) -> bool:
     return state.writer is None and not state.readers and not state.admitted
 
 
-class _Step(Operation[None]):
+class _Step(AtomicOperation[None]):
     """A step on a read-write lock."""
 
     __slots__ = ("lock",)

@@ -22,9 +22,9 @@ from wheelproof_spec.engines.explore.runtime.cells import Cell, IntegerCell, sho
 from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition
 from wheelproof_spec.engines.explore.runtime.locks import ModelLock, ModelMonitor
 from wheelproof_spec.engines.explore.runtime.model import (
+    AtomicOperation,
     Enrolled,
     ModelThread,
-    Operation,
     UnwindError,
 )
 from wheelproof_spec.engines.explore.runtime.numbers import (
@@ -38,7 +38,7 @@ from wheelproof_spec.engines.explore.runtime.numbers import (
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.explore.runtime.settings import Settings, TimeMode
 from wheelproof_spec.engines.explore.runtime.thread_steps import Choose, Finish, ThreadHandle
-from wheelproof_spec.engines.explore.runtime.timing import ReadClock, Tick, VirtualClock
+from wheelproof_spec.engines.explore.runtime.timing import ControlledClock, ReadClock, Tick
 from wheelproof_spec.engines.explore.substrates.substrate import Substrate
 
 T = TypeVar("T")
@@ -96,9 +96,9 @@ class ControlledRuntime:
         self._strangers: dict[int, tuple[object, ObjectNumber]] = {}
         self.stop: KeyboardInterrupt | ProgramRejectedError | None = None
         self._alone = ModelThread(self, SET_UP, "set-up")
-        self.clock = VirtualClock(self, settings.time)
+        self.clock = ControlledClock(self, settings.time)
 
-    def perform(self, operation: Operation[T]) -> T:
+    def perform(self, operation: AtomicOperation[T]) -> T:
         """Wait until the scheduler permits the operation, then perform it."""
         thread = self.current
         if thread is None:
@@ -112,7 +112,9 @@ class ControlledRuntime:
                 return self._perform_logged(operation, thread, self.log)
         raise UnwindError
 
-    def _perform_logged(self, operation: Operation[T], thread: ModelThread, log: list[str]) -> T:
+    def _perform_logged(
+        self, operation: AtomicOperation[T], thread: ModelThread, log: list[str]
+    ) -> T:
         try:
             result = operation.apply(thread)
         except Exception as error:
@@ -228,7 +230,7 @@ class ControlledRuntime:
         thread.pending = None
         thread.ended = True
 
-    def _perform_alone(self, operation: Operation[T]) -> T:
+    def _perform_alone(self, operation: AtomicOperation[T]) -> T:
         if self.closed:
             raise ProgramRejectedError(
                 self._program,

@@ -13,15 +13,15 @@ from wheelproof_spec.engines.explore.runtime.accesses import (
     writing,
 )
 from wheelproof_spec.engines.explore.runtime.model import (
-    Model,
+    AtomicOperation,
     ModelThread,
-    Operation,
     Rewindable,
     Scheduler,
+    SharedObject,
 )
 from wheelproof_spec.engines.explore.runtime.numbers import INTERRUPTION, Actor, field_number
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
-from wheelproof_spec.engines.explore.runtime.timing import StartTimeout, VirtualClock
+from wheelproof_spec.engines.explore.runtime.timing import ControlledClock, StartTimeout
 
 
 class Life(Enum):
@@ -32,7 +32,7 @@ class Life(Enum):
     ENDED = auto()
 
 
-class Interruption(Model[bool]):
+class Interruption(SharedObject[bool]):
     """Whether the thread of a handle has been interrupted."""
 
     __slots__ = ()
@@ -57,13 +57,13 @@ class ThreadMaker(Scheduler, Protocol):
         ...
 
 
-class ThreadHandle(Model[Life]):
+class ThreadHandle(SharedObject[Life]):
     """What `sync.thread` returns: the thread's life, which others start and join."""
 
     __slots__ = ("clock", "interruption", "maker", "target", "thread")
 
     def __init__(
-        self, runtime: "ThreadMaker", clock: VirtualClock, target: Callable[[], None], name: str
+        self, runtime: "ThreadMaker", clock: ControlledClock, target: Callable[[], None], name: str
     ) -> None:
         super().__init__(runtime, name, Life.NEW)
         self.maker = runtime
@@ -88,14 +88,14 @@ class ThreadHandle(Model[Life]):
 
     def interrupt(self) -> None:
         """Set the thread's interrupt status."""
-        self.runtime.perform(Interrupt(self.interruption))
+        self.runtime.perform(SetInterrupted(self.interruption))
 
     def is_current(self) -> bool:
         """Tell whether the caller runs on this thread."""
         return self.thread is not None and self.runtime.caller() is self.thread
 
 
-class Start(Operation[None]):
+class Start(AtomicOperation[None]):
     """Starting a thread."""
 
     __slots__ = ("_handle",)
@@ -120,7 +120,7 @@ class Start(Operation[None]):
         return f"start {self._handle.name}"
 
 
-class Finish(Operation[None]):
+class Finish(AtomicOperation[None]):
     """The end of a thread that others may join."""
 
     __slots__ = ("_handle",)
@@ -141,7 +141,7 @@ class Finish(Operation[None]):
         return "end"
 
 
-class Join(Operation[bool]):
+class Join(AtomicOperation[bool]):
     """Waiting for the end of a thread, perhaps not for ever."""
 
     __slots__ = ("_deadline", "_handle")
@@ -183,7 +183,7 @@ class Join(Operation[bool]):
         return () if self._handle.thread is None else (self._handle.thread.number,)
 
 
-class Interrupt(Operation[None]):
+class SetInterrupted(AtomicOperation[None]):
     """Setting the interrupt status of a thread."""
 
     __slots__ = ("_interruption",)
@@ -204,7 +204,7 @@ class Interrupt(Operation[None]):
         return f"set {self._interruption.name}"
 
 
-class Choose(Operation[int]):
+class Choose(AtomicOperation[int]):
     """A free choice of an integer below a bound: the explorer tries every one."""
 
     __slots__ = ("alternatives",)
@@ -227,7 +227,7 @@ class Choose(Operation[int]):
         return f"choose below {self.alternatives}"
 
 
-class Mark(Operation[None]):
+class Mark(AtomicOperation[None]):
     """The invocation or the return of a public operation."""
 
     __slots__ = ("_accesses", "_text")
@@ -248,7 +248,7 @@ class Mark(Operation[None]):
         return self._text
 
 
-class Observe(Operation[None]):
+class Observe(AtomicOperation[None]):
     """Looking at several objects at one moment."""
 
     __slots__ = ("_accesses", "_look", "_name", "_runtime")
@@ -262,7 +262,7 @@ class Observe(Operation[None]):
     ) -> None:
         self._runtime = runtime
         self._name = name
-        self._accesses: Accesses = tuple(access for one in objects for access in one)
+        self._accesses: Accesses = tuple(access for accesses in objects for access in accesses)
         self._look = look
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:

@@ -3,11 +3,11 @@
 from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import (
-    Model,
+    AtomicOperation,
     ModelThread,
-    Operation,
     Rewindable,
     Scheduler,
+    SharedObject,
 )
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 
@@ -15,7 +15,7 @@ Deadlines = tuple[tuple[int, int], ...]
 """The threads that wait for a time, by number, each with its deadline."""
 
 
-class VirtualClock(Model[tuple[int, Deadlines]]):
+class ControlledClock(SharedObject[tuple[int, Deadlines]]):
     """The clock of one run, in milliseconds from 0; the state is the time and the deadlines."""
 
     __slots__ = ("mode", "shared")
@@ -42,7 +42,12 @@ class VirtualClock(Model[tuple[int, Deadlines]]):
         """Note that `thread` waits no more."""
         if self.mode is not TimeMode.ANY:
             now, deadlines = self.state
-            self.become((now, tuple(one for one in deadlines if one[0] != thread.number)))
+            self.become(
+                (
+                    now,
+                    tuple(registered for registered in deadlines if registered[0] != thread.number),
+                )
+            )
 
     def expired(self, deadline: int) -> bool:
         """Tell whether a wait until `deadline` may end now."""
@@ -65,13 +70,13 @@ class VirtualClock(Model[tuple[int, Deadlines]]):
             self.become((deadline, self.state[1]))
 
 
-class ReadClock(Operation[Millis]):
+class ReadClock(AtomicOperation[Millis]):
     """`monotonic_ms`."""
 
     __slots__ = ("_clock",)
     shows_result = True
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: ControlledClock) -> None:
         self._clock = clock
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
@@ -87,12 +92,12 @@ class ReadClock(Operation[Millis]):
         return "clock"
 
 
-class StartTimeout(Operation[int]):
+class StartTimeout(AtomicOperation[int]):
     """The registration of a deadline, a step of its own where the clock runs by itself."""
 
     __slots__ = ("_clock", "_timeout_ms")
 
-    def __init__(self, clock: VirtualClock, timeout_ms: int) -> None:
+    def __init__(self, clock: ControlledClock, timeout_ms: int) -> None:
         self._clock = clock
         self._timeout_ms = timeout_ms
 
@@ -109,7 +114,7 @@ class StartTimeout(Operation[int]):
         return f"wait at most {self._timeout_ms} ms from now"
 
 
-class Tick(Operation[None]):
+class Tick(AtomicOperation[None]):
     """The step of time itself: the clock goes to the next deadline."""
 
     __slots__ = ("_clock",)
@@ -117,7 +122,7 @@ class Tick(Operation[None]):
     blocking = True
     any_access_races = True
 
-    def __init__(self, clock: VirtualClock) -> None:
+    def __init__(self, clock: ControlledClock) -> None:
         self._clock = clock
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:

@@ -27,7 +27,7 @@ from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pi
 from wheelproof_spec.engines.explore.strategies.wakeup_tree import WakeupNode, insert
 
 
-class _Frame:
+class _OptimalPoint:
     """A point of the current run: who sleeps there, what is still to be explored, what is now."""
 
     __slots__ = ("done", "event", "sleep", "wakeup")
@@ -46,7 +46,7 @@ class OptimalStrategy:
     blocked_runs = 0
 
     def __init__(self) -> None:
-        self._frames: list[_Frame] = []
+        self._frames: list[_OptimalPoint] = []
         self._prefix: list[Event] = []
         self._keep: list[Actor] = []
         self._rest: list[WakeupNode] = []
@@ -106,17 +106,17 @@ class OptimalStrategy:
             done += frame.done * weight
         return min(done, 1.0)
 
-    def _open_frame(self, execution: Execution) -> _Frame:
+    def _open_frame(self, execution: Execution) -> _OptimalPoint:
         sleep: dict[Actor, Accesses] = {}
         for actor in self._keep:
             accesses = execution.peek(actor)
             if accesses is not None:
                 sleep[actor] = accesses
-        frame = _Frame(sleep, self._rest)
+        frame = _OptimalPoint(sleep, self._rest)
         self._frames.append(frame)
         return frame
 
-    def _select(self, frame: _Frame, execution: Execution) -> Event | None:
+    def _select(self, frame: _OptimalPoint, execution: Execution) -> Event | None:
         self._rest = []
         if frame.wakeup:
             node = frame.wakeup.pop(0)
@@ -131,7 +131,7 @@ class OptimalStrategy:
             raise EngineDefectError("a run died although nothing equivalent had been explored")
         return event
 
-    def _first_awake(self, frame: _Frame, execution: Execution) -> Event | None:
+    def _first_awake(self, frame: _OptimalPoint, execution: Execution) -> Event | None:
         current = thread_of(self._frames[-2].event[0]) if len(self._frames) > 1 else FIRST
         # A thread sleeps by the value that it chose; another value may still be awake.
         asleep = {actor for actor in frame.sleep if actor <= THREAD_MASK}
@@ -166,7 +166,7 @@ class OptimalStrategy:
             insert(frame.wakeup, sequence)
 
 
-def _is_covered(frame: _Frame, sequence: list[Event]) -> bool:
+def _is_covered(frame: _OptimalPoint, sequence: list[Event]) -> bool:
     if weak_initial(frame.event, sequence) is not None:
         return True
     return any(weak_initial(sleeper, sequence) is not None for sleeper in frame.sleep.items())

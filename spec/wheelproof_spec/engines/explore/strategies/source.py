@@ -19,7 +19,7 @@ from wheelproof_spec.engines.explore.runtime.numbers import FIRST, Actor
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
 
 
-class _Frame:
+class _SourcePoint:
     __slots__ = ("backtrack", "event", "sleep")
 
     def __init__(self, sleep: dict[Actor, Accesses]) -> None:
@@ -34,7 +34,7 @@ class SourceStrategy:
     complete = True
 
     def __init__(self) -> None:
-        self._frames: list[_Frame] = []
+        self._frames: list[_SourcePoint] = []
         self._prefix: list[Event] = []
         self._keep: list[Actor] = []
         self._next: Actor | None = None
@@ -91,14 +91,14 @@ class SourceStrategy:
         accesses = execution.peek(actor)
         return None if accesses is None else (actor, accesses)
 
-    def _open_frame(self, execution: Execution) -> _Frame:
+    def _open_frame(self, execution: Execution) -> _SourcePoint:
         sleep: dict[Actor, Accesses] = {}
         for actor in self._keep:
             accesses = execution.peek(actor)
             if accesses is not None:
                 sleep[actor] = accesses
         self._keep = []
-        frame = _Frame(sleep)
+        frame = _SourcePoint(sleep)
         self._frames.append(frame)
         return frame
 

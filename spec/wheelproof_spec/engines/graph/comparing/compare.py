@@ -71,7 +71,7 @@ class Comparison:
 
 def compare(code: ProjectedGraph, spec: ProjectedGraph) -> Comparison:
     """Compare the graph of the code with that of the specification."""
-    walk = _Walk(code, spec)
+    walk = _PairWalk(code, spec)
     walk.run()
     return Comparison(
         code=_sizes(code),
@@ -81,7 +81,7 @@ def compare(code: ProjectedGraph, spec: ProjectedGraph) -> Comparison:
     )
 
 
-class _Walk:
+class _PairWalk:
     def __init__(self, code: ProjectedGraph, spec: ProjectedGraph) -> None:
         self._code = code
         self._spec = spec

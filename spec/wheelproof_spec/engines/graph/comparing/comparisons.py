@@ -17,7 +17,7 @@ from wheelproof_spec.engines.graph.comparing.projected import (
 )
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, tlc_graph
 from wheelproof_spec.engines.graph.states.engine import explore_graph
-from wheelproof_spec.engines.graph.states.subject import GraphProgram
+from wheelproof_spec.engines.graph.states.views import GraphProgram
 from wheelproof_spec.engines.tlc.launch import Toolchain
 
 Progress = Callable[[int], None]

@@ -62,7 +62,7 @@ def document(outcome: GraphOutcome) -> dict[str, object]:
             for name, sizes in sides.items()
         },
         "failures": list(outcome.failures),
-        "differences": [_difference_document(one) for one in comparison.differences],
+        "differences": [_difference_document(difference) for difference in comparison.differences],
     }
 
 
@@ -113,7 +113,11 @@ def changes(before: Observation, after: Observation | None) -> list[str]:
 
 
 def _told(before: Observation | None, after: Observation) -> str:
-    told = [one for one in changes(before, after) if not one.startswith("pc")] if before else []
+    told = (
+        [change for change in changes(before, after) if not change.startswith("pc")]
+        if before
+        else []
+    )
     return f"   {'; '.join(told)}" if told and told != ["nothing changes"] else ""
 
 

@@ -15,7 +15,7 @@ from wheelproof_spec.engines.explore.program import (
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.graph.judging.judgement import Finding, judge
 from wheelproof_spec.engines.graph.states.engine import explore_graph
-from wheelproof_spec.engines.graph.states.subject import GraphProgram, NoView, Subject
+from wheelproof_spec.engines.graph.states.views import GraphProgram, NoView, ViewedRun
 
 _SHOWN = 3
 
@@ -131,27 +131,29 @@ def explore_states(
 def graph_program(program: Program, promises: list[LeadsTo]) -> GraphProgram:
     """Return a program as graph mode takes it; `promises` gets what it says of its runs."""
 
-    def build() -> Subject:
+    def build() -> ViewedRun:
         scenario = program.build()
         promises[:] = scenario.leads_to
-        return Subject(
+        return ViewedRun(
             scenario=replace(scenario, invariants=(), history=None),
             view=NoView(),
-            invariants={one.name: _holding(one) for one in scenario.invariants},
+            invariants={invariant.name: _holding(invariant) for invariant in scenario.invariants},
             sometimes=scenario.sometimes,
-            facts=[fact for one in promises for fact in (one.when or _always, one.then)],
+            facts=[
+                fact for promise in promises for fact in (promise.when or _always, promise.then)
+            ],
             wakes=scenario.wakes,
         )
 
     fields = [
         *program.plain_fields,
-        *(one for one in program.shares if isinstance(one, PlainField)),
+        *(shared for shared in program.shares if isinstance(shared, PlainField)),
     ]
     return GraphProgram(
         name=program.name,
         build=build,
-        watched=[one for one in program.shares if not isinstance(one, PlainField)],
-        watched_fields=[(one.owner, one.name) for one in fields],
+        watched=[shared for shared in program.shares if not isinstance(shared, PlainField)],
+        watched_fields=[(watched.owner, watched.name) for watched in fields],
         settings=program.settings,
     )
 

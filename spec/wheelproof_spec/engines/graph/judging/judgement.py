@@ -93,8 +93,8 @@ def _broken_promise(graph: ProgramGraph, place: int, promise: LeadsTo) -> list[F
 
 
 def _shortest(graph: ProgramGraph, said: str, some: Iterable[Forever]) -> list[Finding]:
-    found = [_finding(graph, said, one) for one in some]
-    return [min(found, key=lambda one: len(one.path))] if found else []
+    found = [_finding(graph, said, forever) for forever in some]
+    return [min(found, key=lambda finding: len(finding.path))] if found else []
 
 
 def _finding(graph: ProgramGraph, said: str, forever: Forever) -> Finding:

@@ -2,7 +2,7 @@
 
 from typing import TypeGuard
 
-from wheelproof_spec.engines.explore.runtime.model import Model
+from wheelproof_spec.engines.explore.runtime.model import SharedObject
 
 
 def value_in(cell: object) -> object:
@@ -29,5 +29,5 @@ def is_dict(value: object) -> TypeGuard[dict[object, object]]:
     return isinstance(value, dict)
 
 
-def _is_model(one: object) -> TypeGuard[Model[object]]:
-    return isinstance(one, Model)
+def _is_model(value: object) -> TypeGuard[SharedObject[object]]:
+    return isinstance(value, SharedObject)

@@ -27,10 +27,10 @@ from wheelproof_spec.engines.explore.substrates.substrate import (
     open_substrate,
 )
 from wheelproof_spec.engines.graph.states.fields import FieldAccesses, watched_fields
-from wheelproof_spec.engines.graph.states.observed_run import Key, Memory, ObservedRun
+from wheelproof_spec.engines.graph.states.observed_run import Key, ObservedRun, ReplayNotes
 from wheelproof_spec.engines.graph.states.observed_runtime import Numbers
 from wheelproof_spec.engines.graph.states.state_graph import Arc, Observation, ProgramGraph, observe
-from wheelproof_spec.engines.graph.states.subject import GraphProgram, Moment, Subject
+from wheelproof_spec.engines.graph.states.views import GraphProgram, Surroundings, ViewedRun
 
 MAX_STATES = 1_000_000
 _WALKS = 32
@@ -58,7 +58,7 @@ def explore_graph(
         stack.enter_context(forbidden_calls(program.name))
         fields = stack.enter_context(watched_fields(program.watched, program.watched_fields))
         bound = max_states or MAX_STATES
-        search = _Search(program, fibers, fields, bound, commuting, progress)
+        search = _GraphSearch(program, fibers, fields, bound, commuting, progress)
         if substrate is SubstrateKind.GREENLET:
             stack.enter_context(watchdog(program.name, search.world.progress))
         return search.run()
@@ -90,18 +90,18 @@ class _Made:
 
 
 @dataclass(slots=True, kw_only=True)
-class _State:
+class _FoundState:
     """A state that was found: how, what can be done there, and how one comes into it and out."""
 
     key: Key
     parent: tuple[int, Actor] | None
     left: list[Actor]
-    memory: Memory
+    memory: ReplayNotes
     steps: dict[Actor, _Made] = field(default_factory=dict[Actor, _Made])
     came: list[tuple[int, Actor]] = field(default_factory=list[tuple[int, Actor]])
 
 
-class _Search:
+class _GraphSearch:
     def __init__(
         self,
         program: GraphProgram,
@@ -121,9 +121,9 @@ class _Search:
             substrate,
         )
         self._numbers = Numbers()
-        self._subject: Subject | None = None
+        self._viewed: ViewedRun | None = None
         self._known: dict[Key, int] = {}
-        self._states: list[_State] = []
+        self._states: list[_FoundState] = []
         self._finished = 0
         self._observations: dict[Observation, Observation] = {}
         self.graph = ProgramGraph()
@@ -181,7 +181,7 @@ class _Search:
         here = 0
         for _ in range(_LONGEST_WALK):
             arcs = self.graph.arcs[here]
-            if {arc.actor for arc in arcs} != set(self._options_of(run, run.moment())):
+            if {arc.actor for arc in arcs} != set(self._options_of(run, run.surroundings())):
                 raise _hidden_state(self._program.name)
             if not arcs:
                 return
@@ -192,12 +192,12 @@ class _Search:
             here = arc.target
 
     def _build(self) -> Scenario:
-        self._subject = self._program.build()
-        return self._subject.scenario
+        self._viewed = self._program.build()
+        return self._viewed.scenario
 
-    def _here(self) -> Subject:
-        assert self._subject is not None
-        return self._subject
+    def _here(self) -> ViewedRun:
+        assert self._viewed is not None
+        return self._viewed
 
     def _new_run(self) -> ObservedRun:
         return ObservedRun(self.world, self._numbers, self._fields)
@@ -258,17 +258,17 @@ class _Search:
 
     def _visit(self, run: ObservedRun, key: Key, parent: tuple[int, Actor] | None) -> int:
         node = self._known[key] = len(self._states)
-        moment = run.moment()
+        surroundings = run.surroundings()
         self._states.append(
-            _State(
+            _FoundState(
                 key=key,
                 parent=parent,
-                left=self._options_of(run, moment),
+                left=self._options_of(run, surroundings),
                 memory=run.remember(),
             )
         )
         self._take_down(run, node)
-        observation = observe(self._here().view.state(moment))
+        observation = observe(self._here().view.state(surroundings))
         self.graph.observations.append(self._observations.setdefault(observation, observation))
         self.graph.arcs.append([])
         if self._progress is not None and not len(self._states) % 1_000:
@@ -277,7 +277,7 @@ class _Search:
 
     def _take_down(self, run: ObservedRun, node: int) -> None:
         """Note what is asked of the state later: who can go on, who has ended, what holds."""
-        graph, subject = self.graph, self._here()
+        graph, viewed = self.graph, self._here()
         ended = 0
         for thread in run.threads.values():
             bit = graph.add_thread(thread.number, thread.name)
@@ -288,33 +288,37 @@ class _Search:
             if run.is_owed(actor):
                 owed |= graph.bit_of(actor)
         facts = 0
-        for place, holds in enumerate(subject.facts):
+        for place, holds in enumerate(viewed.facts):
             facts |= holds() << place
-        for wakes in subject.wakes:
+        for wakes in viewed.wakes:
             if wakes.when():
                 for thread in run.waiting_on(wakes.condition):
                     waits = thread.name, getattr(wakes.condition, "name", "")
                     place = graph.waits.setdefault(waits, len(graph.waits))
-                    facts |= 1 << len(subject.facts) + place
+                    facts |= 1 << len(viewed.facts) + place
         graph.owed.append(owed)
         graph.ended.append(ended)
         graph.facts.append(facts)
 
-    def _options_of(self, run: ObservedRun, moment: Moment) -> list[Actor]:
+    def _options_of(self, run: ObservedRun, surroundings: Surroundings) -> list[Actor]:
         permits = self._here().view.permits
-        return [actor for actor in reversed(run.options()) if permits(run.next_step(actor), moment)]
+        return [
+            actor
+            for actor in reversed(run.options())
+            if permits(run.next_step(actor), surroundings)
+        ]
 
     def _look(self, run: ObservedRun, node: int) -> None:
-        subject = self._here()
+        viewed = self._here()
         failures = self.graph.failures
         for thread in run.threads.values():
             if thread.error is not None:
                 error = thread.error
                 failures[node] = f"{thread.name} raised {type(error).__name__}: {error}"
-        for name, holds in subject.invariants.items():
+        for name, holds in viewed.invariants.items():
             if not holds():
                 failures[node] = f"the invariant {name} is broken"
-        for name in [name for name in self.graph.unseen if subject.sometimes[name]()]:
+        for name in [name for name in self.graph.unseen if viewed.sometimes[name]()]:
             self.graph.unseen.discard(name)
         if not self._states[node].left and node not in failures:
             may_wait = self._program.settings.may_wait

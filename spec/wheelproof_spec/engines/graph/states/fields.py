@@ -26,7 +26,7 @@ def guarded_fields(kind: type) -> tuple[str, ...]:
         name
         for name, hint in declared.items()
         if get_origin(hint) is Annotated
-        and any(isinstance(one, GuardedBy) for one in get_args(hint)[1:])
+        and any(isinstance(extra, GuardedBy) for extra in get_args(hint)[1:])
     )
 
 

@@ -14,7 +14,7 @@ from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import TypeGuard, TypeVar
 
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
-from wheelproof_spec.engines.explore.runtime.model import Model, ModelThread
+from wheelproof_spec.engines.explore.runtime.model import ModelThread, SharedObject
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 
 Container = (
@@ -45,7 +45,7 @@ def attributes(value: object) -> dict[str, object]:
 
 @cache
 def _slots(kinds: tuple[type, ...]) -> tuple[str, ...]:
-    declared: list[str | Iterable[str]] = [vars(one).get("__slots__", ()) for one in kinds]
+    declared: list[str | Iterable[str]] = [vars(kind).get("__slots__", ()) for kind in kinds]
     return tuple(
         name for slots in declared for name in ((slots,) if isinstance(slots, str) else slots)
     )
@@ -53,7 +53,11 @@ def _slots(kinds: tuple[type, ...]) -> tuple[str, ...]:
 
 def members(container: object, kind: type[Kind]) -> list[Kind]:
     """Return what a container holds of this class."""
-    return [one for one in container if isinstance(one, kind)] if _is_container(container) else []
+    return (
+        [member for member in container if isinstance(member, kind)]
+        if _is_container(container)
+        else []
+    )
 
 
 def has_contents(value: object) -> bool:
@@ -91,7 +95,7 @@ class Names:
         kind = type(value).__name__
         if isinstance(value, dict):
             return (kind, *(self._item_name(key, held, depth) for key, held in value.items()))
-        inside = [self.name(one, depth + 1) for one in value]
+        inside = [self.name(member, depth + 1) for member in value]
         if isinstance(value, set | frozenset):
             return (kind, frozenset(inside))
         return (kind, *inside)
@@ -102,7 +106,7 @@ class Names:
         return named if key == id(held) else (self.name(key, depth + 1), named)
 
     def _object_name(self, value: object, depth: int) -> Hashable:
-        if isinstance(value, Model | ModelReadWriteLock | ModelThread):
+        if isinstance(value, SharedObject | ModelReadWriteLock | ModelThread):
             return ("#", value.number)
         if isinstance(value, FunctionType | BuiltinFunctionType | type):
             return (value.__module__, value.__qualname__)
@@ -113,7 +117,9 @@ class Names:
         kind = type(value).__qualname__
         held = attributes(value)
         numbers = [
-            one.number for one in held.values() if isinstance(one, Model | ModelReadWriteLock)
+            part.number
+            for part in held.values()
+            if isinstance(part, SharedObject | ModelReadWriteLock)
         ]
         if numbers:
             return (kind, *sorted(numbers))
@@ -123,7 +129,7 @@ class Names:
                 f"shares an object of the class {kind}, which is the same in no two runs",
                 "share values, or objects that hold a lock or a cell of wheelproof.sync",
             )
-        return (kind, *((name, self.name(one, depth + 1)) for name, one in sorted(held.items())))
+        return (kind, *((name, self.name(part, depth + 1)) for name, part in sorted(held.items())))
 
 
 def _is_container(value: object) -> TypeGuard[Container]:

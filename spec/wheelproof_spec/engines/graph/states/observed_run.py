@@ -17,7 +17,7 @@ from wheelproof_spec.engines.explore.runtime.numbers import (
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.states.fields import FieldAccesses
 from wheelproof_spec.engines.graph.states.observed_runtime import Numbers, ObservedRuntime
-from wheelproof_spec.engines.graph.states.subject import Moment, Step
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
 
 Key = bytes
 """What a state is known by: the numbers of what is shared, then of what each thread knows."""
@@ -26,7 +26,7 @@ _WORD = "I"
 
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class ReplayNotes:
     """What a run has to be told when it comes to a known state by replay."""
 
     sites: tuple[tuple[int, str], ...]
@@ -47,19 +47,19 @@ class ObservedRun(Execution):
         self.observed = ObservedRuntime(world, self._numbers, self._fields)
         return self.observed
 
-    def moment(self) -> Moment:
+    def surroundings(self) -> Surroundings:
         """Return what a view may know of this state."""
         names = {thread.number: thread.name for thread in self.threads.values()}
-        return Moment(names, self._pending_steps)
+        return Surroundings(names, self._pending_steps)
 
-    def _pending_steps(self) -> dict[str, Step]:
+    def _pending_steps(self) -> dict[str, NextStep]:
         return {
             thread.name: self.next_step(thread.number)
             for thread in self.threads.values()
             if thread.pending is not None
         }
 
-    def next_step(self, actor: Actor) -> Step:
+    def next_step(self, actor: Actor) -> NextStep:
         """Return what the actor would do next."""
         thread = self.threads[actor & THREAD_MASK]
         operation = thread.pending
@@ -68,7 +68,7 @@ class ObservedRun(Execution):
         if accesses is None:
             accesses = operation.wanted() if operation.blocking else ()
         number = object_of(accesses[0]) if accesses else HISTORY
-        return Step(
+        return NextStep(
             thread=thread.name,
             operation=type(operation).__name__,
             subject=self.observed.object_names.get(number, ""),
@@ -106,12 +106,12 @@ class ObservedRun(Execution):
         """Return what the state of the run is known by."""
         return array(_WORD, self.observed.shared_state() + self.observed.local_state()).tobytes()
 
-    def remember(self) -> Memory:
+    def remember(self) -> ReplayNotes:
         """Return what `replay` needs to come back to this state."""
         sites = tuple(self.observed.sites.items())
-        return Memory(self._numbers.same(sites), self.words())
+        return ReplayNotes(self._numbers.same(sites), self.words())
 
-    def replay(self, path: list[Actor], memory: Memory, key: Key) -> bool:
+    def replay(self, path: list[Actor], memory: ReplayNotes, key: Key) -> bool:
         """Go to a known state; False if the path leads to another one than before."""
         observed, threads = self.observed, self.threads
         observed.recording = False
@@ -128,4 +128,4 @@ class ObservedRun(Execution):
     def words(self) -> int:
         """Return a number for the next steps of all threads."""
         pending = (thread.pending for thread in self.threads.values())
-        return hash(tuple(one.describe() for one in pending if one is not None))
+        return hash(tuple(operation.describe() for operation in pending if operation is not None))

@@ -15,9 +15,9 @@ from wheelproof_spec.engines.explore.failures.places import is_checkers
 from wheelproof_spec.engines.explore.runs.execution import World
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import (
+    AtomicOperation,
     Enrolled,
     ModelThread,
-    Operation,
     UnwindError,
 )
 from wheelproof_spec.engines.explore.runtime.numbers import Access, ObjectNumber
@@ -103,7 +103,7 @@ class ObservedRuntime(ControlledRuntime):
         fields.read = self._field_was_read
         fields.write = self._field_was_written
 
-    def perform(self, operation: Operation[T]) -> T:
+    def perform(self, operation: AtomicOperation[T]) -> T:
         """Perform an operation, and note what its thread learns from it."""
         thread = self.current
         if thread is None:
@@ -131,15 +131,15 @@ class ObservedRuntime(ControlledRuntime):
     def shared_state(self) -> list[int]:
         """Return the numbers of what all locks, cells and guarded fields hold, in order."""
         if len(self._held) < len(self._objects):
-            self._in_order = sorted(self._objects.values(), key=lambda one: one.number)
+            self._in_order = sorted(self._objects.values(), key=lambda made: made.number)
             self._states = [_NOTHING] * len(self._in_order)
             self._held = [0] * len(self._in_order)
         states, held = self._states, self._held
-        for place, one in enumerate(self._in_order):
+        for place, made in enumerate(self._in_order):
             # Most objects hold what they held in the state before.
-            if one.state is not states[place]:
-                states[place] = one.state
-                held[place] = self._shared.held(one.number, self._namer.name(one.state))
+            if made.state is not states[place]:
+                states[place] = made.state
+                held[place] = self._shared.held(made.number, self._namer.name(made.state))
         self._look_at_fields()
         return held + [self._field_values[number] for number in self._field_order]
 
@@ -170,12 +170,12 @@ class ObservedRuntime(ControlledRuntime):
 
     def _look_at_fields(self) -> None:
         """Note what the fields hold that may hold something else than before."""
-        for one in self._fluid | self._written:
-            owner, field = self._fields[one]
+        for known in self._fluid | self._written:
+            owner, field = self._fields[known]
             number = self._field_number(owner, field)
             value: object = getattr(owner, field, None)
             # What is in a container may change without anybody naming the field.
-            (self._fluid.add if has_contents(value) else self._fluid.discard)(one)
+            (self._fluid.add if has_contents(value) else self._fluid.discard)(known)
             if number not in self._field_values:
                 insort(self._field_order, number)
             self._field_values[number] = self._shared.held(number, self._namer.name(value))
@@ -205,10 +205,10 @@ class ObservedRuntime(ControlledRuntime):
             self._touched.append((owner, field, False))
 
     def _field_was_written(self, owner: object, field: str) -> None:
-        one = id(owner), field
-        if one not in self._fields:
-            self._fields[one] = owner, field
-        self._written.add(one)
+        written = id(owner), field
+        if written not in self._fields:
+            self._fields[written] = owner, field
+        self._written.add(written)
         if self.current is not None and self.recording:
             self._touched.append((owner, field, True))
 

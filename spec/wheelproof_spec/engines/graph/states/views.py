@@ -17,7 +17,7 @@ from wheelproof_spec.engines.tlc.values import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class NextStep:
     """What a thread would do next.
 
     `operation` is the class of the operation, `subject` the name of the lock or cell that it
@@ -34,7 +34,7 @@ class Step:
     text: str
 
 
-class Moment:
+class Surroundings:
     """What a view may know of a state beside the objects of the program.
 
     `threads` has the threads' names by number.
@@ -43,14 +43,14 @@ class Moment:
     __slots__ = ("_find", "_pending", "threads")
 
     def __init__(
-        self, threads: Mapping[Actor, str], find_pending: Callable[[], Mapping[str, Step]]
+        self, threads: Mapping[Actor, str], find_pending: Callable[[], Mapping[str, NextStep]]
     ) -> None:
         self.threads = threads
         self._find = find_pending
-        self._pending: Mapping[str, Step] | None = None
+        self._pending: Mapping[str, NextStep] | None = None
 
     @property
-    def pending(self) -> Mapping[str, Step]:
+    def pending(self) -> Mapping[str, NextStep]:
         """The next step of each thread that has not ended."""
         if self._pending is None:
             self._pending = self._find()
@@ -65,21 +65,21 @@ class Moment:
 class View(Protocol):
     """An abstraction function: from the objects of one run to the variables of a TLA+ module."""
 
-    def state(self, moment: Moment) -> State:
+    def state(self, surroundings: Surroundings) -> State:
         """Return the variables now; it must not change anything."""
         ...
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         """Return the name of the action that `step` stands for now, None if it is none."""
         ...
 
-    def permits(self, step: Step, moment: Moment) -> bool:
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
         """Tell whether the surroundings let `step` happen now, as a module's guard would."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class ViewedRun:
     """One run: the program, the view of it, and what to look for in each state.
 
     `invariants` hold in every state; `sometimes` each hold in one at least. `facts` are noted of
@@ -103,7 +103,7 @@ class GraphProgram:
     """
 
     name: str
-    build: Callable[[], Subject]
+    build: Callable[[], ViewedRun]
     watched: Sequence[type] = ()
     watched_fields: Sequence[tuple[type, str]] = ()
     settings: Settings = DEFAULT_SETTINGS
@@ -112,25 +112,25 @@ class GraphProgram:
 class NoView:
     """The view that shows nothing at all."""
 
-    def state(self, moment: Moment) -> State:
+    def state(self, surroundings: Surroundings) -> State:
         """Return no variables."""
-        del moment
+        del surroundings
         return {}
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         """Return no label."""
         del step
         return None
 
-    def permits(self, step: Step, moment: Moment) -> bool:
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
         """Permit everything."""
-        del step, moment
+        del step, surroundings
         return True
 
 
 class PlainView(NoView):
     """The view that shows who does what: the labels are the steps in words."""
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         """Return thread and operation."""
         return f"{step.thread}: {step.text}"
