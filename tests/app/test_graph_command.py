@@ -12,8 +12,9 @@ from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import MissingToolError, UsageError
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.components import comparisons as catalog
-from wheelproof_spec.engines.graph import comparisons, engine
-from wheelproof_spec.engines.graph.comparisons import GraphOutcome
+from wheelproof_spec.engines.graph.comparing import comparisons
+from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
+from wheelproof_spec.engines.graph.states import engine
 
 
 def _run(*arguments: str) -> int:

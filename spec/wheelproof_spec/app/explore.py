@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.engines.explore.explorer import Options
     from wheelproof_spec.engines.explore.program import Program
     from wheelproof_spec.engines.explore.result import Exploration
-    from wheelproof_spec.engines.graph.exploration import GraphExploration
+    from wheelproof_spec.engines.graph.judging.exploration import GraphExploration
 
 _GRAPH = "graph"
 _ENGINES = ("optimal", _GRAPH, "sample", "source", "brute")
@@ -104,8 +104,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _explore_states(program: "Program", arguments: argparse.Namespace) -> "GraphExploration":
-    from wheelproof_spec.engines.explore.substrate import SubstrateKind
-    from wheelproof_spec.engines.graph.exploration import explore_states
+    from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+    from wheelproof_spec.engines.graph.judging.exploration import explore_states
 
     for option, value in (("--replay", arguments.replay), ("--html", arguments.html)):
         if value is not None:
@@ -138,7 +138,7 @@ def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
 
 def _options(arguments: argparse.Namespace) -> "Options":
     from wheelproof_spec.engines.explore.explorer import Engine, Options
-    from wheelproof_spec.engines.explore.substrate import SubstrateKind
+    from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
     if arguments.max_runs is not None and arguments.max_runs < 1:
         raise UsageError(f"--max-runs has to be at least 1, not {arguments.max_runs}")
@@ -158,14 +158,18 @@ def _options(arguments: argparse.Namespace) -> "Options":
 
 
 def _list_programs() -> int:
-    from wheelproof_spec.app.parts import failing_programs, graph_programs, passing_programs
-    from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
+    from wheelproof_spec.app.parts import (
+        failing_graph_programs,
+        failing_programs,
+        graph_programs,
+        passing_programs,
+    )
 
     for title, programs in (
         ("pass", passing_programs()),
         ("fail", failing_programs()),
         ("pass with --engine graph", graph_programs()),
-        ("fail with --engine graph", FOR_EVER_BUGS),
+        ("fail with --engine graph", failing_graph_programs()),
     ):
         print(f"programs that must {title}:")
         for program in programs:

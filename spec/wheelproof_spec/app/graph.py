@@ -10,7 +10,7 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.verdicts import ExitCode, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.graph.comparisons import GraphOutcome
+    from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
 
 _SCHEMA = "wheelproof.graph-report/1"
 
@@ -30,7 +30,7 @@ def register(verbs: Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
     from wheelproof_spec.app.parts import comparisons
-    from wheelproof_spec.engines.graph.comparisons import carry_out, select
+    from wheelproof_spec.engines.graph.comparing.comparisons import carry_out, select
     from wheelproof_spec.engines.tlc.running import find_toolchain, termination_interrupts
 
     if arguments.list:
@@ -67,7 +67,7 @@ def _verdict(outcomes: "list[GraphOutcome]", *, interrupted: bool) -> Verdict:
 
 
 def _print(outcome: "GraphOutcome") -> None:
-    from wheelproof_spec.engines.graph.report import check_result
+    from wheelproof_spec.engines.graph.comparing.report import check_result
 
     result = check_result(outcome)
     print(f"{result.name}: {result.verdict.value}, {result.summary}", flush=True)
@@ -83,7 +83,7 @@ def _write_reports(
     arguments: argparse.Namespace, verdict: Verdict, outcomes: "list[GraphOutcome]"
 ) -> None:
     from wheelproof_spec.base.reports import write_json, write_junit
-    from wheelproof_spec.engines.graph.report import check_result, document
+    from wheelproof_spec.engines.graph.comparing.report import check_result, document
 
     if arguments.json is not None:
         write_json(
