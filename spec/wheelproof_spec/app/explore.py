@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_json, write_junit, write_text
+from wheelproof_spec.base.reports import write_text
+from wheelproof_spec.base.result import Result, publish
 from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
@@ -94,13 +95,18 @@ def run(arguments: argparse.Namespace) -> int:
             _print_result(exploration.check_result())
         if exploration.stopped == "interrupted":
             break
-    verdict = overall(exploration.verdict() for exploration in explorations)
-    if arguments.quiet:
-        print(verdict.value)
-    _write_reports(arguments, verdict, explorations)
     if arguments.html is not None:
         _write_page(arguments.html, shown[0])
-    return exit_code(verdict)
+    verdict = overall(exploration.verdict() for exploration in explorations)
+    result = Result(
+        verb="explore",
+        verdict=verdict,
+        checks=[exploration.check_result() for exploration in explorations],
+        line=verdict.value,
+        given={"engine": arguments.engine, "programs": [program.name for program in programs]},
+        document={"explorations": [exploration.document() for exploration in explorations]},
+    )
+    return publish(result, arguments)
 
 
 def _explore_states(program: "Program", arguments: argparse.Namespace) -> "GraphExploration":
@@ -196,22 +202,3 @@ def _write_page(file: Path, exploration: "Exploration") -> None:
     from wheelproof_spec.app.pages.explore import render_exploration
 
     write_text(file, render_exploration(exploration))
-
-
-def _write_reports(
-    arguments: argparse.Namespace,
-    verdict: Verdict,
-    explorations: "list[Exploration | GraphExploration]",
-) -> None:
-    if arguments.json is not None:
-        write_json(
-            arguments.json,
-            {
-                "schema": "wheelproof.explore-report/1",
-                "verdict": verdict.value,
-                "explorations": [exploration.document() for exploration in explorations],
-            },
-        )
-    if arguments.junit is not None:
-        results = [exploration.check_result() for exploration in explorations]
-        write_junit(arguments.junit, "wheelproof explore", results)
