@@ -1,7 +1,6 @@
 """The verb ``record``: histories of the reference under load."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
