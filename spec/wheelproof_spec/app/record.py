@@ -108,8 +108,8 @@ def _load_of(component: str) -> "MakeLoad":
 
 
 def _header(history: str, config: Config, lateness_ms: int | None) -> HistoryHeader[object]:
-    if lateness_ms is not None and hasattr(config, "lateness_ms"):
-        config = replace(config, lateness_ms=lateness_ms)
+    if lateness_ms is not None:
+        config = config.with_lateness(lateness_ms)
     return HistoryHeader(
         schema=HISTORY,
         kind="header",
