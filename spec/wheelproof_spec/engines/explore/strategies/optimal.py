@@ -132,7 +132,9 @@ class OptimalStrategy:
         return event
 
     def _first_awake(self, frame: _OptimalPoint, execution: Execution) -> Event | None:
-        current = thread_of(self._frames[-2].event[0]) if len(self._frames) > 1 else FIRST
+        current = self._frames[-2].event[0] if len(self._frames) > 1 else FIRST
+        if current > THREAD_MASK:
+            current = thread_of(current)
         # A thread sleeps by the value that it chose; another value may still be awake.
         asleep = {actor for actor in frame.sleep if actor <= THREAD_MASK}
         event = pick_first(execution, current, asleep)
