@@ -21,7 +21,7 @@ _LAST_ROWS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownStep:
-    """One event: who made it, and what it was, with its result."""
+    """One event: the actor, its thread by name, and the operation with its result."""
 
     actor: Actor
     thread: str
@@ -142,13 +142,13 @@ def _deviations(
 
 
 def chosen_name(actor: Actor, names: Mapping[Actor, str]) -> str:
-    """Return who makes a step, with the value that is chosen, if one is."""
+    """Return the name of the thread that makes a step, with the value that it chooses, if any."""
     name, choice = names[thread_of(actor)], choice_of(actor)
     return f"{name} (choosing {choice})" if choice else name
 
 
 def column_names(threads: Mapping[int, ModelThread]) -> dict[Actor, str]:
-    """Return the threads' names, with the number behind those that several of them share."""
+    """Return the threads' names; a name that several threads share gets the number behind it."""
     taken = [thread.name for thread in threads.values()]
     return {
         thread.number: thread.name

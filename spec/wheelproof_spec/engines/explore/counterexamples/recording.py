@@ -1,4 +1,4 @@
-"""A run with everything that can be seen of it: after each step, who holds what and who waits.
+"""A run with all its states: after each step, which thread holds and which waits for what.
 
 A counterexample says what was done; a recording says in which state, so that the run can be gone
 through step by step.

@@ -28,7 +28,7 @@ from wheelproof_spec.engines.explore.strategies.wakeup_tree import WakeupNode, i
 
 
 class _OptimalPoint:
-    """A point of the current run: who sleeps there, what is still to be explored, what is now."""
+    """A point of the current run: the sleeping steps, the planned ones, and the step now."""
 
     __slots__ = ("done", "event", "sleep", "wakeup")
 
