@@ -29,7 +29,7 @@ class ShownStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailingRun:
+class FailingInterleaving:
     """A failing run: its steps, the threads in the order of their columns, and how to repeat it.
 
     `deviations` are the steps, counted from 1, at which the run departs from running each thread
@@ -61,7 +61,7 @@ class FailingRun:
         return table_of(self.threads, self.steps, [number for number, _, _ in self.deviations])
 
 
-def run_of(world: World, actors: Sequence[Actor]) -> FailingRun | None:
+def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
     """Replay a schedule and return the run as a counterexample; None if it does not fail."""
     strategy = ReplayStrategy(actors)
     execution = Execution(world, logging=True)
@@ -80,7 +80,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingRun | None:
         ShownStep(actor=actor, thread=columns[thread_of(actor)], text=text)
         for actor, text in zip(actors, log, strict=True)
     )
-    return FailingRun(
+    return FailingInterleaving(
         program=world.program.name,
         failure=failure,
         threads=tuple(columns[number] for number in sorted(columns)),
