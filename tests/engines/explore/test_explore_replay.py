@@ -57,6 +57,21 @@ def test_a_spoilt_schedule_is_refused(whole: str, spoilt: str, problem: str) -> 
         decode(program, schedule.replace(whole, spoilt))
 
 
+def test_a_schedule_outlives_the_move_of_a_class_to_another_module() -> None:
+    class Moved:
+        pass
+
+    def build(kind: type[object]) -> Scenario:
+        del kind
+        return lost_update()
+
+    before = make(partial(build, Moved)).digest()
+    Moved.__module__ = "elsewhere.entirely"
+    assert make(partial(build, Moved)).digest() == before
+    Moved.__qualname__ = "Renamed"
+    assert make(partial(build, Moved)).digest() != before
+
+
 def test_the_schedule_of_another_program_is_refused() -> None:
     schedule = encode(make(lost_update), [Actor(0), Actor(1)])
     with pytest.raises(ScheduleRejectedError, match="another program"):
