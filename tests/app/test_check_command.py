@@ -10,11 +10,12 @@ import pytest
 from support.history.damaged_files import damaged_file, timer_file
 from support.history.small_histories import History, timer_history
 from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.verdicts import ExitCode
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
 from wheelproof_spec.engines.history.reader import lines_of, read_lines
-from wheelproof_spec.engines.history.routing import Router
 
 HEADER = (
     b'{"schema":"wheelproof.history/1","kind":"header","history":"h","component":"timer",'
@@ -170,7 +171,7 @@ def test_every_line_of_a_damaged_file_is_judged_or_rejected() -> None:
     rejected = 0
     for _ in range(400):
         content = damaged_file(chance.choice(files), chance)
-        result = Router("damaged", open_run(CheckOptions())).judge(lines_of(_Bytes(content)))
+        result = judge_lines("damaged", lines_of(_Bytes(content)))
         assert result.lines == result.judged + result.rejected
         assert result.lines == content.count(b"\n") + (
             not content.endswith(b"\n") and bool(content)

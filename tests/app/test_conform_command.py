@@ -58,7 +58,7 @@ def test_a_failure_names_rule_case_and_repetition(
     assert f"repeat it: wheelproof conform --driver '{HEAPQ}'" in screen
     assert "--profile never-early --cases 5 --seed 3" in screen
     document = read_json(report)
-    assert document["schema"] == "wheelproof.conformance/1"
+    assert document["schema"] == "wheelproof.conform/1"
     assert document["verdict"] == "fail"
 
 

@@ -12,8 +12,9 @@ from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import MissingToolError, UsageError
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.components import comparisons as catalog
-from wheelproof_spec.engines.graph import comparisons, engine
-from wheelproof_spec.engines.graph.comparisons import GraphOutcome
+from wheelproof_spec.engines.graph.comparing import comparisons
+from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
+from wheelproof_spec.engines.graph.states import engine
 
 
 def _run(*arguments: str) -> int:
@@ -64,7 +65,7 @@ def test_a_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "(explored: 96 states and 139 edges of the code, 94 and 138 of the module)\n"
     )
     document = json.loads(report.read_text(encoding="utf-8"))
-    assert (document["schema"], document["verdict"]) == ("wheelproof.graph-report/1", "pass")
+    assert (document["schema"], document["verdict"]) == ("wheelproof.graph/1", "pass")
     assert document["models"][0]["sides"]["spec"]["compared_states"] == 94
     assert 'failures="0"' in junit.read_text(encoding="utf-8")
 

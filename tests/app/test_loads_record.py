@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
 from wheelproof_spec.engines.history.reader import read_lines
 from wheelproof_spec.engines.history.recording.callers import Callers, LoadFailedError
-from wheelproof_spec.engines.history.routing import Router
 
 OPTIONS = ("--threads", "4", "--operations", "400", "--histories", "2", "--seed", "5")
 
 
 def _passes(path: Path) -> None:
-    result = Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
+    result = judge_lines(str(path), read_lines(path))
     assert result.rejections == []
     assert [one.violation for one in result.verdicts] == [None, None]
     assert {one.verdict for one in result.verdicts} == {Verdict.PASS}

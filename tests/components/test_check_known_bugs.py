@@ -6,6 +6,7 @@ from functools import partial
 from typing import TypeVar
 
 import pytest
+from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
@@ -19,7 +20,6 @@ from wheelproof_spec.components.accumulator.reference import ReferenceAccumulato
 from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
 from wheelproof_spec.components.buffer_pool.oracle import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
 from wheelproof_spec.components.bugs import (
     KNOWN_BUGS,
     TIMER_BUGS,

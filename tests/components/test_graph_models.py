@@ -35,9 +35,9 @@ from wheelproof_spec.components.timer.graph.entry_migration import (
 )
 from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
 from wheelproof_spec.components.timer.oracle import HeapTimer
-from wheelproof_spec.engines.graph.compare import Side
-from wheelproof_spec.engines.graph.comparisons import CodeSide, GraphModel, program_side
-from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration, TlcGraphError
+from wheelproof_spec.engines.graph.comparing.compare import Side
+from wheelproof_spec.engines.graph.comparing.comparisons import CodeSide, GraphModel, program_side
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, TlcGraphError
 
 pytestmark = pytest.mark.slow
 

@@ -7,11 +7,13 @@ from wheelproof.producer import BufferPool
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.recorder import PREDICATES_TOO, Recording, recording
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
 from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.history.routing import FileResult, Router
+from wheelproof_spec.engines.history.routing import FileResult
 
 
 class _Task(TimerTask):
@@ -20,7 +22,7 @@ class _Task(TimerTask):
 
 
 def _check(path: Path) -> FileResult:
-    return Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
+    return judge_lines(str(path), read_lines(path))
 
 
 def _use_timer(timer: SystemTimer) -> None:

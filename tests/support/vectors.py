@@ -4,12 +4,17 @@ from collections.abc import Callable
 
 from support.checkout import ROOT
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.component import (
+    VIRTUAL_TIME,
+    Request,
+)
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.timer.calls import parse_timer_call, timer_answer
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
-from wheelproof_spec.engines.drive.driver.messages import VIRTUAL_TIME, Introduction
+from wheelproof_spec.engines.drive.driver.messages import (
+    Introduction,
+)
 from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
 from wheelproof_spec.engines.vectors.run import VectorRunner, VectorTally, run_vectors
 

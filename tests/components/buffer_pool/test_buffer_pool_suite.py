@@ -1,11 +1,6 @@
 """The named cases of the buffer pool: the reference passes all, each known bug fails one."""
 
 import pytest
-
-from wheelproof.producer import BufferPool
-from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.base.suite import Scenario
 from wheelproof_spec.components.buffer_pool.calls import (
     Allocate,
     Deallocate,
@@ -18,6 +13,12 @@ from wheelproof_spec.components.buffer_pool.calls import (
     pool_answer,
 )
 from wheelproof_spec.components.buffer_pool.judge import PoolJudge
+from wheelproof_spec.components.buffer_pool.scenarios import pool_scenarios
+
+from wheelproof.producer import BufferPool
+from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.suite import Scenario
 from wheelproof_spec.components.buffer_pool.oracle import (
     KAFKA_POOL,
     LONGEST_WAITING_FIRST,
@@ -26,7 +27,6 @@ from wheelproof_spec.components.buffer_pool.oracle import (
     PoolOutcome,
 )
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.buffer_pool.scenarios import pool_scenarios
 from wheelproof_spec.components.bugs import BUFFER_POOL_BUGS, BufferPoolBug, find_bug
 from wheelproof_spec.engines.drive.driver.messages import (
     Refusal,

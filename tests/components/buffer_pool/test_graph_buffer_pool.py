@@ -21,8 +21,12 @@ from wheelproof_spec.components.buffer_pool.bugs import (
 )
 from wheelproof_spec.components.buffer_pool.graph.buffer_pool import Borrowers, buffer_pool
 from wheelproof_spec.components.buffer_pool.graph.catalog import buffer_pool_model
-from wheelproof_spec.engines.graph.comparisons import GraphModel, GraphOutcome, program_side
-from wheelproof_spec.engines.graph.tlc_side import TlcGraphError
+from wheelproof_spec.engines.graph.comparing.comparisons import (
+    GraphModel,
+    GraphOutcome,
+    program_side,
+)
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcGraphError
 
 pytestmark = pytest.mark.slow
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import pytest
+from wheelproof_spec.base.codec.definitions import CountAnswer
 
 from support.history.history_scripts import (
     Lines,
@@ -21,7 +22,6 @@ from support.history.history_scripts import (
     tick,
     watch,
 )
-from wheelproof_spec.base.codec.definitions import CountAnswer
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.components.purgatory.events import (
     CompletedAnswer,

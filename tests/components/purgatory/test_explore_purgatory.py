@@ -12,7 +12,7 @@ from wheelproof_spec.components.purgatory.programs.completion import COMPLETION
 from wheelproof_spec.components.purgatory.programs.purgatory import PURGATORY
 from wheelproof_spec.components.purgatory.programs.users import PURGATORY_USERS
 from wheelproof_spec.engines.explore.explorer import explore
-from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
 
 _SLOW = {

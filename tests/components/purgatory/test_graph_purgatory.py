@@ -33,7 +33,11 @@ from wheelproof_spec.components.purgatory.graph.purgatory import (
     Visitors,
     purgatory,
 )
-from wheelproof_spec.engines.graph.comparisons import GraphModel, GraphOutcome, program_side
+from wheelproof_spec.engines.graph.comparing.comparisons import (
+    GraphModel,
+    GraphOutcome,
+    program_side,
+)
 
 pytestmark = pytest.mark.slow
 

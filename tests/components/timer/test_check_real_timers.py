@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
 from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.history.routing import Router
 
 MS = 1_000_000
 CONFIG = {"tick_ms": 100, "lateness_ms": 50}
@@ -34,7 +35,7 @@ def _check(lines: Sequence[Line], path: Path, profile: str = "kafka") -> RunVerd
         written.append({**op, "value": value, "time_ns": at_ms * MS})
     written.append({"kind": "end", "history": "h", "ops": len(lines), "quiet": True})
     path.write_text("".join(json.dumps(line) + "\n" for line in written))
-    result = Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
+    result = judge_lines(str(path), read_lines(path))
     assert result.rejections == []
     return result.verdicts[0]
 

@@ -9,7 +9,7 @@ from wheelproof_spec.components.timer.programs.entry_migration import ENTRY_MIGR
 from wheelproof_spec.components.timer.programs.system_timer import SYSTEM_TIMER
 from wheelproof_spec.components.timer.programs.world import TIMER_WORLD
 from wheelproof_spec.engines.explore.explorer import explore
-from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
 
 _NEEDS_ONE_THREAD = {"one-bucket"}

@@ -6,13 +6,14 @@ import pytest
 
 from support.reference.timer_bug_runs import CASES, Case
 from wheelproof.timer import SystemTimer
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.bugs import TIMER_BUGS, Sight, find_bug
 from wheelproof_spec.components.recorder import recording
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
 from wheelproof_spec.engines.history.reader import lines_of
-from wheelproof_spec.engines.history.routing import Router
 
 _RECORDED = {bug.id for bug in TIMER_BUGS if Sight.RECORDED in bug.seen}
 
@@ -22,7 +23,7 @@ def _verdict(case: Case, timer_class: type[SystemTimer]) -> RunVerdict:
     with recording(stream, real_clock=False):
         case.scenario(timer_class)
     stream.seek(0)
-    result = Router("recorded", open_run(CheckOptions())).judge(lines_of(stream))
+    result = judge_lines("recorded", lines_of(stream))
     assert result.rejections == []
     (verdict,) = result.verdicts
     return verdict

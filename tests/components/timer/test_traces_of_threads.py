@@ -9,15 +9,16 @@ from wheelproof import sync
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.bugs import CancelBlindTimer, PollOutsideLockTimer
 from wheelproof_spec.components.timer.events import TimerSettings
 from wheelproof_spec.components.timer.trace.recorder import tracing
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
 from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.history.routing import Router
 
 SETTINGS = TimerSettings(tick_ms=1, wheel_size=2)
 ROUNDS = 25
@@ -51,7 +52,7 @@ def _record(path: Path, timer_class: type[SystemTimer], threads: int) -> RunVerd
         for thread in started:
             thread.join()
         timer.close()
-    result = Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
+    result = judge_lines(str(path), read_lines(path))
     assert result.rejections == []
     return result.verdicts[0]
 

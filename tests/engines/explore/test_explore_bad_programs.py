@@ -12,13 +12,15 @@ import pytest
 from support.explore.exploring import explored, make
 from wheelproof import sync
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
-from wheelproof_spec.engines.explore import guard
 from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.failures import FailureKind
-from wheelproof_spec.engines.explore.problems import NondeterminismError, ProgramRejectedError
-from wheelproof_spec.engines.explore.program import Action, Scenario
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.failures.problems import (
+    NondeterminismError,
+    ProgramRejectedError,
+)
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings
+from wheelproof_spec.engines.explore.runs import guard
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
 
 def _two(action: Action) -> Callable[[], Scenario]:

@@ -8,11 +8,7 @@ from math import factorial
 import pytest
 
 from support.explore.exploring import explored, make
-from wheelproof_spec.engines.explore.accesses import THREAD_MASK
-from wheelproof_spec.engines.explore.canonical import ClassNames
-from wheelproof_spec.engines.explore.driver import analysed_runs
-from wheelproof_spec.engines.explore.execution import Execution, World
-from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.classics import (
     cas_rotation,
@@ -27,8 +23,12 @@ from wheelproof_spec.engines.explore.programs.classics import (
     readers,
 )
 from wheelproof_spec.engines.explore.programs.waiting import event, one_slot
+from wheelproof_spec.engines.explore.runs.canonical import ClassNames
+from wheelproof_spec.engines.explore.runs.execution import Execution, World
+from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK
 from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 
 _COUNTS: list[tuple[Callable[[int], Scenario], int, int]] = [
     *((readers, count, 2**count) for count in range(1, 7)),

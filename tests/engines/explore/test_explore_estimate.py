@@ -6,9 +6,7 @@ import pytest
 
 from support.explore.exploring import make
 from wheelproof_spec.engines.explore import explorer
-from wheelproof_spec.engines.explore.driver import analysed_runs
 from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
-from wheelproof_spec.engines.explore.execution import World
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import (
@@ -18,8 +16,10 @@ from wheelproof_spec.engines.explore.programs.classics import (
     locked_increments,
     philosophers,
 )
+from wheelproof_spec.engines.explore.runs.execution import World
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 
 
 def _estimate(program: Program, probes: int) -> Estimate:

@@ -29,11 +29,10 @@ from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import add_against_advance
 from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.failures import Failure, FailureKind
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.problems import ProgramRejectedError
-from wheelproof_spec.engines.explore.program import Action, Body, Program, Scenario
-from wheelproof_spec.engines.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
+from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.program import Action, Body, PlainField, Program, Scenario
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
 _ACCOUNTS = (Account, SlottedAccount)
 _X = (PlainField(owner=Point, name="x"),)

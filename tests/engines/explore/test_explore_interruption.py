@@ -9,12 +9,10 @@ from wheelproof import sync
 from wheelproof.errors import ThreadInterruptedError
 from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
-from wheelproof_spec.engines.explore.failures import FailureKind
-from wheelproof_spec.engines.explore.program import Scenario
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Scenario, Settings, TimeMode
 from wheelproof_spec.engines.explore.result import Exploration
-from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
-from wheelproof_spec.engines.explore.substrate import SubstrateKind
-from wheelproof_spec.engines.explore.timing import TimeMode
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
 
 class _Run:

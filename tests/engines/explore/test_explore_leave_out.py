@@ -11,9 +11,9 @@ from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import Bench, timer_program
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
-from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Action, Scenario
-from wheelproof_spec.engines.explore.schedule import decode
+from wheelproof_spec.engines.explore.runs.schedule import decode
 
 
 def counters() -> Scenario:

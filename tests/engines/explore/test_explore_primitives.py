@@ -8,13 +8,18 @@ import pytest
 from support.explore.exploring import explored
 from wheelproof import sync
 from wheelproof.units import Millis
-from wheelproof_spec.engines.explore.failures import FailureKind
-from wheelproof_spec.engines.explore.program import Invariant, Scenario, choose, recorded
-from wheelproof_spec.engines.explore.read_write_lock import Holders, ModelReadWriteLock
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.explore.timing import TimeMode
-from wheelproof_spec.engines.graph.engine import explore_graph
-from wheelproof_spec.engines.graph.subject import GraphProgram, NoView, Subject
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.program import (
+    Invariant,
+    Scenario,
+    Settings,
+    TimeMode,
+    choose,
+    recorded,
+)
+from wheelproof_spec.engines.explore.runtime.read_write_lock import Holders, ModelReadWriteLock
+from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_spec.engines.graph.states.views import GraphProgram, NoView, ViewedRun
 
 
 def _kind(build: Callable[[], Scenario], settings: Settings | None = None) -> FailureKind | None:
@@ -205,7 +210,7 @@ def test_a_read_write_lock_is_reentrant_and_may_be_downgraded() -> None:
 def test_readers_that_wait_when_a_writer_leaves_go_before_the_next_writer(
     prefer_writers: bool,
 ) -> None:
-    def build() -> Subject:
+    def build() -> ViewedRun:
         lock = sync.read_write_lock("rw", prefer_writers=prefer_writers)
         assert isinstance(lock, ModelReadWriteLock)
         threads = {"reader 1": lock.read, "reader 2": lock.read} | {
@@ -215,7 +220,7 @@ def test_readers_that_wait_when_a_writer_leaves_go_before_the_next_writer(
         def holders() -> Holders:
             return lock.state
 
-        return Subject(
+        return ViewedRun(
             scenario=Scenario(
                 threads={name: partial(_enter, one) for name, one in threads.items()}
             ),

@@ -17,10 +17,9 @@ from wheelproof_spec.components.timer.programs.linearizable import (
     advance_against_cancel_and_size,
 )
 from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.failures import FailureKind
-from wheelproof_spec.engines.explore.program import Program, Scenario
-from wheelproof_spec.engines.explore.public_operations import PublicOperations
-from wheelproof_spec.engines.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.program import Program, PublicOperations, Scenario
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.history.linearizability_register import Read, Registers, Write
 
 

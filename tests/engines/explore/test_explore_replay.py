@@ -9,12 +9,13 @@ from wheelproof import sync
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.failing_programs import failing_programs
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
-from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
+from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
 from wheelproof_spec.engines.explore.program import Program, Scenario, choose
 from wheelproof_spec.engines.explore.programs.classics import lost_update, philosophers
-from wheelproof_spec.engines.explore.schedule import decode, encode
+from wheelproof_spec.engines.explore.runs.schedule import decode, encode
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
-_ACTORS = (0, 0, 0, 1, 2 | 3 << 16, 65535, 1, 1)
+_ACTORS = tuple(map(Actor, (0, 0, 0, 1, 2 | 3 << 16, 65535, 1, 1)))
 
 
 def _replay(schedule: str) -> Options:
@@ -57,7 +58,7 @@ def test_a_spoilt_schedule_is_refused(whole: str, spoilt: str, problem: str) -> 
 
 
 def test_the_schedule_of_another_program_is_refused() -> None:
-    schedule = encode(make(lost_update), (0, 1))
+    schedule = encode(make(lost_update), [Actor(0), Actor(1)])
     with pytest.raises(ScheduleRejectedError, match="another program"):
         decode(make(partial(philosophers, 2, ordered=False)), schedule)
 
@@ -65,12 +66,12 @@ def test_the_schedule_of_another_program_is_refused() -> None:
 def test_a_schedule_that_no_longer_fits_is_refused() -> None:
     program = make(lost_update)
     with pytest.raises(ScheduleRejectedError, match="step 3 is not possible"):
-        explore(program, _replay(encode(program, (0, 0, 0))))
+        explore(program, _replay(encode(program, [Actor(0)] * 3)))
 
 
 def test_a_run_that_does_not_fail_is_inconclusive() -> None:
     program = make(lost_update)
-    found = explore(program, _replay(encode(program, (0, 0))))
+    found = explore(program, _replay(encode(program, [Actor(0)] * 2)))
     assert found.verdict() is Verdict.INCONCLUSIVE
     assert found.runs == 1
 

@@ -2,7 +2,7 @@
 
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import explore
-from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.programs.state_queue import (
     MENDED_STATE_QUEUE,
     STATE_QUEUE_OF_TLC,

@@ -9,14 +9,15 @@ from support.explore.exploring import make
 from support.explore.random_programs import random_program
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.components.programs import passing_programs
-from wheelproof_spec.engines.explore.counterexample import run_of
-from wheelproof_spec.engines.explore.driver import analysed_runs
-from wheelproof_spec.engines.explore.execution import World
+from wheelproof_spec.engines.explore.counterexamples.counterexample import run_of
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import last_zero, philosophers
+from wheelproof_spec.engines.explore.runs.execution import World
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 
 _SEEDS = range(1_000, 1_030)
 
@@ -77,7 +78,7 @@ def test_a_schedule_gives_the_same_table_on_both() -> None:
     tables: list[str] = []
     for kind in SubstrateKind:
         substrate = open_substrate(kind)
-        found = run_of(World(program, substrate), [0, 1, 2])
+        found = run_of(World(program, substrate), [Actor(0), Actor(1), Actor(2)])
         substrate.close()
         assert found is not None
         tables.append(found.table())

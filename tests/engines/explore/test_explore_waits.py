@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from support.explore.exploring import explored
 from wheelproof import sync
-from wheelproof_spec.engines.explore.failures import Failure, FailureKind
+from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
 from wheelproof_spec.engines.explore.program import Scenario
 
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 
-from wheelproof_spec.engines.graph.compare import Comparison, Side, compare
-from wheelproof_spec.engines.graph.projected import Move, ProjectedGraph
-from wheelproof_spec.engines.graph.report import difference_lines
+from wheelproof_spec.engines.graph.comparing.compare import Comparison, Side, compare
+from wheelproof_spec.engines.graph.comparing.projected import Move, ProjectedGraph
+from wheelproof_spec.engines.graph.comparing.report import difference_lines
 
 
 def _graph(values: Sequence[int], moves: Mapping[int, Sequence[Move]]) -> ProjectedGraph:

@@ -10,33 +10,36 @@ import pytest
 from support.graph.philosophers import philosophers
 from wheelproof import sync
 from wheelproof.sync import GuardedBy
-from wheelproof_spec.engines.explore.problems import NondeterminismError, ProgramRejectedError
+from wheelproof_spec.engines.explore.failures.problems import (
+    NondeterminismError,
+    ProgramRejectedError,
+)
 from wheelproof_spec.engines.explore.program import Action, Program, Scenario, forget
 from wheelproof_spec.engines.explore.programs.waiting import WAITING
-from wheelproof_spec.engines.explore.substrate import SubstrateKind
-from wheelproof_spec.engines.graph.engine import explore_graph
-from wheelproof_spec.engines.graph.fields import watched_fields
-from wheelproof_spec.engines.graph.state_graph import ProgramGraph
-from wheelproof_spec.engines.graph.subject import GraphProgram, PlainView, Subject
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_spec.engines.graph.states.fields import watched_fields
+from wheelproof_spec.engines.graph.states.state_graph import ProgramGraph
+from wheelproof_spec.engines.graph.states.views import GraphProgram, PlainView, ViewedRun
 
 
 def _program(build: Callable[[], dict[str, Action]]) -> GraphProgram:
     return GraphProgram(
         name="program",
-        build=lambda: Subject(scenario=Scenario(threads=build()), view=PlainView()),
+        build=lambda: ViewedRun(scenario=Scenario(threads=build()), view=PlainView()),
     )
 
 
 def _counter(holds: Callable[[int], bool]) -> GraphProgram:
     """Two threads add one to a cell, without a lock."""
 
-    def build() -> Subject:
+    def build() -> ViewedRun:
         cell = sync.volatile(0, "x")
 
         def add() -> None:
             cell.set(cell.get() + 1)
 
-        return Subject(
+        return ViewedRun(
             scenario=Scenario(threads={"a": add, "b": add}),
             view=PlainView(),
             invariants={"holds": lambda: holds(cell.get())},
@@ -109,13 +112,13 @@ class _Box:
 
 
 def _boxed(watched: tuple[type, ...]) -> GraphProgram:
-    def build() -> Subject:
+    def build() -> ViewedRun:
         box, cell = _Box(), sync.volatile(0, "copy")
         threads: dict[str, Action] = {
             "put": lambda: box.put(1),
             "copy": lambda: box.copy_to(cell),
         }
-        return Subject(
+        return ViewedRun(
             scenario=Scenario(threads=threads),
             view=PlainView(),
             sometimes={
@@ -187,7 +190,7 @@ def test_steps_that_need_not_be_made(program: Program) -> None:
     """Conditions, time-outs and read-write locks: the graph is the same with every step made."""
     plain = GraphProgram(
         name=program.name,
-        build=lambda: Subject(scenario=program.build(), view=PlainView()),
+        build=lambda: ViewedRun(scenario=program.build(), view=PlainView()),
         settings=program.settings,
     )
     fast, slow = explore_graph(plain), explore_graph(plain, commuting=False)

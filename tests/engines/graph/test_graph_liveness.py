@@ -13,23 +13,30 @@ from wheelproof_spec.app import explore as command
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.components.failing_programs import failing_graph_programs
 from wheelproof_spec.components.programs import graph_programs
-from wheelproof_spec.engines.explore.accesses import THREAD_MASK
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.problems import ProgramRejectedError
-from wheelproof_spec.engines.explore.program import Action, Invariant, Program, Scenario, forget
-from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
+from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.program import (
+    Action,
+    Invariant,
+    LeadsTo,
+    PlainField,
+    Program,
+    Scenario,
+    Settings,
+    Wakes,
+    forget,
+)
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.programs.waiting import WAITING
-from wheelproof_spec.engines.explore.properties import LeadsTo, Wakes
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.engine import explore_graph
-from wheelproof_spec.engines.graph.exploration import (
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, thread_of
+from wheelproof_spec.engines.graph.judging.exploration import (
     GraphExploration,
     explore_states,
     graph_program,
 )
-from wheelproof_spec.engines.graph.liveness import endings
+from wheelproof_spec.engines.graph.judging.liveness import endings
+from wheelproof_spec.engines.graph.states.engine import explore_graph
 
 
 def _explored(build: Callable[[], Scenario], *may_wait: str) -> GraphExploration:
@@ -72,7 +79,7 @@ def test_what_has_to_pass(one: Program) -> None:
     ],
 )  # fmt: skip
 def test_what_has_to_fail(name: str, expected: list[str]) -> None:
-    found = explore_states(next(one for one in FOR_EVER_BUGS if one.name == name))
+    found = explore_states(next(one for one in failing_graph_programs() if one.name == name))
     assert found.verdict() is Verdict.FAIL
     assert sorted(_sentences(found)) == expected
 
@@ -128,13 +135,13 @@ def test_who_steps_aside_for_ever() -> None:
 @pytest.mark.slow
 def test_circles_are_fair() -> None:
     """Along each circle every thread makes a step or is somewhere unable to."""
-    for one in FOR_EVER_BUGS:
+    for one in failing_graph_programs():
         graph = explore_graph(graph_program(one, []))
         for forever in endings(graph):
             states = [forever.states[0], *(arc.target for arc in forever.arcs)]
             for number in graph.threads:
-                bit = graph.bit_of(number)
-                makes_steps = any(arc.actor & THREAD_MASK == number for arc in forever.arcs)
+                bit = graph.bit_of(Actor(number))
+                makes_steps = any(thread_of(arc.actor) == number for arc in forever.arcs)
                 assert makes_steps or any(not graph.owed[state] & bit for state in states)
 
 

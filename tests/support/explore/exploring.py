@@ -3,16 +3,15 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wheelproof_spec.engines.explore.canonical import ClassNames
-from wheelproof_spec.engines.explore.driver import analysed_runs
-from wheelproof_spec.engines.explore.execution import World
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
-from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.result import Exploration
-from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
+from wheelproof_spec.engines.explore.runs.canonical import ClassNames
+from wheelproof_spec.engines.explore.runs.execution import World
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.strategies.strategy import Strategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 
 
 @dataclass(frozen=True, slots=True)

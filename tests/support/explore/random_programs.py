@@ -8,9 +8,14 @@ from functools import partial
 from wheelproof import sync
 from wheelproof.errors import ThreadInterruptedError
 from wheelproof.units import Millis
-from wheelproof_spec.engines.explore.program import Program, Scenario, choose, recorded
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.explore.timing import TimeMode
+from wheelproof_spec.engines.explore.program import (
+    Program,
+    Scenario,
+    Settings,
+    TimeMode,
+    choose,
+    recorded,
+)
 
 _PLAIN = ("get", "set", "exchange", "add", "cas", "cas")
 _LOCKS = ("lock", "try")

@@ -6,14 +6,19 @@ from pathlib import Path
 
 from wheelproof import sync
 from wheelproof_spec.engines.explore.program import Scenario
-from wheelproof_spec.engines.graph.comparisons import (
+from wheelproof_spec.engines.graph.comparing.comparisons import (
     GraphModel,
     GraphOutcome,
     carry_out,
     program_side,
 )
-from wheelproof_spec.engines.graph.subject import GraphProgram, Moment, Step, Subject
-from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.graph.states.views import (
+    GraphProgram,
+    NextStep,
+    Surroundings,
+    ViewedRun,
+)
 from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
 from wheelproof_spec.engines.tlc.states import State, Value, make_function
 
@@ -41,9 +46,9 @@ class Table:
         self._ordered = ordered
         self._forks: Forks = [sync.lock(f"fork {number}") for number in range(count)]
 
-    def subject(self) -> Subject:
+    def subject(self) -> ViewedRun:
         threads = {str(number): partial(self._dine, number) for number in range(self._count)}
-        return Subject(scenario=Scenario(threads=threads), view=self)
+        return ViewedRun(scenario=Scenario(threads=threads), view=self)
 
     def _dine(self, number: int) -> None:
         left, right = number, (number + 1) % self._count
@@ -51,11 +56,11 @@ class Table:
         with self._forks[first], self._forks[second]:
             pass
 
-    def state(self, moment: Moment) -> State:
-        holders = [moment.holder(fork) for fork in self._forks]
+    def state(self, surroundings: Surroundings) -> State:
+        holders = [surroundings.holder(fork) for fork in self._forks]
         steps: dict[int, Value] = {
-            number: _action(moment.pending[str(number)])
-            if str(number) in moment.pending
+            number: _action(surroundings.pending[str(number)])
+            if str(number) in surroundings.pending
             else "Done"
             for number in range(self._count)
         }
@@ -67,15 +72,15 @@ class Table:
             "pc": make_function(steps.items()),
         }
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         return _action(step)
 
-    def permits(self, step: Step, moment: Moment) -> bool:
-        del step, moment
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
+        del step, surroundings
         return True
 
 
-def _action(step: Step) -> str:
+def _action(step: NextStep) -> str:
     return _STEPS[step.operation, step.subject == f"fork {step.thread}"]
 
 

@@ -3,6 +3,9 @@
 import random
 from functools import cache
 
+from wheelproof_spec.app.recorded import (
+    LINES,
+)
 from wheelproof_spec.base.codec.shapes import (
     BooleanKind,
     Field,
@@ -14,7 +17,6 @@ from wheelproof_spec.base.codec.shapes import (
     StringKind,
 )
 from wheelproof_spec.base.codec.writer import format_line
-from wheelproof_spec.engines.history.line_parser import line_shapes
 
 JsonValue = object
 
@@ -53,7 +55,7 @@ def _of_kind(kind: Kind, chance: random.Random) -> JsonValue:
 
 @cache
 def _shapes() -> tuple[Shape, ...]:
-    return tuple(line_shapes().values())
+    return tuple(LINES.shapes.values())
 
 
 def good_line(chance: random.Random) -> bytes:

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from support.history.small_histories import History, Op
-from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.components.buffer_pool.events import (
     AllocateAnswer,
     AllocateAsked,
     DeallocateAsked,
 )
+
+from support.history.small_histories import History, Op
+from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TickAsked
 from wheelproof_spec.engines.history.linearizability import Model
 from wheelproof_spec.engines.history.linearizability_calls import (

@@ -3,8 +3,12 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.definitions import CountAnswer
+from wheelproof_spec.components.buffer_pool.events import (
+    MemoryAnswer,
+)
+
+from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.components.accumulator.events import (
@@ -16,9 +20,6 @@ from wheelproof_spec.components.accumulator.events import (
     DrainAnswer,
     DrainedBatch,
     PartitionAsked,
-)
-from wheelproof_spec.components.buffer_pool.events import (
-    MemoryAnswer,
 )
 from wheelproof_spec.components.purgatory.events import (
     CancelledAnswer,

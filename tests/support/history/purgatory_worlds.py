@@ -20,7 +20,7 @@ from wheelproof.timer import Timer
 from wheelproof.units import Millis
 from wheelproof_spec.components.purgatory import bugs
 from wheelproof_spec.components.purgatory.programs import users as purgatory_users
-from wheelproof_spec.components.purgatory.programs.purgatory import AnyPurgatory, OneBucketTimer
+from wheelproof_spec.components.purgatory.programs.purgatory import AnyPurgatory, TimerOfOneList
 from wheelproof_spec.components.purgatory.users import CheckInsideReadLockPartition
 from wheelproof_spec.components.recorder import Recording
 from wheelproof_spec.engines.explore.program import Action, Scenario
@@ -123,7 +123,7 @@ class Bench:
         purgatory_class: type[AnyPurgatory] = DelayedOperationPurgatory,
         discipline: Discipline = ExclusiveDiscipline,
         operation_class: type[WaitingOperation] = WaitingOperation,
-        timer: Callable[[], Timer] = OneBucketTimer,
+        timer: Callable[[], Timer] = TimerOfOneList,
     ) -> None:
         self._now = now
         self._discipline = discipline

@@ -7,24 +7,25 @@ from dataclasses import replace
 from typing import BinaryIO
 
 from wheelproof import sync
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.purgatory.events import PurgatorySettings
 from wheelproof_spec.components.recorder import PREDICATES_TOO, Recording, recording
-from wheelproof_spec.engines.explore.driver import run
-from wheelproof_spec.engines.explore.execution import Execution, World
 from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.failures import FailureKind
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.result import Exploration
-from wheelproof_spec.engines.explore.runtime import ControlledRuntime
-from wheelproof_spec.engines.explore.schedule import decode
+from wheelproof_spec.engines.explore.runs.execution import Execution, World
+from wheelproof_spec.engines.explore.runs.schedule import decode
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.explore.strategies.driver import run
 from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_spec.engines.history.reader import lines_of
-from wheelproof_spec.engines.history.routing import Router
 
 Build = Callable[[Callable[[], Recording]], Scenario]
 """Makes a scenario, given a way to the recording under way."""
@@ -66,7 +67,7 @@ class Recorded:
         self.now().end(stuck=stuck)
         self.close()
         self._stream.seek(0)
-        result = Router("recorded", open_run(CheckOptions())).judge(lines_of(self._stream))
+        result = judge_lines("recorded", lines_of(self._stream))
         assert result.rejections == [], result.rejections
         return result.verdicts
 

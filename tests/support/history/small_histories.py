@@ -9,14 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Component, Implementation, Nothing
-from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.components.buffer_pool.events import (
     AllocateAnswer,
     AllocateAsked,
     DeallocateAsked,
     PoolSettings,
 )
+
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Component, Implementation, Nothing
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.components.timer.events import (
     AddAsked,
     AdvanceAnswer,

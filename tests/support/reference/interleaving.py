@@ -5,32 +5,19 @@ thread started by `Interleaving.run` goes on until the step at which the test wa
 test's own thread is never stopped.
 """
 
-import inspect
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from queue import Empty, SimpleQueue
 from types import TracebackType
 from typing import Self, TypeVar
 
-from wheelproof.sync import (
-    AtomicInteger,
-    AtomicReference,
-    Condition,
-    Lock,
-    Monitor,
-    ReadWriteLock,
-    Thread,
-    Volatile,
-    use_runtime,
-)
+from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof.units import Millis
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
+from wheelproof_spec.engines.runtimes.proxy_runtime import RELEASES, ProxyRuntime
 
-T = TypeVar("T")
+R = TypeVar("R")
 _STUCK_AFTER_S = 30.0
 MAKE = "make"
 """The operation that announces a new object."""
@@ -45,15 +32,14 @@ class Step:
 
 
 class Interleaving:
-    """A runtime whose threads stop where the test says; ambient while it is entered."""
+    """A watcher whose threads stop where the test says; its runtime is ambient while entered."""
 
     def __init__(self) -> None:
-        self._threads = ThreadsRuntime()
         self._runs: list[Run] = []
         self._ambient = ExitStack()
 
     def __enter__(self) -> Self:
-        self._ambient.enter_context(use_runtime(self))
+        self._ambient.enter_context(use_runtime(ProxyRuntime(ThreadsRuntime(), self)))
         return self
 
     def __exit__(
@@ -73,43 +59,17 @@ class Interleaving:
         self._runs.append(run)
         return run
 
-    def monitor(self, name: str) -> Monitor:
-        return self._announcing(name).monitor(name)
-
-    def lock(self, name: str) -> Lock:
-        return self._announcing(name).lock(name)
-
-    def condition(self, lock: Lock, name: str) -> Condition:
-        return self._announcing(name).condition(lock, name)
-
-    def read_write_lock(self, name: str, *, prefer_writers: bool) -> ReadWriteLock:
-        return self._announcing(name).read_write_lock(name, prefer_writers=prefer_writers)
-
-    def volatile(self, value: T, name: str) -> Volatile[T]:
-        return self._announcing(name).volatile(value, name)
-
-    def atomic_reference(self, value: T, name: str) -> AtomicReference[T]:
-        return self._announcing(name).atomic_reference(value, name)
-
-    def atomic_integer(self, value: int, name: str) -> AtomicInteger:
-        return self._announcing(name).atomic_integer(value, name)
-
-    def thread(self, target: Callable[[], None], name: str) -> Thread:
-        return self._threads.thread(target, name)
-
-    def monotonic_ms(self) -> Millis:
-        return self._threads.monotonic_ms()
-
-    def _announcing(self, name: str) -> InstrumentedRuntime:
+    def making(self, name: str) -> None:
         self._announce(Step(name, MAKE))
-        return InstrumentedRuntime(self._threads, partial(self._before_operation, name))
 
-    def _before_operation(self, name: str) -> None:
-        frame = inspect.currentframe()
-        assert frame is not None
-        assert frame.f_back is not None
-        # The runtime calls its hook from the operation itself, whose name that frame has.
-        self._announce(Step(name, frame.f_back.f_code.co_name))
+    def around(
+        self, name: str, primitive: object, how: str, perform: Callable[[], R], value: object
+    ) -> R:
+        del primitive, value
+        if how not in RELEASES:
+            target = name.removesuffix(".read").removesuffix(".write")
+            self._announce(Step(target, how))
+        return perform()
 
     def _announce(self, step: Step) -> None:
         for run in self._runs:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.components.timer.oracle import HeapTimer
-from wheelproof_spec.engines.graph.projected import Move, ProjectedGraph
-from wheelproof_spec.engines.graph.state_graph import Observation, observe
+from wheelproof_spec.engines.graph.comparing.projected import Move, ProjectedGraph
+from wheelproof_spec.engines.graph.states.state_graph import Observation, observe
 from wheelproof_spec.engines.tlc.states import State, Value, make_function
 
 OracleClass = Callable[[int], HeapTimer[str]]

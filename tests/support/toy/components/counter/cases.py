@@ -3,7 +3,14 @@
 import random
 from collections.abc import Sequence
 
-from wheelproof_spec.components.counter.component import (
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.engines.drive.drawn_cases import DrawnCase, run_drawn_cases
+
+from .component import (
     DEFINITION,
     CounterCall,
     CounterConfig,
@@ -11,14 +18,7 @@ from wheelproof_spec.components.counter.component import (
     Increment,
     Look,
 )
-from wheelproof_spec.components.counter.oracle import Oracle
-
-from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.port import SendingPort
-from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.engines.drive.drawn_cases import DrawnCase, run_drawn_cases
+from .oracle import Oracle
 
 
 class CounterCases:

@@ -1,6 +1,12 @@
 """The judge of a counter's history: between what has surely been counted and what may have been."""
 
-from wheelproof_spec.components.counter.component import (
+from wheelproof_spec.base.component import any_definition
+from wheelproof_spec.base.history.judging import HistoryJudge, RecordedComponent
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+
+from .component import (
     DEFINITION,
     CounterClause,
     CounterConfig,
@@ -8,12 +14,6 @@ from wheelproof_spec.components.counter.component import (
     Incremented,
     Value,
 )
-
-from wheelproof_spec.base.component import any_definition
-from wheelproof_spec.base.history.judging import HistoryJudge, RecordedComponent
-from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
 
 
 class CounterHistoryJudge:

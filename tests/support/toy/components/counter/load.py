@@ -2,17 +2,17 @@
 
 import random
 
-from wheelproof_spec.components.counter.component import (
+from wheelproof_spec.engines.history.recording.callers import Callers
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+
+from .component import (
     CounterConfig,
     Increment,
     Incremented,
     Look,
     Value,
 )
-from wheelproof_spec.components.counter.reference import BoundedCounter
-
-from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+from .reference import BoundedCounter
 
 
 class CounterLoad:

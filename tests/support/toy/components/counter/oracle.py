@@ -1,16 +1,16 @@
 """The sequential specification: a number."""
 
-from wheelproof_spec.components.counter.component import (
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.port import RefusedError, unexpected_refusal
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+
+from .component import (
     CounterCall,
     CounterClause,
     CounterObservation,
     Increment,
 )
-
-from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.base.port import RefusedError, unexpected_refusal
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
 
 
 class Oracle:

@@ -2,10 +2,10 @@
 
 from functools import partial
 
-from wheelproof_spec.components.counter.reference import BoundedCounter, RacyCounter
-
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import discarding, program
+
+from .reference import BoundedCounter, RacyCounter
 
 
 def two_threads(counter_class: type[BoundedCounter]) -> Scenario:

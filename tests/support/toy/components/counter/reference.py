@@ -1,15 +1,15 @@
 """A counter with a lock, and one without; behind the door that all implementations use."""
 
-from wheelproof_spec.components.counter.component import (
+from wheelproof import sync
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
+
+from .component import (
     DEFINITION,
     CounterCall,
     CounterObservation,
     Increment,
 )
-
-from wheelproof import sync
-from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
 
 
 class BoundedCounter:

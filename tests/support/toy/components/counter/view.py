@@ -1,11 +1,11 @@
 """A counter's case, drawn: what is counted, and what is left."""
 
-from wheelproof_spec.components.counter.component import DEFINITION, CounterObservation
-from wheelproof_spec.components.counter.reference import CounterPort
-
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.drawing import Markup, Part, bar
 from wheelproof_spec.base.strict_json import JsonObject
+
+from .component import DEFINITION, CounterObservation
+from .reference import CounterPort
 
 _WIRE = DrivenWire(DEFINITION)
 

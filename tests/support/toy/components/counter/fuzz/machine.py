@@ -4,25 +4,26 @@ from collections.abc import Iterator
 from functools import partial
 
 from hypothesis import strategies as st
-from wheelproof_spec.components.counter.component import (
-    CounterConfig,
-    Increment,
-    Incremented,
-    Look,
-    Value,
-)
-from wheelproof_spec.components.counter.history import RECORDED
-from wheelproof_spec.components.counter.reference import BoundedCounter, RacyCounter
 
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+
+from ..component import (
+    CounterConfig,
+    Increment,
+    Incremented,
+    Look,
+    Value,
+)
+from ..history import RECORDED
+from ..reference import BoundedCounter, RacyCounter
 
 _CLASSES = {None: BoundedCounter, "racy": RacyCounter}
 
