@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-ADAPTERS = Path(__file__).resolve().parent / "adapters"
+pytest_plugins = ["support.scheduling"]
 
+ADAPTERS = Path(__file__).resolve().parent / "adapters"
 
 _LIMITS_SECONDS = {"long": 1800, "slow": 600}
 """How long a marked test may run; pyproject.toml has the limit of all others."""

@@ -52,7 +52,7 @@ def test_no_thread_is_left() -> None:
     assert threading.active_count() == before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("program", passing_programs(), ids=lambda program: program.name)
 def test_the_digest_depends_on_the_classes_alone(program: Program) -> None:
     optimal = explore(program)

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-PROGRAM = (sys.executable, str(Path(__file__).with_name("with_counter.py")))
+from support.checkout import ROOT
+
+PROGRAM = (sys.executable, str(ROOT / "tests" / "support" / "toy" / "with_counter.py"))
 DRIVER = shlex.join([*PROGRAM, "--serve"])
 
 

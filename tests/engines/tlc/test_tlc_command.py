@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tlc_support import FIXTURES, MANIFEST, fixture_model
 
+from support.tlc.toolchains import FIXTURES, MANIFEST, fixture_model
 from wheelproof_spec.app import tlc as command
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import InputRejectedError, UsageError

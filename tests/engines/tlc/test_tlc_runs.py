@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tlc_support import MANIFEST, fixture_model, toolchain
 
+from support.tlc.toolchains import MANIFEST, fixture_model, toolchain
 from wheelproof_spec.base.reports import write_json, write_junit
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome

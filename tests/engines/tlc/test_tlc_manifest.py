@@ -4,8 +4,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tlc_support import FIXTURES, MANIFEST
 
+from support.tlc.toolchains import FIXTURES, MANIFEST
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Expectation, Kind, Tier

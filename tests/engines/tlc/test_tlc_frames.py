@@ -1,8 +1,8 @@
 """TLC's messages: nested, interrupted, flooding, and what the report makes of them."""
 
 import pytest
-from tlc_support import frame, report_of
 
+from support.tlc.toolchains import frame, report_of
 from wheelproof_spec.engines.tlc.running import frames
 from wheelproof_spec.engines.tlc.running.frames import Frame, FrameReader
 from wheelproof_spec.engines.tlc.running.report import (
