@@ -30,14 +30,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from machine import this_machine
 from pipeline_runs import write_one_run, write_runs
-from wheelproof_spark import bronze, silver
-from wheelproof_spark.check_job import CheckJob, check
-from wheelproof_spark.collected import collected
-from wheelproof_spark.gold import TABLES
-from wheelproof_spark.inputs import plan
-from wheelproof_spark.manifest import Manifest, load
-from wheelproof_spark.session import spark_session
-from wheelproof_spark.standalone import standalone_cluster
+from wheelproof_spark.base.session import spark_session
+from wheelproof_spark.base.standalone import standalone_cluster
+from wheelproof_spark.check import bronze, silver
+from wheelproof_spark.check.gold import TABLES
+from wheelproof_spark.check.inputs import plan
+from wheelproof_spark.check.job import CheckJob, check
+from wheelproof_spark.tables.collected import collected
+from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions, open_run
 from wheelproof_spec.check.routing import Router
 from wheelproof_spec.reports import write_json

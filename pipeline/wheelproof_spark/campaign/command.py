@@ -1,0 +1,82 @@
+"""The verb ``pipeline campaign``: fuzzing and model-checker samples, fanned out by seed."""
+
+import argparse
+import importlib
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wheelproof_spark.base.options import add_master, add_output
+from wheelproof_spark.campaign.seed_ranges import seed_range
+from wheelproof_spec.arguments import positive
+from wheelproof_spec.verbs import Verbs
+
+if TYPE_CHECKING:
+    from wheelproof_spark.campaign.job import CampaignJob
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb."""
+    parser = verbs.add("campaign", "fan out fuzzing and model-checker samples by seed", run)
+    parser.add_argument(
+        "--seeds",
+        type=seed_range,
+        required=True,
+        metavar="A..B",
+        help="the seeds of each target, both ends included",
+    )
+    parser.add_argument(
+        "--targets",
+        nargs="+",
+        default=[],
+        metavar="T",
+        help="fuzz/MACHINE/THREADS, explore/PROGRAM, or a pattern ('fuzz/*/none'); by default all "
+        "that do the same thing with the same seed",
+    )
+    parser.add_argument(
+        "--bug",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="the targets that find this known bug, with the bug brought back",
+    )
+    add_output(parser)
+    add_master(parser)
+    parser.add_argument(
+        "--wave",
+        type=positive,
+        metavar="N",
+        help="commit after every N seeds (default: what takes about 10 s)",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the seeds that are not in the ledger yet."""
+    for needed in ("hypothesis", "greenlet"):
+        importlib.import_module(needed)
+    from wheelproof_spark.campaign.job import campaign
+    from wheelproof_spark.campaign.outcome import show
+
+    job = _job(arguments)
+    try:
+        manifest = campaign(job, lambda line: None if arguments.quiet else print(line, flush=True))
+    except KeyboardInterrupt:
+        print("what is committed is done; the same command goes on from there", file=sys.stderr)
+        raise
+    return show(manifest, arguments)
+
+
+def _job(arguments: argparse.Namespace) -> "CampaignJob":
+    from wheelproof_spark.campaign.job import CampaignJob
+    from wheelproof_spark.campaign.targets import selected_targets
+
+    output: Path = arguments.output
+    return CampaignJob(
+        targets=selected_targets(arguments.targets, arguments.bug),
+        seeds=arguments.seeds,
+        output=output.resolve(),
+        master=arguments.master,
+        partitions=arguments.partitions,
+        wave=arguments.wave,
+        progress=not arguments.quiet and sys.stderr.isatty(),
+    )

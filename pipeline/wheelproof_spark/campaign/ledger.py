@@ -1,0 +1,180 @@
+"""The manifest of a campaign: which seeds are done, what failed, and counts that add up."""
+
+import json
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import cast
+
+from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.campaign.seed_ranges import Range, joined, size
+from wheelproof_spark.tables.records import record_of
+from wheelproof_spec.errors import InputRejectedError, UsageError
+from wheelproof_spec.reports import write_json
+
+SCHEMA = "wheelproof.campaign/1"
+NAME = "manifest.json"
+_LEDGER = "ledger"
+_DERIVED = ("schema", "counts")
+
+
+@dataclass(slots=True, kw_only=True)
+class TargetEntry:
+    """The seeds of one target: those done, and those that could not be run.
+
+    done = passed + failed. `calls` says how often each kind of call was made.
+    """
+
+    done: list[Range] = field(default_factory=list[Range])
+    passed: int = 0
+    failed: int = 0
+    failed_to_run: list[int] = field(default_factory=list[int])
+    calls: dict[str, int] = field(default_factory=dict[str, int])
+
+    def add_done(self, seeds: Iterable[int]) -> None:
+        """Note seeds that have been run."""
+        ran = set(seeds)
+        self.done = joined([*self.done, *((seed, seed) for seed in ran)])
+        self.failed_to_run = [seed for seed in self.failed_to_run if seed not in ran]
+
+
+@dataclass(slots=True, kw_only=True)
+class Failure:
+    """A rule that a target breaks: by how many seeds, the smallest of them, and its story.
+
+    `details` is empty until the seed has been made small.
+    """
+
+    target: str
+    rule: str
+    seed: int
+    seeds: int
+    repeat: str
+    summary: str = ""
+    details: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Wave:
+    """What was committed at once."""
+
+    number: int
+    seeds: int
+    seconds: float
+    master: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedCounts:
+    """Totals: seeds = done + failed_to_run, done = passed + failed."""
+
+    seeds: int
+    done: int
+    passed: int
+    failed: int
+    failed_to_run: int
+
+
+@dataclass(slots=True, kw_only=True)
+class CampaignManifest:
+    """Everything that is committed; `meaning` says what makes a seed mean what it does."""
+
+    meaning: dict[str, str]
+    targets: dict[str, TargetEntry] = field(default_factory=dict[str, TargetEntry])
+    failures: list[Failure] = field(default_factory=list[Failure])
+    waves: list[Wave] = field(default_factory=list[Wave])
+
+    def counts(self) -> SeedCounts:
+        """Return the totals; raises PipelineError if they do not add up."""
+        done = sum(size(one.done) for one in self.targets.values())
+        passed = sum(one.passed for one in self.targets.values())
+        failed = sum(one.failed for one in self.targets.values())
+        failed_to_run = sum(len(one.failed_to_run) for one in self.targets.values())
+        if done != passed + failed:
+            raise PipelineError(
+                f"{done:,} seeds are done, but {passed:,} pass and {failed:,} fail; "
+                "nothing was committed"
+            )
+        if failed != sum(one.seeds for one in self.failures):
+            raise PipelineError(f"{failed:,} seeds fail without a rule; nothing was committed")
+        return SeedCounts(
+            seeds=done + failed_to_run,
+            done=done,
+            passed=passed,
+            failed=failed,
+            failed_to_run=failed_to_run,
+        )
+
+    def require_meaning(self, meaning: Mapping[str, str]) -> None:
+        """Raise UsageError if the same seeds would mean something else now."""
+        for name, value in meaning.items():
+            if self.meaning.get(name) != value:
+                raise UsageError(
+                    f"the ledger was made with {name} {self.meaning.get(name)}, and this is "
+                    f"{value}: the same seeds mean something else; name another output"
+                )
+
+    def entry(self, target: str) -> TargetEntry:
+        """Return the entry of a target, a new one if there is none."""
+        return self.targets.setdefault(target, TargetEntry())
+
+    def add_failure(self, found: Failure) -> bool:
+        """Note seeds that break a rule; tell whether nothing had broken it before."""
+        for known in self.failures:
+            if (known.target, known.rule) == (found.target, found.rule):
+                known.seeds += found.seeds
+                return False
+        self.failures.append(found)
+        return True
+
+
+def wave_folder(output: Path, number: int) -> Path:
+    """Return where a wave has its rows."""
+    return output / _LEDGER / f"{number:06}"
+
+
+def sweep(output: Path, manifest: CampaignManifest) -> None:
+    """Remove the rows that were never committed."""
+    committed = {wave_folder(output, one.number) for one in manifest.waves}
+    for folder in (output / _LEDGER).glob("*"):
+        if folder not in committed:
+            shutil.rmtree(folder)
+
+
+def load(output: Path) -> CampaignManifest | None:
+    """Return the manifest of an output; None if there is none yet.
+
+    Raises InputRejectedError if it cannot be read, UsageError if it is not a campaign's.
+    """
+    path = output / NAME
+    try:
+        document: object = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError) as error:
+        raise _damaged(path, str(error)) from error
+    schema = cast("dict[str, object]", document).get("schema") if isinstance(document, dict) else ""
+    if schema != SCHEMA:
+        raise UsageError(f"{path} has the schema {schema!r}, not {SCHEMA!r}; name another output")
+    try:
+        # The counts are derived: they are written for whoever reads the file.
+        found = cast("dict[str, object]", document)
+        kept = {key: found[key] for key in found if key not in _DERIVED}
+        if lost := {one.name for one in fields(CampaignManifest)} - kept.keys():
+            raise TypeError(f"it lacks {min(lost)!r}")
+        return record_of(CampaignManifest, kept)
+    except (TypeError, ValueError) as error:
+        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+
+
+def save(output: Path, manifest: CampaignManifest) -> None:
+    """Commit: from here on the seeds that it names are done."""
+    counts = manifest.counts()
+    document = {"schema": SCHEMA, "counts": asdict(counts), **asdict(manifest)}
+    write_json(output / NAME, document)
+
+
+def _damaged(path: Path, problem: str) -> InputRejectedError:
+    remedy = "name another output"
+    return InputRejectedError(str(path), None, f"cannot be read ({problem})", remedy)

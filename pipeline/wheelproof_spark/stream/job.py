@@ -1,0 +1,122 @@
+"""The verb `pipeline stream`: a folder that files are moved into, judged as they come."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+from wheelproof_spark.base.errors import PipelineError, first_line
+from wheelproof_spark.base.place import locked
+from wheelproof_spark.base.session import LOCAL, spark_session
+from wheelproof_spark.stream.batch import Judging, NewFile, StreamBatch
+from wheelproof_spark.stream.query import Pace, follow
+from wheelproof_spark.stream.stop import Stop
+from wheelproof_spark.stream.store import StreamStore
+from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spec.errors import InputRejectedError, UsageError
+
+_PATTERN = frozenset("*?[]{}\\")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamJob:
+    """What to judge and how, where the tables go, and who does the work.
+
+    `closing` judges what is still open when all files are.
+    """
+
+    input: Path
+    output: Path
+    judging: Judging
+    pace: Pace
+    closing: bool = False
+    master: str = LOCAL
+    progress: bool = False
+
+
+def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) -> Manifest:
+    """Judge until told to stop, and return the manifest.
+
+    Raises InputRejectedError, UsageError, MissingToolError, and PipelineError if the stream fails:
+    then nothing of the last batch was committed, and the next start repeats it.
+    """
+    source, output = _folders(job)
+    with locked(output):
+        store = StreamStore(output)
+        options = job.judging.options
+        manifest = store.opened(source, options.profile, options.max_states)
+        # Whatever fails is told in one sentence.
+        quiet = {"spark.log.level": "FATAL"}
+        with spark_session(job.master, progress=job.progress, settings=quiet) as spark:
+            batches = _Batches(spark, store, manifest, job.judging, after_batch)
+            try:
+                with stop.listening():
+                    follow(spark, source, store, job.pace, batches.take, stop)
+                if job.closing and not stop.asked and batches.manifest.counts.open:
+                    batches.close()
+            except (PySparkException, Py4JError, OSError) as error:
+                raise PipelineError(f"the stream failed: {first_line(error)}") from error
+            return batches.manifest
+
+
+class _Batches:
+    """What is done with each batch: `manifest` is what was committed last."""
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        store: StreamStore,
+        manifest: Manifest,
+        judging: Judging,
+        after_batch: Callable[[Manifest], None],
+    ) -> None:
+        self.manifest = manifest
+        self._spark = spark
+        self._store = store
+        self._judging = judging
+        self._after_batch = after_batch
+
+    def take(self, number: int, files: list[NewFile]) -> None:
+        """Do a batch of Spark; one that was committed before is not done again."""
+        assert self.manifest.stream is not None
+        last = self.manifest.stream.last
+        if number <= last:
+            return
+        if number != last + 1:
+            raise UsageError(
+                f"{self._store.checkpoint} goes on with batch {number}, but {last} is the last one "
+                "that was committed; restore both together, or name another output"
+            )
+        if files:
+            self._do(files, number, self._judging)
+        else:
+            self.manifest = self._store.passed_over(self.manifest, number)
+
+    def close(self) -> None:
+        """Judge all that is open, as far as it goes."""
+        assert self.manifest.stream is not None
+        patience = replace(self._judging.patience, closing=True)
+        self._do([], self.manifest.stream.last, replace(self._judging, patience=patience))
+
+    def _do(self, files: list[NewFile], last: int, judging: Judging) -> None:
+        self.manifest = StreamBatch(self._spark, self._store, self.manifest, judging).do(
+            files, last
+        )
+        self._after_batch(self.manifest)
+
+
+def _folders(job: StreamJob) -> tuple[Path, Path]:
+    source, output = job.input.resolve(), job.output.resolve()
+    if not source.is_dir():
+        problem = "is no folder" if source.exists() else "does not exist"
+        remedy = "name the folder that files are moved into"
+        raise InputRejectedError(str(job.input), None, problem, remedy)
+    if output == source or output.is_relative_to(source):
+        raise UsageError(f"{job.output} is inside of the input; name another output")
+    if _PATTERN & set(str(source)):
+        characters = " ".join(sorted(_PATTERN))
+        raise UsageError(f"{job.input} has one of {characters} in its path; name another folder")
+    return source, output
