@@ -30,14 +30,15 @@ from pyspark.sql import DataFrame, SparkSession
 
 from machine import this_machine
 from pipeline_runs import write_one_run, write_runs
+from wheelproof_spark.base.options import Workers
 from wheelproof_spark.base.session import spark_session
 from wheelproof_spark.base.standalone import standalone_cluster
 from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.gold import TABLES
 from wheelproof_spark.check.inputs import plan
 from wheelproof_spark.check.job import CheckJob, check
-from wheelproof_spark.tables.collected import collected
 from wheelproof_spark.tables.manifest import Manifest, load
+from wheelproof_spark.tables.rows import collected
 from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions, open_run
 from wheelproof_spec.check.routing import Router
 from wheelproof_spec.reports import write_json
@@ -105,7 +106,7 @@ def one_run(figures: Figures, folder: Path, events: int, seed: int, master: str)
     lines = write_one_run(source, events, seed)
     print(f"one run of {lines:,} lines")
     with spark_session(master) as spark:
-        job = CheckJob(input=source, output=output, options=CheckOptions(), master=master)
+        job = CheckJob(input=source, output=output, options=CheckOptions())
         figures.timed("pipeline check", lines, lambda: _judged(job))
         peak = worker_peak(spark)
     counts = _manifest(output).counts
@@ -148,7 +149,9 @@ def _stages(
     def sink(table: DataFrame) -> None:
         table.write.format("noop").mode("overwrite").save()
 
-    job = CheckJob(input=source, output=output, options=CheckOptions(), partitions=partitions)
+    job = CheckJob(
+        input=source, output=output, options=CheckOptions(), workers=Workers(partitions=partitions)
+    )
     # The first job starts the workers, and Java compiles what it will need.
     sink(silver.judged(ordered(2), CheckOptions(), {}))
     return (
@@ -214,7 +217,7 @@ def against_check(figures: Figures, folder: Path, events: int, seed: int, master
 
     figures.timed("wheelproof check, one process", lines, judge)
     with spark_session(master):
-        job = CheckJob(input=source, output=output, options=CheckOptions(), master=master)
+        job = CheckJob(input=source, output=output, options=CheckOptions())
         figures.timed("pipeline check", lines, lambda: _judged(job))
     columns = ("run", "verdict", "events", "good_prefix", "rule")
     rows = _rows(output, "verdicts")

@@ -8,15 +8,17 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.base.errors import PipelineError, first_line
+from wheelproof_spark.base.options import LOCAL
 from wheelproof_spec.errors import MissingToolError, UsageError
 from wheelproof_spec.tlc.java import find_java
 
 OLDEST_JAVA = 17
-LOCAL = "local[*]"
+_LEAST_PARTS_A_CORE = 2
 _MODULE = "jdk.incubator.vector"
 _SCHEMES = ("local", "spark://", "yarn", "k8s://")
 _SETTINGS = {
@@ -53,6 +55,22 @@ def spark_session(
         yield session
     finally:
         session.stop()
+
+
+@contextmanager
+def failing_as(what: str) -> Generator[None]:
+    """Turn errors of Spark and of the disk into one sentence: PipelineError, `what` failed."""
+    try:
+        yield
+    except (PySparkException, Py4JError, OSError) as error:
+        raise PipelineError(f"{what} failed: {first_line(error)}") from error
+
+
+def parts_for(spark: SparkSession, chosen: int | None, needed: int) -> int:
+    """Return in how many parts work is done: as chosen, or as needed and two for each core."""
+    if chosen is not None:
+        return chosen
+    return max(needed, spark.sparkContext.defaultParallelism * _LEAST_PARTS_A_CORE)
 
 
 def _start(master: str, *, progress: bool, settings: Mapping[str, str]) -> SparkSession:

@@ -61,9 +61,9 @@ def standalone_cluster(
             words = (f"{_DEPLOY}.worker.Worker", *local, *size, *place, address)
             log = folder / f"worker-{number}.log"
             started.append(stack.enter_context(_daemon(log, words)))
-        for one in started[1:]:
-            _awaited(one, "Successfully registered with master")
-        yield Cluster(master=address, processes=tuple(one.process.pid for one in started))
+        for worker in started[1:]:
+            _awaited(worker, "Successfully registered with master")
+        yield Cluster(master=address, processes=tuple(daemon.process.pid for daemon in started))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,10 @@ import argparse
 import importlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from wheelproof_spark.base.options import add_master, add_output
+from wheelproof_spark.base.options import add_number, add_output, add_workers, say_of, workers_of
 from wheelproof_spark.campaign.seed_ranges import seed_range
-from wheelproof_spec.arguments import positive
 from wheelproof_spec.verbs import Verbs
-
-if TYPE_CHECKING:
-    from wheelproof_spark.campaign.job import CampaignJob
 
 
 def register(verbs: Verbs) -> None:
@@ -41,42 +36,31 @@ def register(verbs: Verbs) -> None:
         help="the targets that find this known bug, with the bug brought back",
     )
     add_output(parser)
-    add_master(parser)
-    parser.add_argument(
-        "--wave",
-        type=positive,
-        metavar="N",
-        help="commit after every N seeds (default: what takes about 10 s)",
-    )
+    add_workers(parser)
+    wave = "commit after every N seeds (default: what takes about 10 s)"
+    add_number(parser, "--wave", wave)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the seeds that are not in the ledger yet."""
     for needed in ("hypothesis", "greenlet"):
         importlib.import_module(needed)
-    from wheelproof_spark.campaign.job import campaign
-    from wheelproof_spark.campaign.outcome import show
-
-    job = _job(arguments)
-    try:
-        manifest = campaign(job, lambda line: None if arguments.quiet else print(line, flush=True))
-    except KeyboardInterrupt:
-        print("what is committed is done; the same command goes on from there", file=sys.stderr)
-        raise
-    return show(manifest, arguments)
-
-
-def _job(arguments: argparse.Namespace) -> "CampaignJob":
-    from wheelproof_spark.campaign.job import CampaignJob
+    from wheelproof_spark.base.outcome import show
+    from wheelproof_spark.campaign.job import CampaignJob, campaign
+    from wheelproof_spark.campaign.outcome import outcome_of
     from wheelproof_spark.campaign.targets import selected_targets
 
     output: Path = arguments.output
-    return CampaignJob(
+    job = CampaignJob(
         targets=selected_targets(arguments.targets, arguments.bug),
         seeds=arguments.seeds,
         output=output.resolve(),
-        master=arguments.master,
-        partitions=arguments.partitions,
+        workers=workers_of(arguments),
         wave=arguments.wave,
-        progress=not arguments.quiet and sys.stderr.isatty(),
     )
+    try:
+        manifest = campaign(job, say_of(arguments))
+    except KeyboardInterrupt:
+        print("what is committed is done; the same command goes on from there", file=sys.stderr)
+        raise
+    return show(outcome_of(manifest, arguments.output), arguments)

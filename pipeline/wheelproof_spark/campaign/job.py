@@ -7,22 +7,20 @@ import multiprocessing
 import signal
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
-from itertools import islice
+from itertools import groupby, islice
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple, cast
 
-import pyarrow.parquet as parquet
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from wheelproof_spark.base.errors import PipelineError
-from wheelproof_spark.base.place import locked
-from wheelproof_spark.base.session import LOCAL, spark_session
+from wheelproof_spark.base.lock import locked
+from wheelproof_spark.base.options import Say, Workers
+from wheelproof_spark.base.session import failing_as, spark_session
 from wheelproof_spark.campaign.ledger import (
     CampaignManifest,
     Failure,
@@ -36,7 +34,8 @@ from wheelproof_spark.campaign.ledger import (
 from wheelproof_spark.campaign.seed import seed_runner
 from wheelproof_spark.campaign.seed_ranges import Range, missing, size
 from wheelproof_spark.campaign.targets import SCHEDULES_OF_A_SEED, Target, find_target
-from wheelproof_spark.tables.campaign_schema import LEDGER, SEEDS
+from wheelproof_spark.tables.rows import read_rows, whole_number
+from wheelproof_spark.tables.schemas import LEDGER, SEEDS
 from wheelproof_spec.verdicts import Verdict
 
 _FIRST_WAVE_A_CORE = 50
@@ -44,12 +43,10 @@ _SECONDS_A_WAVE = 10.0
 _LARGEST_WAVE = 50_000
 _PARTITIONS_A_CORE = 4
 
-Say = Callable[[str], None]
 _Seed = tuple[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class _Row(NamedTuple):
     """A row of the ledger, as far as the manifest needs it."""
 
     target: str
@@ -70,10 +67,8 @@ class CampaignJob:
     targets: tuple[Target, ...]
     seeds: Range
     output: Path
-    master: str = LOCAL
-    partitions: int | None = None
+    workers: Workers = field(default_factory=Workers)
     wave: int | None = None
-    progress: bool = False
 
 
 def meaning_of_seeds() -> dict[str, str]:
@@ -98,12 +93,9 @@ def campaign(job: CampaignJob, say: Say) -> CampaignManifest:
         sweep(job.output, manifest)
         left = sum(size(_left(manifest, target, job.seeds)) for target in job.targets)
         if left:
-            with spark_session(job.master, progress=job.progress) as spark:
-                try:
-                    _Campaign(spark, job, manifest, left, say).run()
-                except (PySparkException, Py4JError) as error:
-                    problem = str(error).strip().partition("\n")[0]
-                    raise PipelineError(f"the campaign failed: {problem}") from error
+            session = spark_session(job.workers.master, progress=job.workers.progress)
+            with failing_as("the campaign"), session as spark:
+                _Campaign(spark, job, manifest, left, say).run()
         _explain(job, manifest, say)
         return manifest
 
@@ -115,15 +107,17 @@ def _left(manifest: CampaignManifest, target: Target, seeds: Range) -> list[Rang
 
 def _explain(job: CampaignJob, manifest: CampaignManifest, say: Say) -> None:
     """Make one seed small for each rule that a target breaks, and commit each."""
-    names = {one.name for one in job.targets}
-    left = [one for one in manifest.failures if not one.details and one.target in names]
+    names = {target.name for target in job.targets}
+    left = [
+        failure for failure in manifest.failures if not failure.details and failure.target in names
+    ]
     if not left:
         return
     say(f"making {len(left):,} failures small")
     # In processes of their own: the model checker takes over the clock and the threads of one.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(mp_context=context, initializer=_end_by_signal) as pool:
-        results = [pool.submit(_explained, one.target, one.seed) for one in left]
+        results = [pool.submit(_explained, failure.target, failure.seed) for failure in left]
         try:
             for failure, result in zip(left, results, strict=True):
                 failure.summary, details = result.result()
@@ -159,7 +153,7 @@ class _Campaign:
         self._left = left
         self._say = say
         self._cores = spark.sparkContext.defaultParallelism
-        self._commands = {one.name: one.command for one in job.targets}
+        self._commands = {target.name: target.command for target in job.targets}
 
     def run(self) -> None:
         """Run wave after wave until no seed is left."""
@@ -174,20 +168,20 @@ class _Campaign:
 
     def _seeds(self) -> Iterator[_Seed]:
         """Yield the seeds that are left, those of all targets side by side."""
-        of_targets = [_seeds_of(one.name, self._ranges(one)) for one in self._job.targets]
+        of_targets = [
+            _seeds_of(target.name, _left(self._manifest, target, self._job.seeds))
+            for target in self._job.targets
+        ]
         while of_targets:
             nexts = [(seeds, next(seeds, None)) for seeds in of_targets]
             yield from (seed for _, seed in nexts if seed is not None)
             of_targets = [seeds for seeds, seed in nexts if seed is not None]
 
-    def _ranges(self, target: Target) -> list[Range]:
-        return _left(self._manifest, target, self._job.seeds)
-
     def _run_wave(self, rows: Sequence[_Seed], started: float) -> None:
         manifest = self._manifest
-        number = max((one.number for one in manifest.waves), default=0) + 1
+        number = max((wave.number for wave in manifest.waves), default=0) + 1
         folder = wave_folder(self._job.output, number)
-        parts = min(self._job.partitions or self._cores * _PARTITIONS_A_CORE, len(rows))
+        parts = min(self._job.workers.partitions or self._cores * _PARTITIONS_A_CORE, len(rows))
         slices = self._spark.sparkContext.parallelize(rows, parts)
         given = self._spark.createDataFrame(slices, SEEDS)
         given.mapInArrow(seed_runner(), LEDGER).write.parquet(str(folder))
@@ -198,7 +192,7 @@ class _Campaign:
                 number=number,
                 seeds=len(rows),
                 seconds=round(seconds, 3),
-                master=self._spark.sparkContext.master or self._job.master,
+                master=self._spark.sparkContext.master or self._job.workers.master,
             )
         )
         save(self._job.output, manifest)
@@ -210,50 +204,52 @@ class _Campaign:
 
     def _note(self, asked: Sequence[_Seed], written: Sequence[_Row]) -> int:
         """Enter what was written into the manifest; return how many seeds fail."""
-        if sorted((one.target, one.seed) for one in written) != sorted(asked):
+        rows = sorted(written, key=_seed_of)
+        if [_seed_of(row) for row in rows] != sorted(asked):
             raise PipelineError(
                 f"{len(asked):,} seeds were asked for, and the {len(written):,} rows that were "
                 "written are not theirs; nothing was committed"
             )
-        by_target: dict[str, list[_Row]] = {}
-        for row in sorted(written, key=lambda one: (one.target, one.seed)):
-            by_target.setdefault(row.target, []).append(row)
-        for name, rows in by_target.items():
-            entry = self._manifest.entry(name)
-            self._note_errors(entry, [one for one in rows if one.verdict is Verdict.ERROR])
-            entry.add_done([one.seed for one in rows if one.verdict is not Verdict.ERROR])
-            entry.passed += sum(one.verdict is Verdict.PASS for one in rows)
-            failing = [one for one in rows if one.verdict is Verdict.FAIL]
-            entry.failed += len(failing)
-            for row in failing:
-                self._note_failure(row)
-            for call, times in sum((one.calls for one in rows), Counter[str]()).items():
-                entry.calls[call] = entry.calls.get(call, 0) + times
-        return sum(one.verdict is Verdict.FAIL for one in written)
+        for name, of_target in groupby(rows, key=lambda row: row.target):
+            self._note_target(self._manifest.entry(name), list(of_target))
+        return sum(row.verdict is Verdict.FAIL for row in rows)
 
-    def _note_errors(self, entry: TargetEntry, rows: Sequence[_Row]) -> None:
-        entry.failed_to_run = sorted({*entry.failed_to_run, *(one.seed for one in rows)})
-        for one in rows[:1]:
-            self._say(f"seed {one.seed} of {one.target} cannot be run: {one.problem}")
+    def _note_target(self, entry: TargetEntry, rows: Sequence[_Row]) -> None:
+        failed_to_run = [row for row in rows if row.verdict is Verdict.ERROR]
+        failing = [row for row in rows if row.verdict is Verdict.FAIL]
+        entry.failed_to_run = sorted({*entry.failed_to_run, *(row.seed for row in failed_to_run)})
+        for row in failed_to_run[:1]:
+            self._say(f"seed {row.seed} of {row.target} cannot be run: {row.problem}")
+        entry.add_done(row.seed for row in rows if row.verdict is not Verdict.ERROR)
+        entry.passed += sum(row.verdict is Verdict.PASS for row in rows)
+        entry.failed += len(failing)
+        for row in failing:
+            self._note_failure(row)
+        for call, times in sum((row.calls for row in rows), Counter[str]()).items():
+            entry.calls[call] = entry.calls.get(call, 0) + times
 
     def _note_failure(self, row: _Row) -> None:
-        repeat = self._commands[row.target](row.seed)
+        repeat = self._commands[row.target].format(seed=row.seed)
         failure = Failure(target=row.target, rule=row.rule, seed=row.seed, seeds=1, repeat=repeat)
         if self._manifest.add_failure(failure):
             self._say(f"seed {row.seed} of {row.target} breaks {row.rule}; repeat: {repeat}")
+
+
+def _seed_of(row: _Row) -> _Seed:
+    return row.target, row.seed
 
 
 def _read(folder: Path) -> list[_Row]:
     return [
         _Row(
             target=str(row["target"]),
-            seed=cast(int, row["seed"]),
+            seed=whole_number(row["seed"]),
             verdict=Verdict(str(row["verdict"])),
             rule=str(row["rule"]),
             problem=str(row["problem"]),
             calls=Counter(dict(cast("list[tuple[str, int]]", row["calls"] or []))),
         )
-        for row in parquet.read_table(str(folder)).to_pylist()
+        for row in read_rows(folder)
     ]
 
 

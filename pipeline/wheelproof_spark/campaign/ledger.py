@@ -1,22 +1,19 @@
 """The manifest of a campaign: which seeds are done, what failed, and counts that add up."""
 
-import json
 import shutil
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import cast
 
 from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.campaign.seed_ranges import Range, joined, size
-from wheelproof_spark.tables.records import record_of
-from wheelproof_spec.errors import InputRejectedError, UsageError
+from wheelproof_spark.tables.documents import load_document
+from wheelproof_spec.errors import UsageError
 from wheelproof_spec.reports import write_json
 
 SCHEMA = "wheelproof.campaign/1"
 NAME = "manifest.json"
 _LEDGER = "ledger"
-_DERIVED = ("schema", "counts")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -87,16 +84,17 @@ class CampaignManifest:
 
     def counts(self) -> SeedCounts:
         """Return the totals; raises PipelineError if they do not add up."""
-        done = sum(size(one.done) for one in self.targets.values())
-        passed = sum(one.passed for one in self.targets.values())
-        failed = sum(one.failed for one in self.targets.values())
-        failed_to_run = sum(len(one.failed_to_run) for one in self.targets.values())
+        entries = self.targets.values()
+        done = sum(size(entry.done) for entry in entries)
+        passed = sum(entry.passed for entry in entries)
+        failed = sum(entry.failed for entry in entries)
+        failed_to_run = sum(len(entry.failed_to_run) for entry in entries)
         if done != passed + failed:
             raise PipelineError(
                 f"{done:,} seeds are done, but {passed:,} pass and {failed:,} fail; "
                 "nothing was committed"
             )
-        if failed != sum(one.seeds for one in self.failures):
+        if failed != sum(failure.seeds for failure in self.failures):
             raise PipelineError(f"{failed:,} seeds fail without a rule; nothing was committed")
         return SeedCounts(
             seeds=done + failed_to_run,
@@ -136,7 +134,7 @@ def wave_folder(output: Path, number: int) -> Path:
 
 def sweep(output: Path, manifest: CampaignManifest) -> None:
     """Remove the rows that were never committed."""
-    committed = {wave_folder(output, one.number) for one in manifest.waves}
+    committed = {wave_folder(output, wave.number) for wave in manifest.waves}
     for folder in (output / _LEDGER).glob("*"):
         if folder not in committed:
             shutil.rmtree(folder)
@@ -147,25 +145,9 @@ def load(output: Path) -> CampaignManifest | None:
 
     Raises InputRejectedError if it cannot be read, UsageError if it is not a campaign's.
     """
-    path = output / NAME
-    try:
-        document: object = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise _damaged(path, str(error)) from error
-    schema = cast("dict[str, object]", document).get("schema") if isinstance(document, dict) else ""
-    if schema != SCHEMA:
-        raise UsageError(f"{path} has the schema {schema!r}, not {SCHEMA!r}; name another output")
-    try:
-        # The counts are derived: they are written for whoever reads the file.
-        found = cast("dict[str, object]", document)
-        kept = {key: found[key] for key in found if key not in _DERIVED}
-        if lost := {one.name for one in fields(CampaignManifest)} - kept.keys():
-            raise TypeError(f"it lacks {min(lost)!r}")
-        return record_of(CampaignManifest, kept)
-    except (TypeError, ValueError) as error:
-        raise _damaged(path, f"{type(error).__name__}: {error}") from error
+    # The counts are derived: they are written for whoever reads the file.
+    remedy = "name another output"
+    return load_document(output / NAME, CampaignManifest, SCHEMA, remedy, derived=("counts",))
 
 
 def save(output: Path, manifest: CampaignManifest) -> None:
@@ -173,8 +155,3 @@ def save(output: Path, manifest: CampaignManifest) -> None:
     counts = manifest.counts()
     document = {"schema": SCHEMA, "counts": asdict(counts), **asdict(manifest)}
     write_json(output / NAME, document)
-
-
-def _damaged(path: Path, problem: str) -> InputRejectedError:
-    remedy = "name another output"
-    return InputRejectedError(str(path), None, f"cannot be read ({problem})", remedy)

@@ -1,11 +1,11 @@
-"""What a campaign came to: the failures, one sentence, an exit code, JSON and JUnit."""
+"""What a campaign came to: the failures, one sentence, an exit code, and reports."""
 
-import argparse
 from dataclasses import asdict
+from pathlib import Path
 
+from wheelproof_spark.base.outcome import Outcome
 from wheelproof_spark.campaign.ledger import CampaignManifest, Failure, SeedCounts
-from wheelproof_spec.reports import write_json, write_junit
-from wheelproof_spec.verdicts import CheckResult, ExitCode, Verdict, exit_code
+from wheelproof_spec.verdicts import CheckResult, Verdict, exit_code
 
 SCHEMA = "wheelproof.campaign.outcome/1"
 
@@ -39,46 +39,38 @@ def story(failure: Failure) -> str:
     return "\n".join([*lines, f"  repeat    {failure.repeat}"])
 
 
-def show(manifest: CampaignManifest, arguments: argparse.Namespace) -> ExitCode:
-    """Print the outcome, write the reports that were asked for, and return the exit code."""
+def outcome_of(manifest: CampaignManifest, output: Path) -> Outcome:
+    """Return what the verb ends with; the ledger is in `output`."""
     counts = manifest.counts()
     code = exit_code(verdict_of(counts))
-    if arguments.json is not None:
-        document = {
+    calls = sum(sum(entry.calls.values()) for entry in manifest.targets.values())
+    told = f"{calls:,} calls and schedules; the ledger is in {output}/ledger"
+    return Outcome(
+        code=code,
+        lines=[*map(story, manifest.failures), told],
+        sentence=sentence(manifest),
+        document={
             "schema": SCHEMA,
             "exit_code": code.value,
             "counts": asdict(counts),
             **asdict(manifest),
-        }
-        write_json(arguments.json, document)
-    if arguments.junit is not None:
-        write_junit(arguments.junit, "wheelproof.campaign", _checks(manifest))
-    if not arguments.quiet:
-        for failure in manifest.failures:
-            print(story(failure))
-        calls = sum(sum(one.calls.values()) for one in manifest.targets.values())
-        print(f"{calls:,} calls and schedules; the ledger is in {arguments.output}/ledger")
-    print(sentence(manifest))
-    return code
+        },
+        suite="wheelproof.campaign",
+        checks=[_check(manifest, name) for name in sorted(manifest.targets)],
+    )
 
 
-def _checks(manifest: CampaignManifest) -> list[CheckResult]:
-    failures = {
-        name: [one for one in manifest.failures if one.target == name] for name in manifest.targets
-    }
-    return [
-        CheckResult(
-            name=name,
-            group="campaign",
-            verdict=Verdict.FAIL
-            if entry.failed
-            else Verdict.ERROR
-            if entry.failed_to_run
-            else Verdict.PASS,
-            seconds=0.0,
-            summary=f"{entry.passed:,} pass, {entry.failed:,} fail, "
-            f"{len(entry.failed_to_run):,} failed to run",
-            details="\n".join(map(story, failures[name])),
-        )
-        for name, entry in sorted(manifest.targets.items())
-    ]
+def _check(manifest: CampaignManifest, target: str) -> CheckResult:
+    entry = manifest.targets[target]
+    verdict = Verdict.ERROR if entry.failed_to_run else Verdict.PASS
+    return CheckResult(
+        name=target,
+        group="campaign",
+        verdict=Verdict.FAIL if entry.failed else verdict,
+        seconds=0.0,
+        summary=f"{entry.passed:,} pass, {entry.failed:,} fail, "
+        f"{len(entry.failed_to_run):,} failed to run",
+        details="\n".join(
+            story(failure) for failure in manifest.failures if failure.target == target
+        ),
+    )

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import cast
 
 import pyarrow as pa
 
 from wheelproof_spark.campaign.targets import Target, find_target
-from wheelproof_spark.tables.campaign_schema import LEDGER_ARROW
+from wheelproof_spark.tables.rows import Row, batches_of, whole_number
+from wheelproof_spark.tables.schemas import LEDGER_ARROW
 from wheelproof_spec.verdicts import Verdict
 
 _ROWS = 256
@@ -16,21 +16,16 @@ _ROWS = 256
 def seed_runner() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return what a task runs."""
 
-    def run(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        done: list[dict[str, object]] = []
+    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
         for batch in batches:
             names, seeds = (batch.column(at).to_pylist() for at in range(2))
-            for name, seed in zip(names, cast("list[int]", seeds), strict=True):
-                done.append(run_seed(str(name), seed))
-                if len(done) >= _ROWS:
-                    yield _batch(done)
-                    done = []
-        yield _batch(done)
+            for name, seed in zip(names, seeds, strict=True):
+                yield run_seed(str(name), whole_number(seed))
 
-    return run
+    return lambda batches: batches_of(rows(batches), LEDGER_ARROW, _ROWS)
 
 
-def run_seed(name: str, seed: int) -> dict[str, object]:
+def run_seed(name: str, seed: int) -> Row:
     """Run one seed of a target and return its row; what cannot be run is an error, with why."""
     row: dict[str, object] = {"target": name, "seed": seed}
     try:
@@ -54,8 +49,3 @@ def run_seed(name: str, seed: int) -> dict[str, object]:
 @cache
 def _target(name: str) -> Target:
     return find_target(name)
-
-
-def _batch(rows: list[dict[str, object]]) -> pa.RecordBatch:
-    arrays = [pa.array([row.get(one.name) for row in rows], one.type) for one in LEDGER_ARROW]
-    return pa.RecordBatch.from_arrays(arrays, schema=LEDGER_ARROW)

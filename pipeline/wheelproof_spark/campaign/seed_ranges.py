@@ -13,7 +13,7 @@ _LARGEST = 2**63 - 1
 def seed_range(text: str) -> Range:
     """Return the range that A..B names, for `type` of an argument."""
     found = _FORM.fullmatch(text)
-    first, last = (int(one) for one in found.groups()) if found else (1, 0)
+    first, last = map(int, found.groups()) if found else (1, 0)
     if not first <= last <= _LARGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is no range of seeds; write it as 0..999")
     return first, last

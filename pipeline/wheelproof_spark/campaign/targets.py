@@ -5,15 +5,16 @@ known bug brought back; `explore/PROGRAM` is a program of `wheelproof explore`, 
 drawn.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Protocol
 
 from wheelproof_spec.errors import UsageError
 from wheelproof_spec.explore.explorer import Engine, Options, explore
 from wheelproof_spec.explore.programs import find_program, passing_programs
 from wheelproof_spec.explore.programs.known_bugs import failing_programs
+from wheelproof_spec.explore.result import Exploration
 from wheelproof_spec.fuzz.command import check_result
 from wheelproof_spec.fuzz.drawing import PlainDrawing, drawn_by
 from wheelproof_spec.fuzz.machines import MACHINES
@@ -39,129 +40,91 @@ class SeedOutcome:
     calls: Mapping[str, int]
 
 
-class Target(Protocol):
-    """Something that can be run by seed; the same seed does the same thing on every machine."""
-
-    @property
-    def name(self) -> str:
-        """How the ledger and the command line call it."""
-        ...
-
-    @property
-    def repeats(self) -> bool:
-        """Whether a seed always has the same outcome: real threads do not promise that."""
-        ...
-
-    def run(self, seed: int) -> SeedOutcome:
-        """Run one seed, and leave what fails as it is."""
-        ...
-
-    def explain(self, seed: int) -> CheckResult:
-        """Run one seed again and make what fails as small as possible."""
-        ...
-
-    def command(self, seed: int) -> str:
-        """Return the command that runs one seed on this machine alone."""
-        ...
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FuzzTarget:
-    """A fuzzing machine; a seed is a case."""
+class Target:
+    """Something that can be run by seed; the same seed does the same thing on every machine.
 
-    machine: str
-    threads: str
-    bug: str | None = None
+    `name` is how the ledger and the command line call it. `command` runs one seed on this machine
+    alone, with `{seed}` in the seed's place. `run` runs a seed and leaves what fails as it is;
+    `explain` runs it again, and makes what fails as small as possible. `repeats` says whether a
+    seed always has the same outcome: real threads do not promise that.
+    """
 
-    @property
-    def name(self) -> str:
-        """See `Target.name`."""
-        bug = "" if self.bug is None else f"/{self.bug}"
-        return f"fuzz/{self.machine}/{self.threads}{bug}"
+    name: str
+    command: str
+    run: Callable[[int], SeedOutcome] = field(compare=False)
+    explain: Callable[[int], CheckResult] = field(compare=False)
+    repeats: bool = True
 
-    @property
-    def repeats(self) -> bool:
-        """See `Target.repeats`."""
-        return self.threads != _REAL
 
-    def run(self, seed: int) -> SeedOutcome:
-        """See `Target.run`."""
-        reports = self._reports(seed, shrinks=False)
-        failures = [one.failure for one in reports if one.failure is not None]
-        calls: dict[str, int] = {}
-        for report in reports:
-            for kind, count in report.calls.items():
-                calls[kind] = calls.get(kind, 0) + count
-        return SeedOutcome(violation=failures[0].violation if failures else None, calls=calls)
+def fuzz_target(machine: str, threads: str, bug: str | None = None) -> Target:
+    """Return a fuzzing machine; a seed is a case."""
+    option = "" if bug is None else f" --bug {bug}"
+    command = f"wheelproof fuzz {machine} --threads {threads}{option} --case {{seed}}"
 
-    def explain(self, seed: int) -> CheckResult:
-        """See `Target.explain`."""
-        results = [check_result(one) for one in self._reports(seed, shrinks=True)]
-        failed = [one for one in results if one.verdict is Verdict.FAIL]
-        return (failed or results)[0]
-
-    def command(self, seed: int) -> str:
-        """See `Target.command`."""
-        return self._command().format(seed=seed)
-
-    def _command(self) -> str:
-        bug = "" if self.bug is None else f" --bug {self.bug}"
-        return f"wheelproof fuzz {self.machine} --threads {self.threads}{bug} --case {{seed}}"
-
-    def _reports(self, seed: int, *, shrinks: bool) -> list[FuzzReport]:
+    def reports(seed: int, *, shrinks: bool) -> list[FuzzReport]:
         order = FuzzOrder(
-            threads=self.threads,
+            threads=threads,
             cases=1,
             seconds=None,
             seed=seed,
-            bug=self.bug,
-            repeat=self._command(),
+            bug=bug,
+            repeat=command,
             progress=None,
         )
         with drawn_by(PlainDrawing(shrinks=shrinks)):
-            return list(MACHINES[self.machine].reports(order))
+            return list(MACHINES[machine].reports(order))
+
+    def run(seed: int) -> SeedOutcome:
+        found = reports(seed, shrinks=False)
+        failures = [report.failure for report in found if report.failure is not None]
+        calls: Counter[str] = Counter()
+        for report in found:
+            calls.update(report.calls)
+        return SeedOutcome(violation=failures[0].violation if failures else None, calls=calls)
+
+    def explain(seed: int) -> CheckResult:
+        results = [check_result(report) for report in reports(seed, shrinks=True)]
+        return next((result for result in results if result.verdict is Verdict.FAIL), results[0])
+
+    name = f"fuzz/{machine}/{threads}" if bug is None else f"fuzz/{machine}/{threads}/{bug}"
+    return Target(name=name, command=command, run=run, explain=explain, repeats=threads != _REAL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ExploreTarget:
-    """A program under the model checker; a seed is SCHEDULES_OF_A_SEED random schedules."""
+def explore_target(program: str) -> Target:
+    """Return a program under the model checker; a seed is SCHEDULES_OF_A_SEED random schedules."""
 
-    program: str
-    repeats: bool = True
+    def explored(seed: int, *, shrink: bool) -> Exploration:
+        runs = SCHEDULES_OF_A_SEED
+        options = Options(engine=Engine.SAMPLE, seed=seed, max_runs=runs, shrink=shrink)
+        return explore(find_program(program), options)
 
-    @property
-    def name(self) -> str:
-        """See `Target.name`."""
-        return f"explore/{self.program}"
-
-    def run(self, seed: int) -> SeedOutcome:
-        """See `Target.run`."""
-        found = explore(find_program(self.program), _options(seed, shrink=False))
+    def run(seed: int) -> SeedOutcome:
+        found = explored(seed, shrink=False)
+        violation = None
+        if found.counterexample is not None:
+            failure = found.counterexample.failure
+            violation = Violation(
+                rule=failure.kind.value,
+                expected="no schedule fails",
+                observed=failure.sentence(),
+                reason=f"schedule {found.runs} of seed {seed}",
+            )
         calls = {"schedules": found.runs, "classes": found.classes}
-        if found.counterexample is None:
-            return SeedOutcome(violation=None, calls=calls)
-        failure = found.counterexample.failure
-        violation = Violation(
-            rule=failure.kind.value,
-            expected="no schedule fails",
-            observed=failure.sentence(),
-            reason=f"schedule {found.runs} of seed {seed}",
-        )
         return SeedOutcome(violation=violation, calls=calls)
 
-    def explain(self, seed: int) -> CheckResult:
-        """See `Target.explain`."""
-        return explore(find_program(self.program), _options(seed, shrink=True)).check_result()
-
-    def command(self, seed: int) -> str:
-        """See `Target.command`."""
-        runs = f"--max-runs {SCHEDULES_OF_A_SEED}"
-        return f"wheelproof explore {self.program} --engine sample --seed {seed} {runs}"
+    return Target(
+        name=f"explore/{program}",
+        command=f"wheelproof explore {program} --engine sample --seed {{seed}} "
+        f"--max-runs {SCHEDULES_OF_A_SEED}",
+        run=run,
+        explain=lambda seed: explored(seed, shrink=True).check_result(),
+    )
 
 
 def usual_targets() -> tuple[Target, ...]:
     """Return what has to pass and always does the same, first the machines, then the programs."""
-    return tuple(one for one in _sound_targets() if one.repeats)
+    return tuple(target for target in _sound_targets() if target.repeats)
 
 
 def selected_targets(patterns: Sequence[str], bugs: Sequence[str]) -> tuple[Target, ...]:
@@ -172,18 +135,18 @@ def selected_targets(patterns: Sequence[str], bugs: Sequence[str]) -> tuple[Targ
     """
     if not patterns and not bugs:
         return usual_targets()
-    known = {one.name: one for one in (*_sound_targets(), *_faulty_targets())}
+    known = {target.name: target for target in (*_sound_targets(), *_faulty_targets())}
     chosen: dict[str, Target] = {}
     for pattern in patterns:
-        found = {name: one for name, one in known.items() if fnmatchcase(name, pattern)}
+        found = {name: known[name] for name in known if fnmatchcase(name, pattern)}
         if not found and pattern.startswith("explore/") and ":" in pattern:
             own = find_program(pattern.removeprefix("explore/"))
-            found = {pattern: ExploreTarget(program=own.name)}
+            found = {pattern: explore_target(own.name)}
         if not found:
             raise UsageError(f"no target {pattern!r}; there are: {', '.join(known)}")
         chosen |= found
     for bug in bugs:
-        chosen |= {one.name: one for one in targets_of_bug(bug)}
+        chosen |= {target.name: target for target in targets_of_bug(bug)}
     return tuple(chosen.values())
 
 
@@ -191,21 +154,19 @@ def find_target(name: str) -> Target:
     """Return the target of this name, as `Target.name` gives it."""
     kind, _, rest = name.partition("/")
     if kind == "explore":
-        return ExploreTarget(program=rest)
+        return explore_target(rest)
     machine, threads, *bug = rest.split("/", 2)
-    return FuzzTarget(machine=machine, threads=threads, bug=bug[0] if bug else None)
+    return fuzz_target(machine, threads, bug[0] if bug else None)
 
 
 def targets_of_bug(bug_id: str) -> tuple[Target, ...]:
     """Return the targets that find a known bug; raises UsageError if there is none."""
     bug = find_bug(KNOWN_BUGS, bug_id)
-    threads = [kind for one in bug.finders for kind in _THREADS_OF_FINDER.get(one, ())]
-    found: list[Target] = [
-        FuzzTarget(machine=bug.component, threads=kind, bug=bug.id) for kind in threads
-    ]
+    threads = [kind for finder in bug.finders for kind in _THREADS_OF_FINDER.get(finder, ())]
+    found = [fuzz_target(bug.component, kind, bug.id) for kind in threads]
     program = f"bug/{bug.id}"
-    if program in {one.name for one in failing_programs()}:
-        found.append(ExploreTarget(program=program))
+    if program in {failing.name for failing in failing_programs()}:
+        found.append(explore_target(program))
     if not found:
         raise UsageError(f"no target of a campaign finds the known bug {bug_id!r}")
     return tuple(found)
@@ -213,22 +174,18 @@ def targets_of_bug(bug_id: str) -> tuple[Target, ...]:
 
 def _sound_targets() -> tuple[Target, ...]:
     machines = [
-        FuzzTarget(machine=machine.name, threads=threads)
+        fuzz_target(machine.name, threads)
         for machine in MACHINES.values()
         for threads in machine.threads
     ]
-    programs = [ExploreTarget(program=program.name) for program in passing_programs()]
+    programs = [explore_target(program.name) for program in passing_programs()]
     return (*machines, *programs)
 
 
 def _faulty_targets() -> tuple[Target, ...]:
     fuzzed = [
-        FuzzTarget(machine=bug.component, threads=threads, bug=bug.id)
+        fuzz_target(bug.component, threads, bug.id)
         for bug in KNOWN_BUGS
         for threads in MACHINES[bug.component].threads
     ]
-    return (*fuzzed, *(ExploreTarget(program=program.name) for program in failing_programs()))
-
-
-def _options(seed: int, *, shrink: bool) -> Options:
-    return Options(engine=Engine.SAMPLE, seed=seed, max_runs=SCHEDULES_OF_A_SEED, shrink=shrink)
+    return (*fuzzed, *(explore_target(program.name) for program in failing_programs()))

@@ -1,24 +1,27 @@
 """Bronze: every line that was read, good or quarantined, and the account of each task."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col
+from pyspark.sql.functions import col, count, lit
+from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.check.inputs import bins
-from wheelproof_spark.check.judging.run_judge import FirstLines
+from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.parsing import parser
 from wheelproof_spark.check.reading.splits import Split
-from wheelproof_spark.tables.collected import collected
-from wheelproof_spark.tables.manifest import FileEntry, Manifest
+from wheelproof_spark.tables.manifest import FileEntry
+from wheelproof_spark.tables.rows import collected, union
 from wheelproof_spark.tables.schemas import BRONZE, SPLITS
+
+KINDS = ("good", "quarantined", "split")
 
 
 def parsed(spark: SparkSession, splits: Sequence[Split], split_bytes: int) -> DataFrame:
     """Return the lines of the splits, parsed."""
     rows = [
-        ([(one.file_id, one.path, one.start, one.end) for one in group],)
+        ([(split.file_id, split.path, split.start, split.end) for split in group],)
         for group in bins(splits, split_bytes)
     ]
     slices = spark.sparkContext.parallelize(rows, max(len(rows), 1))
@@ -41,35 +44,32 @@ def read_bronze(
     return lines.where(~col("file_id").isin(list(withdrawn))) if withdrawn else lines
 
 
-def count_lines(bronze: dict[str, DataFrame], files: Iterable[FileEntry]) -> FirstLines:
-    """Count each file's lines, and return how many are before each split.
+def count_lines(bronze: Mapping[str, DataFrame], files: Iterable[FileEntry]) -> FirstLines:
+    """Count each file's lines anew, and return how many are before each split.
 
-    What a task says that it read and what was written are counted separately.
+    `bronze` has the lines of all three kinds. What a task says that it read and what was written
+    are counted separately.
     """
-    by_id = {one.id: one for one in files}
-    for one in by_id.values():
-        one.lines = one.good = one.quarantined = 0
+    by_id = {file.id: file for file in files}
+    for file in by_id.values():
+        file.lines = file.good = file.quarantined = 0
+    found = union(
+        lines.groupBy("file_id", "start")
+        .agg(count("*").alias("rows"), total("line").alias("lines"))
+        .select(lit(kind).alias("kind"), "*")
+        for kind, lines in bronze.items()
+    )
     first: dict[tuple[int, int], int] = {}
-    splits = bronze["split"].select("file_id", "start", "line")
-    for file_id, start, lines in sorted(collected(splits, tuple[int, int, int])):
-        entry = by_id[file_id]
-        first[file_id, start] = entry.lines
-        entry.lines += lines
-    for file_id, count in collected(_by_file(bronze["good"]), tuple[int, int]):
-        by_id[file_id].good = count
-    for file_id, count in collected(_by_file(bronze["quarantined"]), tuple[int, int]):
-        by_id[file_id].quarantined = count
+    for kind, file_id, start, rows, lines in sorted(
+        collected(found, tuple[str, int, int, int, int])
+    ):
+        file = by_id[file_id]
+        match kind:
+            case "split":
+                first[file_id, start] = file.lines
+                file.lines += lines
+            case "good":
+                file.good += rows
+            case _:
+                file.quarantined += rows
     return first
-
-
-def _by_file(lines: DataFrame) -> DataFrame:
-    return lines.groupBy("file_id").count()
-
-
-def sum_up(manifest: Manifest) -> None:
-    """Add up the counts of all files."""
-    counts = manifest.counts
-    counts.files = len(manifest.files)
-    counts.lines = sum(one.lines for one in manifest.files)
-    counts.good = sum(one.good for one in manifest.files)
-    counts.quarantined = sum(one.quarantined for one in manifest.files)

@@ -1,10 +1,8 @@
 """The verb ``pipeline check``: judges a folder of recorded runs."""
 
 import argparse
-import sys
-from pathlib import Path
 
-from wheelproof_spark.base.options import add_master, add_output
+from wheelproof_spark.base.options import add_input, add_output, add_workers, workers_of
 from wheelproof_spec.check.options import add_judging, check_options
 from wheelproof_spec.verbs import Verbs
 
@@ -12,25 +10,22 @@ from wheelproof_spec.verbs import Verbs
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verbs.add("check", "judge a folder of traces and histories", run)
-    parser.add_argument(
-        "--input", type=Path, metavar="DIR", required=True, help="a folder of traces and histories"
-    )
+    add_input(parser, "a folder of traces and histories")
     add_output(parser)
-    add_master(parser)
+    add_workers(parser)
     add_judging(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge what is new in the input."""
+    from wheelproof_spark.base.outcome import show
     from wheelproof_spark.check.job import CheckJob, check
-    from wheelproof_spark.tables.outcome import show
+    from wheelproof_spark.tables.outcome import outcome_of
 
     job = CheckJob(
         input=arguments.input,
         output=arguments.output,
         options=check_options(arguments),
-        master=arguments.master,
-        partitions=arguments.partitions,
-        progress=not arguments.quiet and sys.stderr.isatty(),
+        workers=workers_of(arguments),
     )
-    return show(check(job), arguments)
+    return show(outcome_of(check(job), arguments.output), arguments)

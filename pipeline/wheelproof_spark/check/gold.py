@@ -7,11 +7,18 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql.functions import coalesce, col, count, explode, lit, split, when
 from pyspark.sql.functions import sum as total
 
+from wheelproof_spark.tables.rows import union
 from wheelproof_spark.tables.schemas import VERDICT_COLUMNS, VIOLATION_COLUMNS
 from wheelproof_spec.verdicts import Verdict
 
 WHO = ("format", "component", "implementation", "version")
 """By what counts are grouped: the subject of a verdict."""
+
+
+def account(runs: DataFrame) -> DataFrame:
+    """For each verdict: runs, their lines, duplicates and missing events; see `Judged`."""
+    sums = (total(name).alias(name) for name in ("lines", "duplicates", "missing"))
+    return runs.groupBy("verdict").agg(count("*").alias("runs"), *sums)
 
 
 def verdicts(runs: DataFrame, files: DataFrame) -> DataFrame:
@@ -30,7 +37,7 @@ def summary(runs: DataFrame) -> DataFrame:
     return runs.groupBy(*WHO).agg(
         count("*").alias("runs"),
         total("events").alias("events"),
-        *(_number_of(one).alias(one.value) for one in Verdict),
+        *(_number_of(verdict).alias(verdict.value) for verdict in Verdict),
         total("duplicates").alias("duplicates"),
         total("missing").alias("missing"),
     )
@@ -59,11 +66,10 @@ def steps(runs: DataFrame) -> DataFrame:
 
 def histograms(runs: DataFrame) -> DataFrame:
     """How late tasks ran and how long calls took: ms, rounded up to a power of two."""
-    both: DataFrame | None = None
-    for what in ("lateness", "waits"):
-        pairs = runs.select(*WHO, lit(what).alias("what"), explode(what).alias("ms", "n"))
-        both = pairs if both is None else both.unionByName(pairs)
-    assert both is not None
+    both = union(
+        runs.select(*WHO, lit(what).alias("what"), explode(what).alias("ms", "n"))
+        for what in ("lateness", "waits")
+    )
     return both.groupBy(*WHO, "what", "ms").agg(total("n").alias("count"))
 
 

@@ -1,31 +1,28 @@
 """The verb `pipeline check`: files in, tables and a manifest out."""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import count
-from pyspark.sql.functions import sum as total
 
-from wheelproof_spark.base.errors import PipelineError, first_line
-from wheelproof_spark.base.place import locked, next_batch, numbered, sweep, sweep_uncommitted
-from wheelproof_spark.base.session import LOCAL, spark_session
+from wheelproof_spark.base.lock import locked
+from wheelproof_spark.base.options import Workers
+from wheelproof_spark.base.session import failing_as, parts_for, spark_session
 from wheelproof_spark.check import bronze, silver
-from wheelproof_spark.check.gold import write_gold
+from wheelproof_spark.check.gold import account, write_gold
 from wheelproof_spark.check.inputs import Plan, plan
-from wheelproof_spark.check.judging.run_judge import FirstLines
-from wheelproof_spark.tables.collected import collected
-from wheelproof_spark.tables.manifest import Batch, Counts, Manifest, load, save
-from wheelproof_spark.tables.provenance import machine, versions
+from wheelproof_spark.check.judging.run import FirstLines
+from wheelproof_spark.check.place import next_batch, numbered, sweep, sweep_uncommitted
+from wheelproof_spark.tables.manifest import Counts, Judged, Manifest, load, save
+from wheelproof_spark.tables.provenance import batch_record
+from wheelproof_spark.tables.rows import collected
 from wheelproof_spark.tables.schemas import RESULTS
 from wheelproof_spec.check.checkers import CheckOptions
 from wheelproof_spec.errors import UsageError
 
 _BYTES_A_PARTITION = 64 << 20
-_LEAST_PARTITIONS_A_CORE = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +32,8 @@ class CheckJob:
     input: Path
     output: Path
     options: CheckOptions
-    master: str = LOCAL
-    partitions: int | None = None
+    workers: Workers = field(default_factory=Workers)
     split_bytes: int | None = None
-    progress: bool = False
 
 
 def check(job: CheckJob) -> Manifest:
@@ -65,11 +60,10 @@ def check(job: CheckJob) -> Manifest:
         if work.empty:
             return manifest
         try:
-            with spark_session(job.master, progress=job.progress) as spark:
-                _Run(spark, job, output, manifest, batch).do(work)
-            save(output, manifest)
-        except (PySparkException, Py4JError, OSError) as error:
-            raise PipelineError(f"the job failed: {first_line(error)}") from error
+            with failing_as("the job"):
+                with spark_session(job.workers.master, progress=job.workers.progress) as spark:
+                    _Run(spark, job, output, manifest, batch).do(work)
+                save(output, manifest)
         finally:
             sweep_uncommitted(output)
         return manifest
@@ -91,13 +85,12 @@ class _Run:
         """Write the tables of all layers, and change the manifest accordingly."""
         started = time.monotonic()
         manifest, batch = self._manifest, self._batch
-        before = sum(one.lines for one in manifest.files)
+        before = manifest.counts.lines
         manifest.files = work.files
         folder = numbered(self._output, "bronze", batch)
         bronze.write_bronze(bronze.parsed(self._spark, work.splits, work.split_bytes), folder)
-        tables = {kind: self._bronze(kind, work) for kind in ("good", "quarantined", "split")}
+        tables = {kind: self._bronze(kind, work) for kind in bronze.KINDS}
         first_lines = bronze.count_lines(tables, manifest.files)
-        bronze.sum_up(manifest)
         runs, judged = self._judge(tables["good"], work, first_lines)
         self._count(runs)
         places = write_gold(runs, self._files(), numbered(self._output, "gold", batch))
@@ -105,21 +98,26 @@ class _Run:
         manifest.tables = {
             name: str(place.relative_to(self._output)) for name, place in sorted(places.items())
         }
-        lines = manifest.counts.lines - before
-        seconds = round(time.monotonic() - started, 3)
-        manifest.batches.append(self._record(work, lines, judged, seconds))
+        record = batch_record(
+            self._spark,
+            batch,
+            files=work.fresh,
+            size=work.bytes,
+            lines=manifest.counts.lines - before,
+            judged=judged,
+            started=started,
+        )
+        manifest.batches.append(record)
 
     def _bronze(self, kind: str, work: Plan) -> DataFrame:
-        batches = sorted({number for one in work.files for number in one.batches} | {self._batch})
-        folders = [numbered(self._output, "bronze", number) for number in batches]
-        # A file's lines of a batch are there as long as the file is.
-        void = self._void(work)
-        return bronze.read_bronze(self._spark, folders, kind, void)
+        """Return the lines of a kind that count: a file's are there as long as the file is."""
+        numbers = {number for file in work.files for number in file.batches} | {self._batch}
+        there = {file.id for file in work.files}
+        void = [number for number in range(self._manifest.next_file) if number not in there]
+        return bronze.read_bronze(self._spark, self._of_batches(numbers), kind, void)
 
-    def _void(self, work: Plan) -> list[int]:
-        """Return the files whose lines are in bronze and do not count any more."""
-        there = {one.id for one in work.files}
-        return [number for number in range(self._manifest.next_file) if number not in there]
+    def _of_batches(self, numbers: Iterable[int]) -> list[Path]:
+        return [numbered(self._output, "bronze", number) for number in sorted(numbers)]
 
     def _judge(self, good: DataFrame, work: Plan, first_lines: FirstLines) -> tuple[DataFrame, int]:
         """Judge the runs that are new or have changed; return all runs, and how many those are."""
@@ -151,50 +149,29 @@ class _Run:
         table = self._manifest.tables.get("runs")
         if table is None:
             return None
-        added = numbered(self._output, "bronze", self._batch)
-        pairs = silver.pairs_of(bronze.read_bronze(self._spark, [added], "good", ()))
+        added = self._of_batches([self._batch])
+        pairs = silver.pairs_of(bronze.read_bronze(self._spark, added, "good", ()))
         if work.withdrawn:
-            numbers = sorted({number for one in work.withdrawn for number in one.batches})
-            folders = [numbered(self._output, "bronze", number) for number in numbers]
+            folders = self._of_batches({n for file in work.withdrawn for n in file.batches})
             earlier = bronze.read_bronze(self._spark, folders, "good", ())
-            gone = silver.pairs_of(earlier, [one.id for one in work.withdrawn])
+            gone = silver.pairs_of(earlier, [file.id for file in work.withdrawn])
             pairs = pairs.unionByName(gone).distinct()
         place = self._output / table
         parts = [str(path) for path in sorted(place.iterdir()) if path.is_dir()]
         return silver.Change(pairs=pairs, verdicts=self._spark.read.schema(RESULTS).parquet(*parts))
 
     def _partitions(self) -> int:
-        if self._job.partitions is not None:
-            return self._job.partitions
-        cores = self._spark.sparkContext.defaultParallelism
-        by_size = sum(one.size for one in self._manifest.files) // _BYTES_A_PARTITION
-        return max(by_size, cores * _LEAST_PARTITIONS_A_CORE)
+        by_size = sum(file.size for file in self._manifest.files) // _BYTES_A_PARTITION
+        return parts_for(self._spark, self._job.workers.partitions, by_size)
 
     def _count(self, runs: DataFrame) -> None:
-        found = runs.groupBy("verdict").agg(
-            count("*"), total("lines"), total("duplicates"), total("missing")
-        )
-        rows = collected(found, tuple[str, int, int, int, int])
-        counts: Counts = self._manifest.counts
-        counts.add_verdicts({row[0]: row[1] for row in rows})
-        counts.runs = sum(row[1] for row in rows)
-        counts.duplicates = sum(row[3] for row in rows)
-        counts.missing = sum(row[4] for row in rows)
-        counts.require_sums(sum(row[2] for row in rows))
+        rows = collected(account(runs), tuple[str, int, int, int, int])
+        judged = [Judged(*row) for row in rows]
+        self._manifest.counts = counts = Counts()
+        counts.add_files(self._manifest.files)
+        counts.add_runs(judged)
+        counts.require_sums(sum(row.lines for row in judged))
 
     def _files(self) -> DataFrame:
-        rows = [(one.id, one.path) for one in self._manifest.files]
+        rows = [(file.id, file.path) for file in self._manifest.files]
         return self._spark.createDataFrame(rows, "id int, path string")
-
-    def _record(self, work: Plan, lines: int, judged: int, seconds: float) -> Batch:
-        return Batch(
-            number=self._batch,
-            files=work.fresh,
-            bytes=work.bytes,
-            lines=lines,
-            judged=judged,
-            seconds=seconds,
-            master=self._spark.sparkContext.master or self._job.master,
-            versions=versions(),
-            machine=machine(),
-        )

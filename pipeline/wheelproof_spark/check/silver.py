@@ -7,7 +7,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.functions import broadcast, col, lit, when
 
 from wheelproof_spark.check.judging.groups import judge_groups
-from wheelproof_spark.check.judging.run_judge import FirstLines
+from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.tables.schemas import GOOD, RESULTS
 from wheelproof_spec.check.checkers import CheckOptions
 

@@ -3,31 +3,29 @@
 import os
 import shutil
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-import pyarrow.parquet as parquet
-
-from wheelproof_spark.base.session import LOCAL
+from wheelproof_spark.base.options import Say, Workers
+from wheelproof_spark.base.outcome import Outcome
 from wheelproof_spark.check.job import CheckJob, check
 from wheelproof_spark.demo.plan import DemoPlan, Recording, demo_plan
 from wheelproof_spark.demo.programs import run_programs
 from wheelproof_spark.demo.recording import BUG
 from wheelproof_spark.report.page import write_page
 from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.rows import Row, read_rows
 from wheelproof_spec.check.checkers import CheckOptions
 from wheelproof_spec.errors import UsageError
-from wheelproof_spec.verdicts import CheckResult, Verdict
+from wheelproof_spec.reports import result_document
+from wheelproof_spec.verdicts import CheckResult, Verdict, exit_code, overall
 
-RUNS = 3_000
+SCHEMA = "wheelproof.pipeline.demo/1"
 _RECORDED = "runs"
 _JUDGED = "judged"
 _MARK = ".demo"
 _AT_LEAST_AT_ONCE = 4
 """Half of the recordings wait most of the time."""
-
-Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +34,8 @@ class DemoJob:
 
     output: Path
     seed: int
-    runs: int = RUNS
-    master: str = LOCAL
-    partitions: int | None = None
-    progress: bool = False
+    runs: int
+    workers: Workers = field(default_factory=Workers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,9 +65,7 @@ def demo(job: DemoJob, say: Say) -> DemoResult:
         input=recorded,
         output=judged,
         options=CheckOptions(),
-        master=job.master,
-        partitions=job.partitions,
-        progress=job.progress,
+        workers=job.workers,
     )
     manifest = check(check_job)
     page = job.output / "report.html"
@@ -81,6 +75,28 @@ def demo(job: DemoJob, say: Say) -> DemoResult:
         manifest=manifest,
         page=page,
         left_out=plan.left_out,
+    )
+
+
+def outcome_of(job: DemoJob, done: DemoResult) -> Outcome:
+    """Return what the verb ends with."""
+    verdict = overall(result.verdict for result in done.results)
+    return Outcome(
+        code=exit_code(verdict),
+        lines=[f"{result.verdict}  {result.name}: {result.summary}" for result in done.results],
+        sentence=f"{verdict.value.upper()}: {done.page}",
+        document={
+            "schema": SCHEMA,
+            "verdict": verdict.value,
+            "seed": job.seed,
+            "page": str(done.page),
+            "left_out": done.left_out,
+            "counts": asdict(done.manifest.counts),
+            "versions": done.manifest.batches[-1].versions,
+            "results": [result_document(result) for result in done.results],
+        },
+        suite="wheelproof.pipeline.demo",
+        checks=done.results,
     )
 
 
@@ -102,43 +118,42 @@ def _prepare(output: Path) -> None:
 
 
 def _record(plan: DemoPlan, say: Say) -> None:
-    def ended(one: Recording) -> None:
-        say(f"recorded {one.runs:,} runs: {one.what}")
+    def ended(recording: Recording) -> None:
+        say(f"recorded {recording.runs:,} runs: {recording.what}")
 
     at_once = max(os.cpu_count() or 1, _AT_LEAST_AT_ONCE)
     say(f"recording {plan.runs:,} runs by {len(plan.recordings)} programs")
-    run_programs([(one, one.command) for one in plan.recordings], at_once, ended)
+    run_programs([(recording, recording.command) for recording in plan.recordings], at_once, ended)
 
 
 def _compared(judged: Path, manifest: Manifest, plan: DemoPlan) -> tuple[CheckResult, ...]:
-    rows = parquet.read_table(str(judged / manifest.tables["summary"])).to_pylist()
-    by_subject = [
-        _subject(row) for row in sorted(rows, key=lambda row: [str(one) for one in row.values()])
-    ]
+    rows = read_rows(judged / manifest.tables["summary"])
+    ordered = sorted(rows, key=lambda row: [str(value) for value in row.values()])
     counts = manifest.counts
     all_there = counts.runs == plan.runs and not counts.quarantined
     whole = CheckResult(
         name="every run that was recorded",
         group="pipeline",
         verdict=Verdict.PASS if all_there else Verdict.FAIL,
-        seconds=sum(one.seconds for one in manifest.batches),
+        seconds=sum(batch.seconds for batch in manifest.batches),
         summary=f"{counts.runs:,} of {plan.runs:,} runs were judged, {counts.lines:,} lines, "
         f"{counts.quarantined:,} quarantined",
     )
-    return (whole, *by_subject)
+    return (whole, *map(_subject, ordered))
 
 
-def _subject(row: dict[str, object]) -> CheckResult:
+def _subject(row: Row) -> CheckResult:
     """Return whether the runs of one subject got the verdict that they have to."""
     faulty = row["version"] == BUG.id
     expected = Verdict.FAIL if faulty else Verdict.PASS
-    told = ", ".join(f"{row[one.value]:,} {one.value}" for one in Verdict if row[one.value])
+    told = ", ".join(f"{row[verdict]:,} {verdict}" for verdict in Verdict if row[verdict])
+    as_it_has_to_be = row[expected] == row["runs"]
     return CheckResult(
         name=f"{row['implementation']} {row['version']}: {row['component']}, {row['format']}",
         group="pipeline",
-        verdict=Verdict.PASS if row[expected.value] == row["runs"] else Verdict.FAIL,
+        verdict=Verdict.PASS if as_it_has_to_be else Verdict.FAIL,
         seconds=0.0,
         summary=f"{told}, as it has to be"
-        if row[expected.value] == row["runs"]
+        if as_it_has_to_be
         else f"{told}, where every run has to {'fail' if faulty else 'pass'}",
     )

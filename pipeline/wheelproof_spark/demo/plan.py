@@ -36,7 +36,7 @@ class DemoPlan:
     @property
     def runs(self) -> int:
         """How many runs there will be."""
-        return sum(one.runs for one in self.recordings)
+        return sum(recording.runs for recording in self.recordings)
 
 
 def demo_plan(folder: Path, runs: int, seed: int) -> DemoPlan:
@@ -54,7 +54,7 @@ def demo_plan(folder: Path, runs: int, seed: int) -> DemoPlan:
         raise MissingToolError("adapters/kafka-java, built,", "install Maven and run again")
     else:
         left_out = "Kafka's classes are not recorded: adapters/kafka-java has not been built"
-    slow_first = sorted(loads, key=lambda one: one.what.split()[1] not in ("timer", "purgatory"))
+    slow_first = sorted(loads, key=lambda load: load.what.split()[1] not in ("timer", "purgatory"))
     bug, traces = max(runs // 10, 1), min(_MOST_TRACES, max(runs // 50, 1))
     known_bug = str(folder / "known-bug.jsonl")
     return DemoPlan(

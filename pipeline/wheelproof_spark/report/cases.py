@@ -7,12 +7,13 @@ from typing import cast
 
 import pyarrow.dataset as dataset
 
+from wheelproof_spark.check.judging.order import Row
 from wheelproof_spark.check.reading.parsing import BODY
+from wheelproof_spark.tables.schemas import GOOD
 
 MOST_BYTES = 64 << 10
 """The longest run that is taken out whole, in bytes."""
 _BEFORE = 6
-_COLUMNS = ("format", "run", "file_id", "rank", "seq", "thread", "start", "line", "raw")
 
 Name = tuple[str, str]
 """Format and run."""
@@ -27,36 +28,24 @@ class Case:
     broken: bytes | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    file_id: int
-    rank: int
-    seq: int
-    thread: str
-    start: int
-    line: int
-    raw: bytes
-
-
-def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[_Line] | None]:
+def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[Row] | None]:
     """Return the good lines of runs; None for one that is too long to be taken out."""
-    found: dict[Name, list[_Line] | None] = {name: [] for name in names}
-    folders = [str(one) for one in sorted(bronze.glob("*/kind=good"))]
-    if not found or not folders:
+    found: dict[Name, list[Row] | None] = {name: [] for name in names}
+    files = [str(path) for path in sorted(bronze.glob("*/kind=good/*.parquet"))]
+    if not found or not files:
         return found
     sizes = dict.fromkeys(found, 0)
     chosen = dataset.field("run").isin(sorted({run for _, run in found}))
-    files = [str(one) for folder in folders for one in sorted(Path(folder).glob("*.parquet"))]
     for batch in dataset.dataset(files, format="parquet").to_batches(
-        columns=list(_COLUMNS), filter=chosen
+        columns=list(GOOD), filter=chosen
     ):
-        columns = [batch.column(name).to_pylist() for name in _COLUMNS]
+        columns = [batch.column(name).to_pylist() for name in GOOD]
         for form, run, *rest in zip(*columns, strict=True):
             name = cast("Name", (form, run))
             kept = found.get(name)
             if kept is None:
                 continue
-            line = _Line(*cast("tuple[int, int, int, str, int, int, bytes]", tuple(rest)))
+            line = Row(*cast("tuple[int, int, str, int, int, int, bytes]", tuple(rest)))
             kept.append(line)
             sizes[name] += len(line.raw)
             if sizes[name] > MOST_BYTES:
@@ -64,13 +53,13 @@ def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[_Line]
     return found
 
 
-def case_of(lines: Sequence[_Line], files: Mapping[int, str], row: Mapping[str, object]) -> Case:
+def case_of(lines: Sequence[Row], files: Mapping[int, str], row: Mapping[str, object]) -> Case:
     """Return the case of a violation: `files` are those that count, by number."""
     scope, index = row["scope"], row["place_index"]
-    own = [one for one in lines if one.file_id in files and scope in (None, files[one.file_id])]
-    numbered = all(one.thread == "" for one in own)
-    ordered = sorted(own, key=_by_number if numbered else _by_place)
-    unique: dict[tuple[int, bytes], bytes] = {(one.rank, one.raw): one.raw for one in ordered}
+    own = [line for line in lines if line.file_id in files and scope in (None, files[line.file_id])]
+    numbered = all(line.thread == "" for line in own)
+    own.sort(key=lambda line: (line.rank, line.seq if numbered else 0, *line.place))
+    unique = {(line.rank, line.raw): line.raw for line in own}
     body = [raw for (rank, _), raw in unique.items() if rank == BODY]
     at = index if isinstance(index, int) and index < len(body) else None
     return Case(
@@ -78,11 +67,3 @@ def case_of(lines: Sequence[_Line], files: Mapping[int, str], row: Mapping[str, 
         before=() if at is None else tuple(body[max(0, at - _BEFORE) : at]),
         broken=None if at is None else body[at],
     )
-
-
-def _by_number(one: _Line) -> tuple[int, ...]:
-    return one.rank, one.seq, one.file_id, one.start, one.line
-
-
-def _by_place(one: _Line) -> tuple[int, ...]:
-    return one.rank, one.file_id, one.start, one.line

@@ -1,10 +1,13 @@
 """The verb ``pipeline report``: one page from the tables of what was judged."""
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 
 from wheelproof_spark.base.options import add_output
+from wheelproof_spec.reports import write_json
 from wheelproof_spec.verbs import Verbs
+from wheelproof_spec.verdicts import ExitCode
 
 
 def register(verbs: Verbs) -> None:
@@ -17,7 +20,13 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Write the page."""
-    from wheelproof_spark.report.page import write_report
+    """Write the page of the last committed batch."""
+    from wheelproof_spark.report.page import write_page
+    from wheelproof_spark.tables.outcome import sentence
 
-    return write_report(arguments)
+    path: Path = arguments.html or arguments.output / "report.html"
+    manifest = write_page(arguments.output, path)
+    if arguments.json is not None:
+        write_json(arguments.json, {"page": str(path), "counts": asdict(manifest.counts)})
+    print(f"{sentence(manifest)}\n{path}")
+    return ExitCode.PASS

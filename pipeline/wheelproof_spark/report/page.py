@@ -1,29 +1,25 @@
-"""The verb `pipeline report`: one page from the gold tables, which needs nothing else."""
+"""One page from the gold tables, which needs nothing else."""
 
-import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-import pyarrow.parquet as parquet
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wheelproof_spark.check.gold import OF_RUNS
-from wheelproof_spark.report.step_graph import StepGraph, step_graph
+from wheelproof_spark.report.step_graph import StepGraph, Steps, step_graph
 from wheelproof_spark.report.violations import Violation, explained
 from wheelproof_spark.tables.manifest import Manifest, load
-from wheelproof_spark.tables.outcome import code_of, sentence
+from wheelproof_spark.tables.outcome import code_of
+from wheelproof_spark.tables.rows import Row, read_rows, whole_number
 from wheelproof_spec.errors import InputRejectedError
-from wheelproof_spec.reports import write_json, write_text
+from wheelproof_spec.reports import write_text
 from wheelproof_spec.traces.components import COMPONENTS
-from wheelproof_spec.verdicts import ExitCode
 
 MOST_VIOLATIONS = 500
 _WIDTH = 420
 _BAR = 18
-
-_Row = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,17 +45,6 @@ class Chart:
         return _BAR * len(self.bars) + 4
 
 
-def write_report(arguments: argparse.Namespace) -> int:
-    """Write the page of the last committed batch."""
-    output: Path = arguments.output
-    path = arguments.html or output / "report.html"
-    manifest = write_page(output, path)
-    if arguments.json is not None:
-        write_json(arguments.json, {"page": str(path), "counts": asdict(manifest.counts)})
-    print(f"{sentence(manifest)}\n{path}")
-    return ExitCode.PASS
-
-
 def write_page(output: Path, path: Path) -> Manifest:
     """Write the page of what is in `output` to `path`, and return the manifest.
 
@@ -69,16 +54,15 @@ def write_page(output: Path, path: Path) -> Manifest:
     if manifest is None or not manifest.tables:
         remedy = "run `wheelproof pipeline check` first"
         raise InputRejectedError(str(output), None, "has no manifest.json", remedy)
-    tables = {
-        name: _read(output / place) for name, place in manifest.tables.items() if name in OF_RUNS
-    }
-    broken = _read(output / manifest.tables["violations"], MOST_VIOLATIONS)
+    there = [name for name in OF_RUNS if name in manifest.tables]
+    tables = {name: read_rows(output / manifest.tables[name]) for name in there}
+    broken = read_rows(output / manifest.tables["violations"], MOST_VIOLATIONS)
     write_text(path, render(manifest, tables, explained(output, manifest, broken)))
     return manifest
 
 
 def render(
-    manifest: Manifest, tables: Mapping[str, Iterable[_Row]], violations: Sequence[Violation]
+    manifest: Manifest, tables: Mapping[str, Iterable[Row]], violations: Sequence[Violation]
 ) -> str:
     """Return the page."""
     environment = Environment(
@@ -97,59 +81,64 @@ def render(
         graphs=_graphs(tables.get("steps", ())),
         histograms=_histograms(tables["histograms"]),
         violations=violations,
-        first_of_rule={one.row["rule"]: one.anchor for one in reversed(violations)},
+        first_of_rule={found.row["rule"]: found.anchor for found in reversed(violations)},
         most=MOST_VIOLATIONS,
         version=version("wheelproof"),
     )
 
 
-def _read(folder: Path, most: int | None = None) -> list[dict[str, object]]:
-    rows = parquet.read_table(str(folder))
-    return (rows if most is None else rows.slice(0, most)).to_pylist()
-
-
-def _subject(row: _Row) -> str:
+def _subject(row: Row) -> str:
     words = (row["implementation"], row["version"], row["component"], row["format"])
     return " ".join(str(word) for word in words)
 
 
-def _coverage(rows: Iterable[_Row]) -> list[Chart]:
-    """One chart for each subject: all that the specification has, taken or not.
-
-    Runs without a header do not say whose they are, and are left out.
-    """
-    counts: dict[str, dict[str, int]] = {}
-    for row in (one for one in rows if one["component"] in COMPONENTS):
-        known = counts.setdefault(_subject(row), _nothing_taken(row))
-        known[str(row["action"])] = _number(row["count"])
-    return [_chart(title, known) for title, known in sorted(counts.items())]
+def _by_subject(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
+    """Return the rows of each subject; runs without a header do not say whose they are."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        if row["component"] in COMPONENTS:
+            found.setdefault(_subject(row), []).append(row)
+    return dict(sorted(found.items()))
 
 
-def _graphs(rows: Iterable[_Row]) -> list[StepGraph]:
+def _coverage(rows: Iterable[Row]) -> list[Chart]:
+    """One chart for each subject: all that the specification has, taken or not."""
+    return [
+        _chart(subject, dict.fromkeys(_actions(found[0]), 0) | _counts(found))
+        for subject, found in _by_subject(rows).items()
+    ]
+
+
+def _graphs(rows: Iterable[Row]) -> list[StepGraph]:
     """One picture for each subject that has traces."""
-    steps: dict[str, dict[tuple[str, str], int]] = {}
-    actions: dict[str, list[str]] = {}
-    for row in (one for one in rows if one["component"] in COMPONENTS):
-        title = _subject(row)
-        actions.setdefault(title, list(_nothing_taken(row)))
-        pair = str(row["before"]), str(row["action"])
-        steps.setdefault(title, {})[pair] = _number(row["count"])
-    return [step_graph(title, actions[title], found) for title, found in sorted(steps.items())]
+    return [
+        step_graph(subject, _actions(found[0]), _steps(found))
+        for subject, found in _by_subject(rows).items()
+    ]
 
 
-def _nothing_taken(row: _Row) -> dict[str, int]:
+def _actions(row: Row) -> list[str]:
+    """Return all that the specification of a subject has: actions of traces, or calls."""
     component = COMPONENTS[str(row["component"])]
     if row["format"] == "trace":
-        return {one.action: 0 for one in component.actions}
-    return {one.f: 0 for one in component.calls}
+        return [action.action for action in component.actions]
+    return [call.f for call in component.calls]
 
 
-def _histograms(rows: Iterable[_Row]) -> list[Chart]:
+def _counts(rows: Iterable[Row]) -> dict[str, int]:
+    return {str(row["action"]): whole_number(row["count"]) for row in rows}
+
+
+def _steps(rows: Iterable[Row]) -> Steps:
+    return {(str(row["before"]), str(row["action"])): whole_number(row["count"]) for row in rows}
+
+
+def _histograms(rows: Iterable[Row]) -> list[Chart]:
     counts: dict[str, dict[int, int]] = {}
     for row in rows:
         what = "how late tasks ran" if row["what"] == "lateness" else "how long calls took"
         title = f"{_subject(row)}: {what}"
-        counts.setdefault(title, {})[_number(row["ms"])] = _number(row["count"])
+        counts.setdefault(title, {})[whole_number(row["ms"])] = whole_number(row["count"])
     return [
         _chart(title, {f"≤ {ms:,} ms": known[ms] for ms in sorted(known)})
         for title, known in sorted(counts.items())
@@ -163,8 +152,3 @@ def _chart(title: str, counts: Mapping[str, int]) -> Chart:
         for at, (label, count) in enumerate(counts.items())
     )
     return Chart(title=title, bars=tuple(bars))
-
-
-def _number(value: object) -> int:
-    assert isinstance(value, int)
-    return value

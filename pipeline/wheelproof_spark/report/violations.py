@@ -1,19 +1,16 @@
 """The violations as the page shows them: each with its case, which can be judged again."""
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.parquet as parquet
-
 from wheelproof_spark.report.cases import Case, Name, case_of, lines_of_runs
 from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.rows import Row, read_rows, whole_number
 
 MOST_CASES = 50
 """How many violations have their run in the page."""
-
-_Row = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +18,7 @@ class Violation:
     """A violation: `row` is that of the table; without a case if the run is too long."""
 
     number: int
-    row: _Row
+    row: Row
     case: Case | None
 
     @property
@@ -54,7 +51,7 @@ class Violation:
         return "" if line is None else line.decode()
 
 
-def explained(output: Path, manifest: Manifest, rows: Iterable[_Row]) -> list[Violation]:
+def explained(output: Path, manifest: Manifest, rows: Iterable[Row]) -> list[Violation]:
     """Return violations with their cases, those of one rule side by side."""
     ordered = sorted(rows, key=lambda row: (str(row["rule"]), str(row["run"]), str(row["scope"])))
     names = {_name(row) for row in ordered[:MOST_CASES]}
@@ -67,14 +64,14 @@ def explained(output: Path, manifest: Manifest, rows: Iterable[_Row]) -> list[Vi
     return found
 
 
-def _name(row: _Row) -> Name:
+def _name(row: Row) -> Name:
     return str(row["format"]), str(row["run"])
 
 
 def _files(output: Path, manifest: Manifest) -> dict[int, str]:
     """Return the files that count; a stream has them in a table."""
-    found = {one.id: one.path for one in manifest.files}
+    found = {file.id: file.path for file in manifest.files}
     if "files" in manifest.tables:
-        for row in parquet.read_table(str(output / manifest.tables["files"])).to_pylist():
-            found[int(str(row["file_id"]))] = str(row["path"])
+        for row in read_rows(output / manifest.tables["files"]):
+            found[whole_number(row["file_id"])] = str(row["path"])
     return found

@@ -2,17 +2,18 @@
 
 import argparse
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING
 
-from wheelproof_spark.base.options import add_master, add_output
-from wheelproof_spec.arguments import positive
+from wheelproof_spark.base.options import (
+    add_input,
+    add_number,
+    add_output,
+    add_workers,
+    say_of,
+    workers_of,
+)
 from wheelproof_spec.check.options import add_judging, check_options
 from wheelproof_spec.errors import UsageError
 from wheelproof_spec.verbs import Verbs
-
-if TYPE_CHECKING:
-    from wheelproof_spark.tables.manifest import Manifest
 
 _LATE = 10
 _FILES = 1_000
@@ -22,9 +23,7 @@ _SECONDS = 10
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verbs.add("stream", "judge runs as files are moved into a folder", run)
-    parser.add_argument(
-        "--input", type=Path, metavar="DIR", required=True, help="where files are moved into"
-    )
+    add_input(parser, "where files are moved into")
     add_output(parser)
     parser.add_argument(
         "--available-now", action="store_true", help="judge the files that are there, then end"
@@ -34,45 +33,26 @@ def register(verbs: Verbs) -> None:
         action="store_true",
         help="with --available-now: judge what is open at the end, as far as it goes",
     )
-    parser.add_argument(
-        "--late",
-        type=positive,
-        default=_LATE,
-        metavar="N",
-        help="lines may come until N batches after the end of their run (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--idle",
-        type=positive,
-        metavar="N",
-        help="give up a run without an end after N batches without a line of it (default: never)",
-    )
-    parser.add_argument(
-        "--files",
-        type=positive,
-        default=_FILES,
-        metavar="N",
-        help="at most so many files a batch (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--every",
-        type=positive,
-        default=_SECONDS,
-        metavar="S",
-        help="begin a batch every S seconds, if there are files (default: %(default)s)",
-    )
-    add_master(parser)
+    late = "lines may come until N batches after the end of their run"
+    add_number(parser, "--late", late, _LATE)
+    idle = "give up a run without an end after N batches without a line of it (default: never)"
+    add_number(parser, "--idle", idle)
+    add_number(parser, "--files", "at most so many files a batch", _FILES)
+    every = "begin a batch every S seconds, if there are files"
+    add_number(parser, "--every", every, _SECONDS, "S")
+    add_workers(parser)
     add_judging(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge until told to stop."""
+    from wheelproof_spark.base.outcome import show
     from wheelproof_spark.stream.batch import Judging
     from wheelproof_spark.stream.job import StreamJob, stream
     from wheelproof_spark.stream.query import Pace
     from wheelproof_spark.stream.state import Patience
     from wheelproof_spark.stream.stop import Stop
-    from wheelproof_spark.tables.outcome import show
+    from wheelproof_spark.tables.outcome import outcome_of, progress
 
     if arguments.close and not arguments.available_now:
         raise UsageError("--close needs --available-now: a stream that goes on has no end")
@@ -82,27 +62,16 @@ def run(arguments: argparse.Namespace) -> int:
         judging=Judging(
             options=check_options(arguments),
             patience=Patience(late=arguments.late, idle=arguments.idle),
-            partitions=arguments.partitions,
         ),
         pace=Pace(
             files=arguments.files, seconds=None if arguments.available_now else arguments.every
         ),
         closing=arguments.close,
-        master=arguments.master,
-        progress=not arguments.quiet and sys.stderr.isatty(),
+        workers=workers_of(arguments),
     )
-    after_batch = _nothing if arguments.quiet else _progress
-    return show(stream(job, after_batch, Stop(_notice)), arguments)
-
-
-def _progress(manifest: "Manifest") -> None:
-    from wheelproof_spark.tables.outcome import progress
-
-    print(progress(manifest), flush=True)
-
-
-def _nothing(manifest: "Manifest") -> None:
-    del manifest
+    say = say_of(arguments)
+    manifest = stream(job, lambda committed: say(progress(committed)), Stop(_notice))
+    return show(outcome_of(manifest, arguments.output), arguments)
 
 
 def _notice() -> None:

@@ -1,16 +1,14 @@
 """The verb `pipeline stream`: a folder that files are moved into, judged as they come."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
-from wheelproof_spark.base.errors import PipelineError, first_line
-from wheelproof_spark.base.place import locked
-from wheelproof_spark.base.session import LOCAL, spark_session
+from wheelproof_spark.base.lock import locked
+from wheelproof_spark.base.options import Workers
+from wheelproof_spark.base.session import failing_as, spark_session
 from wheelproof_spark.stream.batch import Judging, NewFile, StreamBatch
 from wheelproof_spark.stream.query import Pace, follow
 from wheelproof_spark.stream.stop import Stop
@@ -33,8 +31,7 @@ class StreamJob:
     judging: Judging
     pace: Pace
     closing: bool = False
-    master: str = LOCAL
-    progress: bool = False
+    workers: Workers = field(default_factory=Workers)
 
 
 def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) -> Manifest:
@@ -50,15 +47,14 @@ def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) 
         manifest = store.opened(source, options.profile, options.max_states)
         # Whatever fails is told in one sentence.
         quiet = {"spark.log.level": "FATAL"}
-        with spark_session(job.master, progress=job.progress, settings=quiet) as spark:
-            batches = _Batches(spark, store, manifest, job.judging, after_batch)
-            try:
+        workers = job.workers
+        with spark_session(workers.master, progress=workers.progress, settings=quiet) as spark:
+            batches = _Batches(spark, store, manifest, job, after_batch)
+            with failing_as("the stream"):
                 with stop.listening():
                     follow(spark, source, store, job.pace, batches.take, stop)
                 if job.closing and not stop.asked and batches.manifest.counts.open:
                     batches.close()
-            except (PySparkException, Py4JError, OSError) as error:
-                raise PipelineError(f"the stream failed: {first_line(error)}") from error
             return batches.manifest
 
 
@@ -70,13 +66,14 @@ class _Batches:
         spark: SparkSession,
         store: StreamStore,
         manifest: Manifest,
-        judging: Judging,
+        job: StreamJob,
         after_batch: Callable[[Manifest], None],
     ) -> None:
         self.manifest = manifest
         self._spark = spark
         self._store = store
-        self._judging = judging
+        self._judging = job.judging
+        self._partitions = job.workers.partitions
         self._after_batch = after_batch
 
     def take(self, number: int, files: list[NewFile]) -> None:
@@ -102,9 +99,8 @@ class _Batches:
         self._do([], self.manifest.stream.last, replace(self._judging, patience=patience))
 
     def _do(self, files: list[NewFile], last: int, judging: Judging) -> None:
-        self.manifest = StreamBatch(self._spark, self._store, self.manifest, judging).do(
-            files, last
-        )
+        batch = StreamBatch(self._spark, self._store, self.manifest, judging, self._partitions)
+        self.manifest = batch.do(files, last)
         self._after_batch(self.manifest)
 
 

@@ -17,8 +17,8 @@ from pyspark.sql.streaming.query import StreamingQuery
 from wheelproof_spark.stream.batch import NewFile
 from wheelproof_spark.stream.stop import Stop
 from wheelproof_spark.stream.store import StreamStore
-from wheelproof_spark.tables.collected import collected
-from wheelproof_spark.tables.stream_schemas import SOURCE
+from wheelproof_spark.tables.rows import collected
+from wheelproof_spark.tables.schemas import SOURCE
 
 _POLL_SECONDS = 1
 # Spark forgets a file whose time is this long before that of the newest one: by default a week.
@@ -91,7 +91,7 @@ class _Sink:
         with self._busy:
             try:
                 rows = collected(batch, tuple[str, int])
-                self._take(number, [one for row in rows if (one := self._file(*row)) is not None])
+                self._take(number, [file for row in rows if (file := self._file(*row)) is not None])
             except Exception as error:
                 self.error = error
                 raise
@@ -115,5 +115,5 @@ class _Sink:
 
     def _goes_round(self, path: Path) -> bool:
         """Tell whether links lead back to a folder that the path has been through."""
-        below = [one for one in path.parents if one.is_relative_to(self._source)]
-        return len({one.resolve() for one in below}) < len(below)
+        below = [folder for folder in path.parents if folder.is_relative_to(self._source)]
+        return len({folder.resolve() for folder in below}) < len(below)

@@ -13,8 +13,7 @@ from pyspark.sql.functions import min as least
 from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.check.reading.parsing import BODY, END, HEADER
-from wheelproof_spark.tables.schemas import GOOD, RESULTS
-from wheelproof_spark.tables.stream_schemas import OPEN, PART_COLUMNS, PARTS
+from wheelproof_spark.tables.schemas import GOOD, OPEN, PART_COLUMNS, PARTS, RESULTS
 
 _NAME = ["format", "run"]
 _FILE = [*_NAME, "file_id"]
@@ -107,7 +106,7 @@ def left_open(
     before = known.where(col("closed") > batch - patience.late).select(*_NAME, "closed")
     remembered = before.unionByName(now).groupBy(*_NAME).agg(most("closed").alias("closed"))
     both = stays.unionByName(remembered, allowMissingColumns=True)
-    return both.select(*(col(one.name).cast(one.dataType) for one in OPEN))
+    return both.select(*(col(column.name).cast(column.dataType) for column in OPEN))
 
 
 def _number_of(rank: int) -> Column:

@@ -19,12 +19,12 @@ class Stop:
     @contextmanager
     def listening(self) -> Generator[None]:
         """Take signals, in the main thread."""
-        before = {one: signal.signal(one, self._take) for one in _SIGNALS}
+        before = {number: signal.signal(number, self._take) for number in _SIGNALS}
         try:
             yield
         finally:
-            for one, handler in before.items():
-                signal.signal(one, handler)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         del number, frame

@@ -147,5 +147,5 @@ class StreamStore:
             shutil.rmtree(folder, ignore_errors=True)
         for layer in _REPLACED:
             for folder in (self._output / layer).glob("[0-9]*"):
-                if not any((self._output / one).is_relative_to(folder) for one in kept):
+                if not any((self._output / table).is_relative_to(folder) for table in kept):
                     shutil.rmtree(folder, ignore_errors=True)

@@ -1,19 +1,19 @@
 """The file manifest.json: which files were read, which tables are whole, and counts that add up."""
 
-import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import cast
+from typing import NamedTuple
 
 from wheelproof_spark.base.errors import PipelineError
-from wheelproof_spark.tables.records import record_of
-from wheelproof_spec.errors import InputRejectedError, UsageError
+from wheelproof_spark.tables.documents import load_document
+from wheelproof_spec.errors import UsageError
 from wheelproof_spec.reports import write_json
 from wheelproof_spec.verdicts import Verdict
 
 SCHEMA = "wheelproof.pipeline/1"
 NAME = "manifest.json"
+_REMEDY = "name another output, and judge the input anew"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -34,6 +34,16 @@ class FileEntry:
     lines: int = 0
     good: int = 0
     quarantined: int = 0
+
+
+class Judged(NamedTuple):
+    """The runs that have one verdict: how many, how many lines, and what these lines lack."""
+
+    verdict: str
+    runs: int
+    lines: int
+    duplicates: int
+    missing: int
 
 
 @dataclass(slots=True, kw_only=True)
@@ -78,12 +88,23 @@ class Counts:
                 f"{self.runs:,} runs have {ends:,} verdicts or are open; nothing was committed"
             )
 
-    def add_verdicts(self, verdicts: Mapping[str, int]) -> None:
-        """Set the counts of verdicts."""
-        self.passed = verdicts.get(Verdict.PASS.value, 0)
-        self.failed = verdicts.get(Verdict.FAIL.value, 0)
-        self.inconclusive = verdicts.get(Verdict.INCONCLUSIVE.value, 0)
-        self.error = verdicts.get(Verdict.ERROR.value, 0)
+    def add_files(self, files: Sequence[FileEntry]) -> None:
+        """Add files and their lines."""
+        self.files += len(files)
+        self.lines += sum(file.lines for file in files)
+        self.good += sum(file.good for file in files)
+        self.quarantined += sum(file.quarantined for file in files)
+
+    def add_runs(self, judged: Sequence[Judged]) -> None:
+        """Add runs that were judged, by their verdicts."""
+        runs = {row.verdict: row.runs for row in judged}
+        self.runs += sum(runs.values())
+        self.passed += runs.get(Verdict.PASS, 0)
+        self.failed += runs.get(Verdict.FAIL, 0)
+        self.inconclusive += runs.get(Verdict.INCONCLUSIVE, 0)
+        self.error += runs.get(Verdict.ERROR, 0)
+        self.duplicates += sum(row.duplicates for row in judged)
+        self.missing += sum(row.missing for row in judged)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -142,7 +163,7 @@ class Manifest:
 
     def by_path(self) -> dict[str, FileEntry]:
         """Return the files by their path."""
-        return {one.path: one for one in self.files}
+        return {file.path: file for file in self.files}
 
 
 def load(output: Path) -> Manifest | None:
@@ -150,32 +171,9 @@ def load(output: Path) -> Manifest | None:
 
     Raises InputRejectedError if it cannot be read, UsageError if another version wrote it.
     """
-    path = output / NAME
-    try:
-        document: object = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError) as error:
-        raise _damaged(path, str(error)) from error
-    if not isinstance(document, dict):
-        raise _damaged(path, "it is no object")
-    document = cast("dict[str, object]", document)
-    if document.get("schema") != SCHEMA:
-        raise UsageError(
-            f"{path} has the schema {document.get('schema')!r}, not {SCHEMA!r}; "
-            "name another output, and judge the input anew"
-        )
-    try:
-        return record_of(Manifest, {key: document[key] for key in document if key != "schema"})
-    except TypeError as error:
-        raise _damaged(path, str(error)) from error
+    return load_document(output / NAME, Manifest, SCHEMA, _REMEDY)
 
 
 def save(output: Path, manifest: Manifest) -> None:
     """Commit: from here on the tables that it names are the output."""
     write_json(output / NAME, {"schema": SCHEMA, **asdict(manifest)})
-
-
-def _damaged(path: Path, problem: str) -> InputRejectedError:
-    remedy = "name another output, and judge the input anew"
-    return InputRejectedError(str(path), None, f"cannot be read ({problem})", remedy)

@@ -1,10 +1,10 @@
-"""What a run of the pipeline came to: one sentence, an exit code, JSON and JUnit."""
+"""What the manifest of an output comes to: one sentence, an exit code, and reports."""
 
-import argparse
 from dataclasses import asdict
+from pathlib import Path
 
-from wheelproof_spark.tables.manifest import Counts, Manifest
-from wheelproof_spec.reports import write_json, write_junit
+from wheelproof_spark.base.outcome import Outcome
+from wheelproof_spark.tables.manifest import Batch, Counts, Manifest
 from wheelproof_spec.verdicts import CheckResult, ExitCode, Verdict
 
 SCHEMA = "wheelproof.pipeline.outcome/1"
@@ -22,11 +22,8 @@ def code_of(counts: Counts) -> ExitCode:
 def sentence(manifest: Manifest) -> str:
     """Return the verdict in one line."""
     counts = manifest.counts
-    word = {
-        ExitCode.PASS: "PASS",
-        ExitCode.FAIL: "FAIL",
-        ExitCode.INPUT_REJECTED: "REJECTED",
-    }.get(code_of(counts), "INCONCLUSIVE")
+    code = code_of(counts)
+    word = "REJECTED" if code is ExitCode.INPUT_REJECTED else code.name
     late = f"; {counts.late:,} of them came too late" if counts.late else ""
     return (
         f"{word}: {counts.runs:,} runs in {counts.files:,} files: {_verdicts(manifest)}; "
@@ -52,42 +49,39 @@ def _verdicts(manifest: Manifest) -> str:
     )
 
 
-def show(manifest: Manifest, arguments: argparse.Namespace) -> ExitCode:
-    """Print the outcome, write the reports that were asked for, and return the exit code."""
+def outcome_of(manifest: Manifest, output: Path) -> Outcome:
+    """Return what a verb ends with whose tables are in `output`."""
     code = code_of(manifest.counts)
-    if arguments.json is not None:
-        document = {
+    return Outcome(
+        code=code,
+        lines=[_told(manifest.batches[-1], output)] if manifest.batches else (),
+        sentence=sentence(manifest),
+        document={
             "schema": SCHEMA,
             "exit_code": code.value,
             "counts": asdict(manifest.counts),
-            "batches": [asdict(one) for one in manifest.batches],
+            "batches": [asdict(batch) for batch in manifest.batches],
             "tables": manifest.tables,
-        }
-        write_json(arguments.json, document)
-    if arguments.junit is not None:
-        write_junit(arguments.junit, "wheelproof.pipeline", [_check(manifest, code)])
-    if not arguments.quiet and manifest.batches:
-        batch = manifest.batches[-1]
-        rate = batch.lines / batch.seconds if batch.seconds else 0
-        print(
-            f"batch {batch.number}: {batch.files:,} files new or changed, {batch.judged:,} runs "
-            f"judged, {batch.seconds:.1f} s, {rate:,.0f} lines/s; "
-            f"tables in {arguments.output}, see manifest.json"
-        )
-    print(sentence(manifest))
-    return code
+        },
+        suite="wheelproof.pipeline",
+        checks=[_check(manifest, code)],
+    )
+
+
+def _told(batch: Batch, output: Path) -> str:
+    rate = batch.lines / batch.seconds if batch.seconds else 0
+    return (
+        f"batch {batch.number}: {batch.files:,} files new or changed, {batch.judged:,} runs "
+        f"judged, {batch.seconds:.1f} s, {rate:,.0f} lines/s; tables in {output}, see manifest.json"
+    )
 
 
 def _check(manifest: Manifest, code: ExitCode) -> CheckResult:
-    verdict = {
-        ExitCode.PASS: Verdict.PASS,
-        ExitCode.FAIL: Verdict.FAIL,
-        ExitCode.INPUT_REJECTED: Verdict.ERROR,
-    }.get(code, Verdict.INCONCLUSIVE)
+    verdict = Verdict.ERROR if code is ExitCode.INPUT_REJECTED else Verdict[code.name]
     return CheckResult(
         name=manifest.input,
         group="pipeline",
         verdict=verdict,
-        seconds=sum(one.seconds for one in manifest.batches),
+        seconds=sum(batch.seconds for batch in manifest.batches),
         summary=sentence(manifest),
     )

@@ -12,6 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 from pyspark.sql import SparkSession
 
+from wheelproof_spark.base.options import Workers
 from wheelproof_spark.campaign.job import CampaignJob
 from wheelproof_spark.campaign.job import campaign as run_campaign
 from wheelproof_spark.campaign.ledger import CampaignManifest, load, wave_folder
@@ -33,7 +34,8 @@ _SEEDS = len(_TARGETS) * (_LAST_SEED + 1)
 
 def _job(output: Path, *, last: int = _LAST_SEED, partitions: int = 3) -> CampaignJob:
     targets = selected_targets(_TARGETS, [])
-    return CampaignJob(targets=targets, seeds=(0, last), output=output, partitions=partitions)
+    workers = Workers(partitions=partitions)
+    return CampaignJob(targets=targets, seeds=(0, last), output=output, workers=workers)
 
 
 def _rows(output: Path) -> list[str]:

@@ -20,9 +20,9 @@ from support.pipeline.recorded_fleet import (
     record_reference,
     trace_lines,
 )
-from wheelproof_spark.base.place import numbered
 from wheelproof_spark.check import silver
 from wheelproof_spark.check.bronze import read_bronze
+from wheelproof_spark.check.place import numbered
 from wheelproof_spec.check.checkers import CheckOptions
 from wheelproof_spec.cli import main
 

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from wheelproof_spark.base.place import next_batch, numbered, sweep
+from wheelproof_spark.check.place import next_batch, numbered, sweep
 from wheelproof_spark.tables.manifest import Batch, Manifest
 
 

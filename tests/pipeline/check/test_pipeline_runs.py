@@ -9,7 +9,8 @@ import pytest
 
 from support.pipeline.recorded_fleet import chance_lines, check, trace_lines
 from wheelproof_spark.check.judging.meter import bucket
-from wheelproof_spark.check.judging.run_judge import Row, RunJudge
+from wheelproof_spark.check.judging.order import Row
+from wheelproof_spark.check.judging.run import RunJudge
 from wheelproof_spark.check.reading.parsing import key_of
 from wheelproof_spec.check.checkers import CheckOptions
 from wheelproof_spec.traces.line_parser import Rejection, parse_line

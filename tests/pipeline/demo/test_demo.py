@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from support.pipeline.recorded_fleet import check
 from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.base.options import Workers
 from wheelproof_spark.check.job import CheckJob
 from wheelproof_spark.check.job import check as run_pipeline
 from wheelproof_spark.demo.job import DemoJob, DemoResult, demo
@@ -31,7 +32,8 @@ def demonstrated(
 ) -> DemoResult:
     del spark, kafka
     folder = tmp_path_factory.mktemp("demo")
-    return demo(DemoJob(output=folder, seed=3, runs=_FEW_RUNS, partitions=2), lambda _: None)
+    job = DemoJob(output=folder, seed=3, runs=_FEW_RUNS, workers=Workers(partitions=2))
+    return demo(job, lambda _: None)
 
 
 @pytest.mark.slow
@@ -53,7 +55,7 @@ def test_kafkas_runs_get_the_verdicts_of_check(demonstrated: DemoResult, tmp_pat
         (source / path.name).write_bytes(path.read_bytes())
         (source / f"spoiled-{path.name}").write_text(_spoiled(path), encoding="utf-8")
     manifest = run_pipeline(
-        CheckJob(input=source, output=output, options=CheckOptions(), partitions=2)
+        CheckJob(input=source, output=output, options=CheckOptions(), workers=Workers(partitions=2))
     )
     found: Counter[str] = Counter()
     for row in parquet.read_table(str(output / manifest.tables["verdicts"])).to_pylist():

@@ -4,11 +4,11 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import pyarrow.parquet as parquet
-
+from wheelproof_spark.base.options import Workers
 from wheelproof_spark.check.job import CheckJob
 from wheelproof_spark.check.job import check as run_pipeline
 from wheelproof_spark.tables.manifest import Manifest, load
+from wheelproof_spark.tables.rows import read_rows
 from wheelproof_spec.check.checkers import CheckOptions
 
 Table = list[dict[str, object]]
@@ -24,14 +24,14 @@ class Judged:
 
     def table(self, name: str) -> Table:
         """Return the rows of a table."""
-        return read_table(self.output / self.manifest.tables[name])
+        return read_rows(self.output / self.manifest.tables[name])
 
     def quarantined(self) -> dict[str, list[str]]:
         """Return the reasons by the paths of files."""
         names = {one.id: one.path for one in self.manifest.files}
         reasons: dict[str, list[str]] = {}
         for folder in sorted((self.output / "bronze").glob("*/kind=quarantined")):
-            for row in read_table(folder):
+            for row in read_rows(folder):
                 path = names.get(int(str(row["file_id"])))
                 if path is not None:
                     reasons.setdefault(path, []).append(str(row["reason"]))
@@ -52,11 +52,6 @@ class Judged:
         assert by_verdict == tuple(found.count(name) for name in names)
 
 
-def read_table(folder: Path) -> Table:
-    """Return the rows of Parquet files."""
-    return parquet.read_table(str(folder)).to_pylist()
-
-
 def run(
     source: Path, output: Path, *, partitions: int = 2, split_bytes: int | None = None
 ) -> Judged:
@@ -65,7 +60,7 @@ def run(
         input=source,
         output=output,
         options=CheckOptions(),
-        partitions=partitions,
+        workers=Workers(partitions=partitions),
         split_bytes=split_bytes,
     )
     return Judged(source, output, run_pipeline(job))

@@ -19,7 +19,7 @@ import pyarrow as pa
 from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check import job as check_job
 from wheelproof_spark.check.judging.groups import judge_groups
-from wheelproof_spark.check.judging.run_judge import FirstLines
+from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.parsing import parser
 from wheelproof_spark.stream.store import Attempt, StreamStore
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save

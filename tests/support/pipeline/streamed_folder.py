@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from support.pipeline.pipeline_tables import Judged, Table
+from wheelproof_spark.base.options import Workers
 from wheelproof_spark.stream.batch import Judging
 from wheelproof_spark.stream.job import StreamJob, stream
 from wheelproof_spark.stream.query import Pace
@@ -51,11 +52,11 @@ class StreamedFolder:
             judging=Judging(
                 options=CheckOptions(),
                 patience=Patience(late=late, idle=idle),
-                partitions=2,
                 split_bytes=split_bytes,
             ),
             pace=Pace(files=files),
             closing=closing,
+            workers=Workers(partitions=2),
         )
         judged = Judged(self.source, self.output, stream(job, _nothing, Stop(_never)))
         adds_up(judged)

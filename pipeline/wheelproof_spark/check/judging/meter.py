@@ -1,19 +1,59 @@
-"""Measures a history while it is judged: how late tasks ran, and how long calls took."""
+"""Counts what a run consists of while it is judged: its actions, its steps, and its times."""
 
 import math
 from collections import Counter
 
-from wheelproof_spec.traces.lines import HistoryHeader, HistoryOp
+from wheelproof_spec.check.routing import Header
+from wheelproof_spec.traces.lines import HistoryHeader, HistoryOp, TraceEvent
 from wheelproof_spec.traces.timer_events import AddAsked, CancelAnswer, TaskAsked, TickAsked
 
 _NS = 1_000_000
 
 
-class HistoryMeter:
-    """Counts, in buckets of 2**n ms, what the times of one history say.
+class RunMeter:
+    """Counts calls or actions, the steps of threads and, of a history, its times."""
 
-    A task is at least as late as its run is after the return of its add and the delay. With a
-    virtual clock only lateness is measured; with a clock for each process, nothing.
+    def __init__(self) -> None:
+        self._actions: Counter[str] = Counter()
+        self._steps: Counter[str] = Counter()
+        self._at: dict[str, str] = {}
+        self._times: HistoryMeter | None = None
+
+    def begin(self, header: Header) -> None:
+        """Take the header of the run."""
+        if isinstance(header, HistoryHeader):
+            self._times = HistoryMeter(header)
+
+    def take_op(self, op: HistoryOp[object]) -> None:
+        """Take the next operation of a history."""
+        if op.type == "invoke":
+            self._actions[op.f] += 1
+        if self._times is not None:
+            self._times.take(op)
+
+    def take_step(self, event: TraceEvent[object, object]) -> None:
+        """Take the next event of a trace."""
+        self._actions[event.action] += 1
+        self._steps[f"{self._at.get(event.thread, '')}>{event.action}"] += 1
+        self._at[event.thread] = event.action
+
+    def columns(self) -> dict[str, object]:
+        """Return the columns of the result that say this."""
+        times = self._times
+        return {
+            "actions": list(self._actions.items()),
+            "steps": list(self._steps.items()),
+            "lateness": [] if times is None else list(times.lateness.items()),
+            "waits": [] if times is None else list(times.waits.items()),
+        }
+
+
+class HistoryMeter:
+    """Measures how late tasks ran and how long calls took.
+
+    It counts in buckets of 2**n ms. A task is at least as late as its run is after the return of
+    its add and the delay. With a virtual clock only lateness is measured; with a clock for each
+    process, nothing.
     """
 
     def __init__(self, header: HistoryHeader[object]) -> None:

@@ -32,7 +32,7 @@ def parquet_lines(stream: BinaryIO) -> Iterator[bytes | None]:
 
 
 def _require_column(schema: pa.Schema) -> None:
-    kinds = {one.name: str(one.type) for one in schema}
+    kinds = {column.name: str(column.type) for column in schema}
     if len(kinds) != 1 or kinds.get(COLUMN) not in _TYPES:
         shown = ", ".join(f"{name} {kind}" for name, kind in kinds.items()) or "none"
         raise ValueError(f"its columns are not one column {COLUMN!r} of binary, but {shown}")

@@ -1,11 +1,12 @@
 """The first stage: reads splits and parses each line by itself, strictly."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import pyarrow as pa
 
 from wheelproof_spark.check.reading.splits import PlacedLine, Split, placed_lines
+from wheelproof_spark.tables.documents import record_of
 from wheelproof_spark.tables.schemas import BRONZE_ARROW
 from wheelproof_spec.traces.line_parser import Event, Rejection, parse_line
 from wheelproof_spec.traces.lines import (
@@ -26,21 +27,23 @@ _BYTES = 8 << 20
 Key = tuple[str, str, int, int, str]
 """Format, run, rank, seq and thread: see the schema."""
 
+_NO_KEY = (None,) * 5
+
 
 def parser() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return what a task runs."""
 
     def parse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        table = _Table()
+        rows, size = list[tuple[object, ...]](), 0
         for split in _splits(batches):
-            lines = 0
-            for placed in placed_lines(split):
-                lines += 1
-                table.add(split, lines, placed)
-                if table.full():
-                    yield table.take()
-            table.account(split, lines)
-        yield table.take()
+            for row, length in _rows(split):
+                rows.append(row)
+                size += length
+                if len(rows) >= _ROWS or size >= _BYTES:
+                    yield _batch(rows)
+                    rows, size = [], 0
+        if rows:
+            yield _batch(rows)
 
     return parse
 
@@ -68,67 +71,39 @@ def key_of(event: Event) -> Key | None:
 
 def _splits(batches: Iterator[pa.RecordBatch]) -> Iterator[Split]:
     for batch in batches:
-        for group in cast("list[list[dict[str, object]]]", batch.column(0).to_pylist()):
-            for one in group:
-                yield Split(
-                    file_id=cast(int, one["file_id"]),
-                    path=cast(str, one["path"]),
-                    start=cast(int, one["start"]),
-                    end=cast(int, one["end"]),
-                )
+        for group in cast("list[list[object]]", batch.column(0).to_pylist()):
+            yield from (record_of(Split, split) for split in group)
 
 
-class _Table:
-    """Rows of bronze on their way out."""
+def _rows(split: Split) -> Iterator[tuple[tuple[object, ...], int]]:
+    """Yield the rows of bronze, each with the bytes of its line: good or quarantined ones.
 
-    def __init__(self) -> None:
-        self._rows: list[tuple[object, ...]] = []
-        self._bytes = 0
-
-    def add(self, split: Split, line: int, placed: PlacedLine) -> None:
-        """Add a line: good or quarantined."""
-        raw, problem = placed.raw, placed.problem
-        if problem is None:
-            event = parse_line(raw)
-            if isinstance(event, Rejection):
-                problem = event.problem
-            else:
-                key = key_of(event)
-                if key is not None:
-                    self._append("good", split, line, placed.offset, key, None, raw)
-                    return
-                problem = "is a vector: run it with `wheelproof vectors`"
-        self._append("quarantined", split, line, placed.offset, _NO_KEY, problem, raw)
-
-    def account(self, split: Split, lines: int) -> None:
-        """Add how many lines the split had."""
-        self._append("split", split, lines, split.end, _NO_KEY, None, None)
-
-    def full(self) -> bool:
-        """Tell whether it is time to hand them on."""
-        return len(self._rows) >= _ROWS or self._bytes >= _BYTES
-
-    def take(self) -> pa.RecordBatch:
-        """Return the rows, and begin anew."""
-        columns = list(zip(*self._rows, strict=True)) if self._rows else [()] * len(BRONZE_ARROW)
-        self._rows, self._bytes = [], 0
-        arrays = [
-            pa.array(column, one.type) for column, one in zip(columns, BRONZE_ARROW, strict=True)
-        ]
-        return pa.RecordBatch.from_arrays(arrays, schema=BRONZE_ARROW)
-
-    def _append(
-        self,
-        kind: str,
-        split: Split,
-        line: int,
-        offset: int,
-        key: tuple[object, ...],
-        reason: str | None,
-        raw: bytes | None,
-    ) -> None:
-        self._rows.append((kind, split.file_id, split.start, line, offset, *key, reason, raw))
-        self._bytes += len(raw) if raw else 0
+    The last row says how many lines the split had.
+    """
+    place, lines = (split.file_id, split.start), 0
+    for lines, line in enumerate(placed_lines(split), start=1):
+        key, reason = _parsed(line)
+        kind = "good" if reason is None else "quarantined"
+        yield (kind, *place, lines, line.offset, *key, reason, line.raw), len(line.raw)
+    yield ("split", *place, lines, split.end, *_NO_KEY, None, None), 0
 
 
-_NO_KEY = (None,) * 5
+def _parsed(line: PlacedLine) -> tuple[tuple[object, ...], str | None]:
+    """Return the key of a line, or no key and why it is not judged."""
+    if line.problem is not None:
+        return _NO_KEY, line.problem
+    event = parse_line(line.raw)
+    if isinstance(event, Rejection):
+        return _NO_KEY, event.problem
+    key = key_of(event)
+    if key is None:
+        return _NO_KEY, "is a vector: run it with `wheelproof vectors`"
+    return key, None
+
+
+def _batch(rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:
+    arrays = [
+        pa.array(column, field.type)
+        for column, field in zip(zip(*rows, strict=True), BRONZE_ARROW, strict=True)
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=BRONZE_ARROW)

@@ -1,35 +1,12 @@
-"""The folder of an output: one pipeline at a time, and nothing in it that was not committed."""
+"""The folders of batches: each has a number, and what was not committed is removed."""
 
-import fcntl
-import os
 import shutil
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 from wheelproof_spark.tables.manifest import NAME, Manifest, load
-from wheelproof_spec.errors import UsageError
 
-_LOCK = ".lock"
 _NUMBERED = ("bronze", "silver", "gold", ".work")
-
-
-@contextmanager
-def locked(output: Path) -> Generator[None]:
-    """Hold the output; raises UsageError if another process does, or if it is no folder."""
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(output / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written: {error.strerror}") from error
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise UsageError(f"{output} is in use by another pipeline; wait for it") from error
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def numbered(output: Path, layer: str, batch: int) -> Path:
@@ -44,14 +21,14 @@ def next_batch(output: Path, manifest: Manifest) -> int:
     must not write where the next one does. To be asked before `sweep`.
     """
     begun = (_number(folder) for layer in _NUMBERED for folder in (output / layer).glob("*"))
-    return max((*begun, *(one.number for one in manifest.batches)), default=0) + 1
+    return max((*begun, *(batch.number for batch in manifest.batches)), default=0) + 1
 
 
 def sweep(output: Path, manifest: Manifest | None) -> None:
     """Remove what was never committed, and the tables that were replaced two batches ago."""
     for half_written in output.glob(f"{NAME}*.part"):
         half_written.unlink()
-    committed = {one.number for one in manifest.batches} if manifest is not None else set[int]()
+    committed = {batch.number for batch in manifest.batches} if manifest is not None else set[int]()
     newest = sorted(committed)[-2:]
     for layer in _NUMBERED:
         for folder in (output / layer).glob("*"):
