@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from itertools import groupby, islice
+from itertools import chain, groupby, islice, zip_longest
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -136,24 +136,19 @@ def _explained(target: str, seed: int) -> tuple[str, str]:
     return result.summary, result.details
 
 
+@dataclass(slots=True)
 class _Campaign:
-    """The waves of one campaign."""
+    """The waves of one campaign; `_left` is how many seeds are not done yet."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        job: CampaignJob,
-        manifest: CampaignManifest,
-        left: int,
-        say: Say,
-    ) -> None:
-        self._spark = spark
-        self._job = job
-        self._manifest = manifest
-        self._left = left
-        self._say = say
-        self._cores = spark.sparkContext.defaultParallelism
-        self._commands = {target.name: target.command for target in job.targets}
+    _spark: SparkSession
+    _job: CampaignJob
+    _manifest: CampaignManifest
+    _left: int
+    _say: Say
+
+    @property
+    def _cores(self) -> int:
+        return self._spark.sparkContext.defaultParallelism
 
     def run(self) -> None:
         """Run wave after wave until no seed is left."""
@@ -167,15 +162,13 @@ class _Campaign:
                 wave = min(max(int(rate * _SECONDS_A_WAVE), self._cores), _LARGEST_WAVE)
 
     def _seeds(self) -> Iterator[_Seed]:
-        """Yield the seeds that are left, those of all targets side by side."""
-        of_targets = [
+        """Return the seeds that are left, those of all targets side by side."""
+        of_targets = (
             _seeds_of(target.name, _left(self._manifest, target, self._job.seeds))
             for target in self._job.targets
-        ]
-        while of_targets:
-            nexts = [(seeds, next(seeds, None)) for seeds in of_targets]
-            yield from (seed for _, seed in nexts if seed is not None)
-            of_targets = [seeds for seeds, seed in nexts if seed is not None]
+        )
+        seeds = chain.from_iterable(zip_longest(*of_targets))
+        return (seed for seed in seeds if seed is not None)
 
     def _run_wave(self, rows: Sequence[_Seed], started: float) -> None:
         manifest = self._manifest
@@ -211,10 +204,11 @@ class _Campaign:
                 "written are not theirs; nothing was committed"
             )
         for name, of_target in groupby(rows, key=lambda row: row.target):
-            self._note_target(self._manifest.entry(name), list(of_target))
+            self._note_target(name, list(of_target))
         return sum(row.verdict is Verdict.FAIL for row in rows)
 
-    def _note_target(self, entry: TargetEntry, rows: Sequence[_Row]) -> None:
+    def _note_target(self, name: str, rows: Sequence[_Row]) -> None:
+        entry = self._manifest.entry(name)
         failed_to_run = [row for row in rows if row.verdict is Verdict.ERROR]
         failing = [row for row in rows if row.verdict is Verdict.FAIL]
         entry.failed_to_run = sorted({*entry.failed_to_run, *(row.seed for row in failed_to_run)})
@@ -229,7 +223,7 @@ class _Campaign:
             entry.calls[call] = entry.calls.get(call, 0) + times
 
     def _note_failure(self, row: _Row) -> None:
-        repeat = self._commands[row.target].format(seed=row.seed)
+        repeat = find_target(row.target).command.format(seed=row.seed)
         failure = Failure(target=row.target, rule=row.rule, seed=row.seed, seeds=1, repeat=repeat)
         if self._manifest.add_failure(failure):
             self._say(f"seed {row.seed} of {row.target} breaks {row.rule}; repeat: {repeat}")

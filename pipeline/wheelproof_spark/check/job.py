@@ -69,17 +69,15 @@ def check(job: CheckJob) -> Manifest:
         return manifest
 
 
+@dataclass(frozen=True, slots=True)
 class _Run:
     """One run of the pipeline over what is new."""
 
-    def __init__(
-        self, spark: SparkSession, job: CheckJob, output: Path, manifest: Manifest, batch: int
-    ) -> None:
-        self._spark = spark
-        self._job = job
-        self._output = output
-        self._manifest = manifest
-        self._batch = batch
+    _spark: SparkSession
+    _job: CheckJob
+    _output: Path
+    _manifest: Manifest
+    _batch: int
 
     def do(self, work: Plan) -> None:
         """Write the tables of all layers, and change the manifest accordingly."""

@@ -58,23 +58,15 @@ def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) 
             return batches.manifest
 
 
+@dataclass(slots=True)
 class _Batches:
     """What is done with each batch: `manifest` is what was committed last."""
 
-    def __init__(
-        self,
-        spark: SparkSession,
-        store: StreamStore,
-        manifest: Manifest,
-        job: StreamJob,
-        after_batch: Callable[[Manifest], None],
-    ) -> None:
-        self.manifest = manifest
-        self._spark = spark
-        self._store = store
-        self._judging = job.judging
-        self._partitions = job.workers.partitions
-        self._after_batch = after_batch
+    _spark: SparkSession
+    _store: StreamStore
+    manifest: Manifest
+    _job: StreamJob
+    _after_batch: Callable[[Manifest], None]
 
     def take(self, number: int, files: list[NewFile]) -> None:
         """Do a batch of Spark; one that was committed before is not done again."""
@@ -88,18 +80,19 @@ class _Batches:
                 "that was committed; restore both together, or name another output"
             )
         if files:
-            self._do(files, number, self._judging)
+            self._do(files, number, self._job.judging)
         else:
             self.manifest = self._store.passed_over(self.manifest, number)
 
     def close(self) -> None:
         """Judge all that is open, as far as it goes."""
         assert self.manifest.stream is not None
-        patience = replace(self._judging.patience, closing=True)
-        self._do([], self.manifest.stream.last, replace(self._judging, patience=patience))
+        patience = replace(self._job.judging.patience, closing=True)
+        self._do([], self.manifest.stream.last, replace(self._job.judging, patience=patience))
 
     def _do(self, files: list[NewFile], last: int, judging: Judging) -> None:
-        batch = StreamBatch(self._spark, self._store, self.manifest, judging, self._partitions)
+        partitions = self._job.workers.partitions
+        batch = StreamBatch(self._spark, self._store, self.manifest, judging, partitions)
         self.manifest = batch.do(files, last)
         self._after_batch(self.manifest)
 

@@ -4,7 +4,6 @@ import gzip
 import json
 import random
 import shutil
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -15,9 +14,11 @@ from support.pipeline.pipeline_tables import Judged, run
 from support.pipeline.recorded_fleet import (
     RUNS_A_FILE,
     chance_lines,
-    check,
+    histories,
     record_known_bug,
     record_reference,
+    shown,
+    shown_by_check,
     trace_lines,
 )
 from wheelproof_spark.check import silver
@@ -28,20 +29,13 @@ from wheelproof_spec.cli import main
 
 pytestmark = pytest.mark.slow
 
-_SHOWN = (
-    *("format", "run", "verdict", "events", "good_prefix", "rule"),
-    *("place_file", "place_line", "place_index", "notes"),
-)
-
 
 def _fleet(folder: Path) -> Path:
     folder.mkdir()
     for seed in range(4):
         record_reference(folder / f"reference-{seed}.jsonl", RUNS_A_FILE, seed)
     record_known_bug(folder / "bug.jsonl", RUNS_A_FILE)
-    histories = [chance_lines(seed, f"h{seed}") for seed in range(100)]
-    chance = [line for history in histories for line in history]
-    (folder / "chance.jsonl").write_bytes(b"".join(chance))
+    (folder / "chance.jsonl").write_bytes(b"".join(histories(range(100))))
     trace = b"".join(trace_lines("t"))
     (folder / "trace.jsonl.gz").write_bytes(gzip.compress(trace))
     (folder / "deep").mkdir()
@@ -82,19 +76,8 @@ def test_the_tables_are_golden(fleet: Judged) -> None:
 
 def test_the_verdicts_are_those_of_check(fleet: Judged) -> None:
     paths = [path for path in fleet.input.iterdir() if path.suffix in (".jsonl", ".gz")]
-    expected: Counter[str] = Counter()
-    for path in paths:
-        for one in check(path).verdicts:
-            place = one.place
-            found_at = (None, None, None) if place is None else (path.name, place.line, place.index)
-            rule = None if one.violation is None else one.violation.rule
-            shown = (one.format, one.run, one.verdict.value, one.events, one.good_prefix, rule)
-            expected[json.dumps([*shown, *found_at, list(one.notes)])] += 1
-    found: Counter[str] = Counter()
-    for row in fleet.table("verdicts"):
-        if row["run"] != "u":
-            found[json.dumps([row[name] for name in _SHOWN])] += 1
-    assert found == expected
+    rows = fleet.table("verdicts")
+    assert shown(row for row in rows if row["run"] != "u") == shown_by_check(paths)
 
 
 def test_nothing_new_is_nothing_to_do(fleet: Judged) -> None:
@@ -144,10 +127,6 @@ def test_the_plan_has_one_shuffle(
     assert "Sort [format" in plan
 
 
-def _history(seed: int, name: str) -> list[bytes]:
-    return list(chance_lines(seed, name))
-
-
 def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None:
     del spark
     source, output = tmp_path / "in", tmp_path / "out"
@@ -159,16 +138,16 @@ def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None
     def judged() -> int:
         return run(source, output).manifest.batches[-1].judged
 
-    write("a.jsonl", _history(1, "one"), _history(2, "two"))
-    write("b.jsonl", _history(3, "three")[:4])
+    write("a.jsonl", chance_lines(1, "one"), chance_lines(2, "two"))
+    write("b.jsonl", chance_lines(3, "three")[:4])
     assert judged() == 3
     with (source / "b.jsonl").open("ab") as grown:
-        grown.write(b"".join(_history(3, "three")[4:]))
-    write("c.jsonl", _history(4, "four"))
-    write("d.jsonl", _history(5, "two"))
+        grown.write(b"".join(chance_lines(3, "three")[4:]))
+    write("c.jsonl", chance_lines(4, "four"))
+    write("d.jsonl", chance_lines(5, "two"))
     # Now "two" is in two files, each a run of its own.
     assert judged() == 1 + 1 + 2
-    write("e.jsonl", _history(7, "two"))
+    write("e.jsonl", chance_lines(7, "two"))
     (source / "c.jsonl").unlink()
     grown_output = run(source, output)
     assert grown_output.manifest.batches[-1].judged == 1

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from support.pipeline.pipeline_tables import Judged, committed, rows_of, run
-from support.pipeline.recorded_fleet import chance_lines, record_known_bug
+from support.pipeline.recorded_fleet import histories, record_known_bug
 from support.pipeline.started_program import await_end, members, parent_of, started
 from wheelproof_spark.base.standalone import Cluster, standalone_cluster
 from wheelproof_spec.verdicts import ExitCode
@@ -23,8 +23,7 @@ def local(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judg
     source = folder / "in"
     source.mkdir()
     for number in range(4):
-        histories = [chance_lines(seed, f"h{seed}") for seed in range(number, 60, 4)]
-        lines = [line for history in histories for line in history]
+        lines = histories(range(number, 60, 4))
         (source / f"{number}.jsonl").write_bytes(b"".join(lines))
     record_known_bug(source / "bug.jsonl", 10)
     (source / "torn.jsonl").write_bytes(b'{"kind"')

@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from support.pipeline.pipeline_tables import Judged, committed, rows_of, run
-from support.pipeline.recorded_fleet import chance_lines
+from support.pipeline.recorded_fleet import histories
 from support.pipeline.started_program import await_end, parent_of, started
 from wheelproof_spec.verdicts import ExitCode
 
@@ -19,20 +19,15 @@ pytestmark = pytest.mark.slow
 _ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1"}
 
 
-def _write(path: Path, seeds: range) -> None:
-    histories = [chance_lines(seed, f"h{seed}") for seed in seeds]
-    path.write_bytes(b"".join(line for history in histories for line in history))
-
-
 @pytest.fixture(scope="module")
 def first(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judged:
     """Return an output of one batch; its input has grown since."""
     del spark
     folder = tmp_path_factory.mktemp("first")
     (folder / "in").mkdir()
-    _write(folder / "in" / "a.jsonl", range(20))
+    (folder / "in" / "a.jsonl").write_bytes(b"".join(histories(range(20))))
     judged = run(folder / "in", folder / "out")
-    _write(folder / "in" / "b.jsonl", range(20, 40))
+    (folder / "in" / "b.jsonl").write_bytes(b"".join(histories(range(20, 40))))
     return judged
 
 

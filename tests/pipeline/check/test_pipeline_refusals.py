@@ -6,17 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from support.pipeline.refused import refused
 from wheelproof_spec.cli import main
 from wheelproof_spec.verdicts import ExitCode
-
-
-def _refused(
-    capsys: pytest.CaptureFixture[str], code: ExitCode, sentence: str, *words: object
-) -> None:
-    assert main(["pipeline", *map(str, words)]) == code
-    printed = capsys.readouterr().err
-    assert sentence in printed
-    assert len(printed.splitlines()) == 1
 
 
 @pytest.fixture
@@ -38,10 +30,10 @@ def test_inputs_that_are_none(capsys: pytest.CaptureFixture[str], tmp_path: Path
         (empty, "has no file"),
     ):
         words = ("check", "--input", path, "--output", output)
-        _refused(capsys, ExitCode.INPUT_REJECTED, sentence, *words)
-    with pytest.raises(SystemExit) as refused:
+        refused(capsys, ExitCode.INPUT_REJECTED, sentence, *words)
+    with pytest.raises(SystemExit) as ended:
         main(["pipeline", "check", "--output", str(output)])
-    assert refused.value.code == ExitCode.USAGE
+    assert ended.value.code == ExitCode.USAGE
     assert "--input" in capsys.readouterr().err
 
 
@@ -51,10 +43,10 @@ def test_outputs_that_are_none(
     file = tmp_path / "file"
     file.write_bytes(b"")
     words = ("check", "--input", source, "--output")
-    _refused(capsys, ExitCode.USAGE, "cannot be written", *words, file)
-    _refused(capsys, ExitCode.USAGE, "inside of the input", *words, source / "out")
+    refused(capsys, ExitCode.USAGE, "cannot be written", *words, file)
+    refused(capsys, ExitCode.USAGE, "inside of the input", *words, source / "out")
     report = ("report", "--output", tmp_path / "none")
-    _refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *report)
+    refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *report)
 
 
 def test_an_output_that_is_in_use(
@@ -65,7 +57,7 @@ def test_an_output_that_is_in_use(
     with (output / ".lock").open("wb") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         words = ("check", "--input", source, "--output", output)
-        _refused(capsys, ExitCode.USAGE, "is in use", *words)
+        refused(capsys, ExitCode.USAGE, "is in use", *words)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +81,11 @@ def test_a_manifest_of_another_version(
     output.mkdir()
     text = "{" if manifest is None else json.dumps(manifest)
     (output / "manifest.json").write_text(text, encoding="utf-8")
-    _refused(capsys, code, sentence, "check", "--input", source, "--output", output)
+    refused(capsys, code, sentence, "check", "--input", source, "--output", output)
 
 
 def test_a_master_that_is_none(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
 ) -> None:
     words = ("check", "--input", source, "--output", tmp_path / "out", "--master", "nonsense")
-    _refused(capsys, ExitCode.USAGE, "is no master", *words)
+    refused(capsys, ExitCode.USAGE, "is no master", *words)

@@ -2,14 +2,12 @@
 
 import json
 import sys
-from collections import Counter
 from pathlib import Path
 
-import pyarrow.parquet as parquet
 import pytest
 from pyspark.sql import SparkSession
 
-from support.pipeline.recorded_fleet import check
+from support.pipeline.recorded_fleet import check, shown, shown_by_check
 from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.base.options import Workers
 from wheelproof_spark.check.job import CheckJob
@@ -18,11 +16,11 @@ from wheelproof_spark.demo.job import DemoJob, DemoResult, demo
 from wheelproof_spark.demo.plan import demo_plan
 from wheelproof_spark.demo.programs import run_programs
 from wheelproof_spark.demo.recording import BUG, record_known_bug
+from wheelproof_spark.tables.rows import read_rows
 from wheelproof_spec.check.checkers import CheckOptions
 from wheelproof_spec.errors import MissingToolError, UsageError
 from wheelproof_spec.verdicts import Verdict
 
-_SHOWN = ("verdict", "events", "good_prefix", "rule", "place_index", "place_line", "notes")
 _FEW_RUNS = 60
 
 
@@ -57,17 +55,8 @@ def test_kafkas_runs_get_the_verdicts_of_check(demonstrated: DemoResult, tmp_pat
     manifest = run_pipeline(
         CheckJob(input=source, output=output, options=CheckOptions(), workers=Workers(partitions=2))
     )
-    found: Counter[str] = Counter()
-    for row in parquet.read_table(str(output / manifest.tables["verdicts"])).to_pylist():
-        found[json.dumps([row["run"], *(row[name] for name in _SHOWN)])] += 1
-    expected: Counter[str] = Counter()
-    for path in source.iterdir():
-        for one in check(path).verdicts:
-            place = (None, None) if one.place is None else (one.place.index, one.place.line)
-            rule = None if one.violation is None else one.violation.rule
-            shown = (one.run, one.verdict.value, one.events, one.good_prefix, rule)
-            expected[json.dumps([*shown, *place, list(one.notes)])] += 1
-    assert found == expected
+    rows = read_rows(output / manifest.tables["verdicts"])
+    assert shown(rows) == shown_by_check(source.iterdir())
     assert manifest.counts.failed > 4
     assert manifest.counts.passed >= manifest.counts.runs // 2
 

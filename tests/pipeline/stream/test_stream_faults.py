@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from support.pipeline.pipeline_tables import Judged, committed, rows_of
-from support.pipeline.recorded_fleet import chance_lines
+from support.pipeline.recorded_fleet import histories
 from support.pipeline.started_program import await_end, started
 from support.pipeline.streamed_folder import StreamedFolder, adds_up, open_runs
 from wheelproof_spark.tables.manifest import save
@@ -22,21 +22,17 @@ pytestmark = pytest.mark.slow
 _ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1"}
 
 
-def _lines(seeds: range) -> list[bytes]:
-    return [line for seed in seeds for line in chance_lines(seed, f"h{seed}")]
-
-
 @pytest.fixture(scope="module")
 def first(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judged:
     """Return an output of one batch with open runs; files have arrived since that end them."""
     del spark
     place = tmp_path_factory.mktemp("first")
     folder = StreamedFolder(place / "in", place / "out")
-    lines = _lines(range(9))
+    lines = histories(range(9))
     folder.arrive(lines[::2])
     judged = folder.judge()
     folder.arrive(lines[1::2])
-    folder.arrive([*_lines(range(9, 12)), b"{"])
+    folder.arrive([*histories(range(9, 12)), b"{"])
     return judged
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.pipeline.refused import refused
 from wheelproof_spark.stream.store import SCHEMA
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
 from wheelproof_spec.check.checkers import MAX_STATES
@@ -35,11 +36,7 @@ def _refused(
     output: Path,
     *more: str,
 ) -> None:
-    words = ["pipeline", "stream", "--input", str(source), "--output", str(output), *more]
-    assert main(words) == code
-    printed = capsys.readouterr().err
-    assert sentence in printed
-    assert len(printed.splitlines()) == 1
+    refused(capsys, code, sentence, "stream", "--input", source, "--output", output, *more)
 
 
 def _manifest(source: Path, schema: str = SCHEMA) -> Manifest:

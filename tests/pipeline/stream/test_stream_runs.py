@@ -29,17 +29,13 @@ def folder(spark: SparkSession, tmp_path: Path) -> StreamedFolder:
     return StreamedFolder(tmp_path / "in", tmp_path / "out")
 
 
-def _history(seed: int, name: str) -> list[bytes]:
-    return list(chance_lines(seed, name))
-
-
 def _scattered(chance: random.Random) -> Iterator[bytes]:
     """Yield files whose lines belong to runs that begin and end at any time."""
     lines = [
         (begin + chance.random() * 4, line)
         for number in range(60)
         for begin in [chance.randrange(_FILES - 4)]
-        for line in _history(number, f"h{number}")
+        for line in chance_lines(number, f"h{number}")
     ]
     lines += [(chance.random() * 4, line) for line in trace_lines("t")]
     lines += [(chance.random() * 4, line) for line in trace_lines("u", numbered=False)]
@@ -62,8 +58,8 @@ def test_any_order_has_the_verdicts_of_check(folder: StreamedFolder, tmp_path: P
         folder.arrive(path.read_bytes())
     record_known_bug(tmp_path / "bug", 2)
     folder.arrive((tmp_path / "bug").read_bytes())
-    cut_off, torn = _history(4, "cut off"), _history(3, "torn")
-    folder.arrive([*cut_off[:5], *_history(7, "gap")[:3], *_history(7, "gap")[4:]])
+    cut_off, torn = chance_lines(4, "cut off"), chance_lines(3, "torn")
+    folder.arrive([*cut_off[:5], *chance_lines(7, "gap")[:3], *chance_lines(7, "gap")[4:]])
     folder.arrive([torn[0].replace(b"machine", b"\xff"), *torn[1:], b"{"])
     streamed = folder.judge(late=10, closing=True, files=12, split_bytes=2_000)
     assert len(streamed.manifest.batches) == 3
@@ -76,8 +72,8 @@ def test_any_order_has_the_verdicts_of_check(folder: StreamedFolder, tmp_path: P
 
 
 def test_runs_are_judged_when_they_end(folder: StreamedFolder) -> None:
-    whole, halves, gap = _history(2, "whole"), _history(1, "halves"), _history(3, "gap")
-    hidden, endless = _history(9, "hidden"), _history(4, "endless")
+    whole, halves, gap = chance_lines(2, "whole"), chance_lines(1, "halves"), chance_lines(3, "gap")
+    hidden, endless = chance_lines(9, "hidden"), chance_lines(4, "endless")
     folder.arrive([*whole, *reversed(halves[4:]), *gap[:2], *gap[3:], *endless[:5]])
     # As many lines as the run has, but one of them twice.
     folder.arrive([*hidden[:2], *hidden[3:], hidden[1]])
@@ -95,7 +91,7 @@ def test_runs_are_judged_when_they_end(folder: StreamedFolder) -> None:
     assert (second.manifest.counts.late, second.manifest.counts.duplicates) == (1, 1)
 
     # A name is free for another file that has a header; without one it is that of the last run.
-    folder.arrive([*_history(6, "gap")])
+    folder.arrive([*chance_lines(6, "gap")])
     folder.arrive([gap[2]])
     third = folder.judge(idle=2)
     assert [row["batch"] for row in third.table("runs") if row["run"] == "gap"] == [2, 3]
@@ -104,12 +100,12 @@ def test_runs_are_judged_when_they_end(folder: StreamedFolder) -> None:
 
     # Names are forgotten: a line that comes now has no header.
     folder.arrive(b"{}\n")
-    folder.arrive([halves[-1], *_history(8, "more")])
+    folder.arrive([halves[-1], *chance_lines(8, "more")])
     folder.judge(files=1)
     # Neither is an empty file a batch, nor is a file another one by way of a circle of links.
     folder.arrive(b"")
     folder.judge()
-    folder.arrive(_history(5, "last"))
+    folder.arrive(chance_lines(5, "last"))
     (folder.source / "loop").symlink_to(folder.source)
     fourth = folder.judge()
     assert [one.files for one in fourth.manifest.batches] == [2, 1, 2, 1, 1, 1]

@@ -30,7 +30,7 @@ _OTHER_SEED = 7
 
 def run_of(name: str, seed: int = _SEED) -> list[bytes]:
     """Return the lines of a history."""
-    return list(chance_lines(seed, name))
+    return chance_lines(seed, name)
 
 
 def write_fleet(folder: Path) -> Path:

@@ -2,7 +2,8 @@
 
 import json
 import random
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from wheelproof.producer import BufferPool
@@ -59,7 +60,12 @@ def _use_pool(pool: BufferPool, chance: random.Random) -> None:
     pool.close()
 
 
-def chance_lines(seed: int, name: str) -> tuple[bytes, ...]:
+def histories(seeds: Iterable[int]) -> list[bytes]:
+    """Return the lines of histories made by chance: `h0` from seed 0, and so on."""
+    return [line for seed in seeds for line in chance_lines(seed, f"h{seed}")]
+
+
+def chance_lines(seed: int, name: str) -> list[bytes]:
     """Return the lines of a history of a timer or a pool; about one in three breaks a rule."""
     chance = random.Random(seed)
     ops = list(_timer_ops(chance) if seed % 2 else _pool_ops(chance))
@@ -79,7 +85,7 @@ def chance_lines(seed: int, name: str) -> tuple[bytes, ...]:
         for index, (process, kind, f, value) in enumerate(ops)
     ]
     lines: list[Mapping[str, object]] = [header, *body, end]
-    return tuple(_line(one) for one in lines)
+    return [_line(line) for line in lines]
 
 
 _Op = tuple[str, str, str, dict[str, object]]
@@ -160,3 +166,28 @@ def _line(value: Mapping[str, object]) -> bytes:
 def check(path: Path) -> FileResult:
     """Judge a file as `wheelproof check` does."""
     return Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
+
+
+_SHOWN = (
+    *("format", "run", "verdict", "events", "good_prefix", "rule"),
+    *("place_file", "place_line", "place_index", "notes"),
+)
+
+
+def shown(verdicts: Iterable[Mapping[str, object]]) -> Counter[str]:
+    """Return rows of the table of verdicts as far as they say what `wheelproof check` says."""
+    return Counter(json.dumps([row[name] for name in _SHOWN]) for row in verdicts)
+
+
+def shown_by_check(paths: Iterable[Path]) -> Counter[str]:
+    """Return the same for files that `wheelproof check` judges."""
+    found: Counter[str] = Counter()
+    for path in paths:
+        for run in check(path).verdicts:
+            rule = None if run.violation is None else run.violation.rule
+            place: list[object] = [None, None, None]
+            if run.place is not None:
+                place = [path.name, run.place.line, run.place.index]
+            judged = (run.format, run.run, run.verdict.value, run.events, run.good_prefix, rule)
+            found[json.dumps([*judged, *place, list(run.notes)])] += 1
+    return found
