@@ -25,7 +25,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
 from pyspark.sql import DataFrame, SparkSession
 
 from machine import this_machine
@@ -38,7 +37,7 @@ from wheelproof_spark.check.gold import TABLES
 from wheelproof_spark.check.inputs import plan
 from wheelproof_spark.check.job import CheckJob, check
 from wheelproof_spark.tables.manifest import Manifest, load
-from wheelproof_spark.tables.rows import collected
+from wheelproof_spark.tables.rows import collected, read_rows
 from wheelproof_spec.check.checkers import MAX_STATES, CheckOptions, open_run
 from wheelproof_spec.check.routing import Router
 from wheelproof_spec.reports import write_json
@@ -140,7 +139,7 @@ def _stages(
 ) -> tuple[Speed, Speed, Speed]:
     work = plan(source, Manifest(profile=None, max_states=MAX_STATES), 1)
     cores = spark.sparkContext.defaultParallelism
-    partitions = max(sum(one.size for one in work.files) // (64 << 20), 2 * cores)
+    partitions = max(sum(file.size for file in work.files) // (64 << 20), 2 * cores)
 
     def ordered(most: int | None = None) -> DataFrame:
         parsed = bronze.parsed(spark, work.splits[:most], work.split_bytes).where("kind = 'good'")
@@ -211,9 +210,9 @@ def against_check(figures: Figures, folder: Path, events: int, seed: int, master
     def judge() -> None:
         for path in sorted(source.iterdir()):
             result = Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
-            for one in result.verdicts:
-                rule = None if one.violation is None else one.violation.rule
-                expected.add((one.run, one.verdict.value, one.events, one.good_prefix, rule))
+            for run in result.verdicts:
+                rule = None if run.violation is None else run.violation.rule
+                expected.add((run.run, run.verdict.value, run.events, run.good_prefix, rule))
 
     figures.timed("wheelproof check, one process", lines, judge)
     with spark_session(master):
@@ -260,7 +259,7 @@ def _manifest(output: Path) -> Manifest:
 
 
 def _rows(output: Path, table: str) -> list[dict[str, object]]:
-    return parquet.read_table(str(output / _manifest(output).tables[table])).to_pylist()
+    return read_rows(output / _manifest(output).tables[table])
 
 
 def _digest(output: Path) -> str:
@@ -293,8 +292,8 @@ def main(arguments: Sequence[str]) -> int:
             "machine": asdict(machine),
             "events": events,
             "seed": seed,
-            "speeds": [asdict(one) for one in figures.speeds],
-            "goals": [asdict(one) for one in figures.goals],
+            "speeds": [asdict(speed) for speed in figures.speeds],
+            "goals": [asdict(goal) for goal in figures.goals],
         }
         write_json(options.json, document)
     return 0

@@ -10,6 +10,7 @@ from pyspark.sql.functions import lit, struct, to_json
 from pyspark.sql.types import StringType, StructType
 
 from wheelproof_spark.check.gold import OF_RUNS, account, verdicts, violations
+from wheelproof_spark.tables.documents import record_of
 from wheelproof_spark.tables.manifest import Judged
 from wheelproof_spark.tables.rows import Row, collected, read_rows, union, whole_number, write_rows
 
@@ -35,16 +36,7 @@ class NewRuns:
         )
         for name, row in collected(together, tuple[str, str]):
             self._rows[name].append(cast("dict[str, object]", json.loads(row)))
-        self.judged = [
-            Judged(
-                verdict=str(row["verdict"]),
-                runs=whole_number(row["runs"]),
-                lines=whole_number(row["lines"]),
-                duplicates=whole_number(row["duplicates"]),
-                missing=whole_number(row["missing"]),
-            )
-            for row in self._rows[_ACCOUNT]
-        ]
+        self.judged = [record_of(Judged, row) for row in self._rows[_ACCOUNT]]
 
     def __len__(self) -> int:
         """Return how many runs there are."""

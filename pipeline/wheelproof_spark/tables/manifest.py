@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.tables.documents import load_document
@@ -36,7 +35,8 @@ class FileEntry:
     quarantined: int = 0
 
 
-class Judged(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Judged:
     """The runs that have one verdict: how many, how many lines, and what these lines lack."""
 
     verdict: str

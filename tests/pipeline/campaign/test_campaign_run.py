@@ -48,7 +48,9 @@ def _rows(output: Path) -> list[str]:
 
 
 def _failures(manifest: CampaignManifest) -> set[tuple[str, str, int, int]]:
-    return {(one.target, one.rule, one.seed, one.seeds) for one in manifest.failures}
+    return {
+        (failure.target, failure.rule, failure.seed, failure.seeds) for failure in manifest.failures
+    }
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +71,7 @@ def test_the_counts_add_up(output: Path) -> None:
     manifest = _manifest(output)
     counts = manifest.counts()
     assert (counts.seeds, counts.done, counts.failed_to_run) == (_SEEDS, _SEEDS, 0)
-    assert len(_rows(output)) == _SEEDS == sum(one.seeds for one in manifest.waves)
+    assert len(_rows(output)) == _SEEDS == sum(wave.seeds for wave in manifest.waves)
     assert not manifest.targets[_TARGETS[0]].failed
     assert manifest.targets[_TARGETS[0]].calls["advance"] > 0
     assert {name for name, entry in manifest.targets.items() if entry.failed} == {*_TARGETS[1:]}
@@ -123,7 +125,7 @@ def test_what_cannot_be_run_is_counted_and_tried_again(
     manifest = run_campaign(job, said.append)
     counts = manifest.counts()
     assert (counts.seeds, counts.done, counts.failed_to_run) == (6, 6, 0)
-    assert [one.seeds for one in manifest.waves] == [6, 6]
+    assert [wave.seeds for wave in manifest.waves] == [6, 6]
 
 
 def test_a_killed_campaign_loses_nothing_and_does_nothing_twice(

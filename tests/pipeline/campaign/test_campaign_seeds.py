@@ -35,15 +35,15 @@ def test_what_is_no_range_is_refused(text: str) -> None:
 
 def test_targets_have_names() -> None:
     targets = selected_targets(["*"], [])
-    assert [find_target(one.name) for one in targets] == list(targets)
+    assert [find_target(target.name) for target in targets] == list(targets)
     usual = selected_targets([], [])
-    assert all(one.repeats for one in usual)
-    assert {f"fuzz/{name}/none" for name in MACHINES} <= {one.name for one in usual}
-    assert not any("bug" in one.name for one in usual)
+    assert all(target.repeats for target in usual)
+    assert {f"fuzz/{name}/none" for name in MACHINES} <= {target.name for target in usual}
+    assert not any("bug" in target.name for target in usual)
 
 
 def test_a_known_bug_stands_for_the_targets_that_find_it() -> None:
-    names = [one.name for one in targets_of_bug("test-then-submit")]
+    names = [target.name for target in targets_of_bug("test-then-submit")]
     assert names == ["fuzz/timer/none/test-then-submit", "explore/bug/test-then-submit"]
     with pytest.raises(UsageError, match="no known bug"):
         selected_targets([], ["no-such-bug"])

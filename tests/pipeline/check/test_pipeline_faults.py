@@ -62,10 +62,10 @@ def _goes_on_from(first: Judged, output: Path, expected: Judged, batch: int = 2)
     assert rows_of(last_good) == rows_of(first)
     judged = run(first.input, output)
     judged.adds_up()
-    assert [one.number for one in judged.manifest.batches] == [1, batch]
+    assert [done.number for done in judged.manifest.batches] == [1, batch]
     assert rows_of(judged, without=("scope",)) == rows_of(expected, without=("scope",))
     for layer in ("bronze", "silver", "gold"):
-        folders = sorted(one.name for one in (output / layer).iterdir())
+        folders = sorted(folder.name for folder in (output / layer).iterdir())
         assert folders == ["000001", f"{batch:06}"]
 
 

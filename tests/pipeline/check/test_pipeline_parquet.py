@@ -34,7 +34,7 @@ def test_a_row_is_a_line(tmp_path: Path, kind: pa.DataType) -> None:
 def test_rows_that_are_no_lines_are_named(tmp_path: Path) -> None:
     rows = [b"good", None, b"two\nlines", b"x" * (LINE_LIMIT + 1), b""]
     found = _read(_write(tmp_path / "a.parquet", rows, pa.binary()))
-    assert [one.problem for one in found] == [
+    assert [line.problem for line in found] == [
         None,
         "is null",
         "has a line end inside",

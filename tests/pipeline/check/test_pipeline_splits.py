@@ -48,10 +48,12 @@ def test_splits_share_the_lines(tmp_path: Path, seed: int) -> None:
     whole = _read(path)
     for size in (1, 2, 3, 7, 50):
         assert _read(path, *range(size, len(content), size)) == whole
-    assert [one.raw for one in whole if one.problem is None] == content.split(b"\n")[:-1]
-    for one in whole:
-        assert content[one.offset : one.offset + len(one.raw)] == one.raw
-    assert [one for one in whole if one.problem] == ([] if content.endswith(b"\n") else whole[-1:])
+    assert [line.raw for line in whole if line.problem is None] == content.split(b"\n")[:-1]
+    for line in whole:
+        assert content[line.offset : line.offset + len(line.raw)] == line.raw
+    assert [line for line in whole if line.problem] == (
+        [] if content.endswith(b"\n") else whole[-1:]
+    )
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, ZstdCompressor().compress], ids=["gzip", "zstd"])
@@ -59,7 +61,7 @@ def test_packed_files_are_read_as_a_whole(tmp_path: Path, pack: Callable[[bytes]
     content = _content(random.Random(1)) + b"\n"
     two_frames = pack(content) + pack(content)
     lines = _read(_file(tmp_path, two_frames))
-    assert [one.raw for one in lines] == (content + content).split(b"\n")[:-1]
+    assert [line.raw for line in lines] == (content + content).split(b"\n")[:-1]
     assert lines[-1].offset == 2 * len(content) - len(lines[-1].raw) - 1
 
 
@@ -74,7 +76,7 @@ def test_a_packed_file_that_is_cut_off_says_so(
         lines = _read(_file(tmp_path, packed[:cut]))
         assert lines[-1].problem is not None
         assert "cannot be unpacked" in lines[-1].problem
-        good = [one.raw for one in lines if one.problem is None]
+        good = [line.raw for line in lines if line.problem is None]
         assert content.split(b"\n")[: len(good)] == good
 
 

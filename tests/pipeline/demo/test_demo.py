@@ -36,8 +36,8 @@ def demonstrated(
 
 @pytest.mark.slow
 def test_everybody_gets_the_verdicts_that_have_to_be(demonstrated: DemoResult) -> None:
-    assert {one.verdict for one in demonstrated.results} == {Verdict.PASS}
-    names = " ".join(one.name for one in demonstrated.results)
+    assert {result.verdict for result in demonstrated.results} == {Verdict.PASS}
+    names = " ".join(result.name for result in demonstrated.results)
     for subject in ("kafka-clients", "reference: timer, trace", f"{BUG.id}: timer"):
         assert subject in names
     assert demonstrated.manifest.counts.failed == _FEW_RUNS // 10
@@ -110,7 +110,7 @@ def test_every_run_of_the_known_bug_fails(tmp_path: Path) -> None:
     path = tmp_path / "bug.jsonl"
     record_known_bug(str(path), 30, 4)
     verdicts = check(path).verdicts
-    assert [one.verdict for one in verdicts] == [Verdict.FAIL] * 30
+    assert [run.verdict for run in verdicts] == [Verdict.FAIL] * 30
 
 
 def test_without_the_adapter_it_goes_on_but_not_in_ci(
@@ -120,7 +120,7 @@ def test_without_the_adapter_it_goes_on_but_not_in_ci(
     monkeypatch.delenv("CI", raising=False)
     plan = demo_plan(tmp_path, 100, 1)
     assert "has not been built" in plan.left_out
-    assert not any("kafka" in one.what for one in plan.recordings)
+    assert not any("kafka" in recording.what for recording in plan.recordings)
     monkeypatch.setenv("CI", "true")
     with pytest.raises(MissingToolError):
         demo_plan(tmp_path, 100, 1)

@@ -73,7 +73,7 @@ def test_a_driver_that_is_killed_is_as_one_that_never_was(
         judged = folder.judge()
     assert rows_of(judged) == rows_of(expected)
     assert judged.manifest.counts == expected.manifest.counts
-    assert [one.number for one in judged.manifest.batches] == [1, 2]
+    assert [batch.number for batch in judged.manifest.batches] == [1, 2]
 
 
 def test_ctrl_c_ends_with_the_batch(
@@ -122,7 +122,7 @@ def test_ctrl_c_twice_ends_at_once(
 def test_a_checkpoint_that_does_not_fit_changes_nothing(
     folder: StreamedFolder, first: Judged, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = [str(one) for one in _words(folder, "--available-now")]
+    words = [str(word) for word in _words(folder, "--available-now")]
     offsets = folder.output / "checkpoint" / "offsets" / "0"
     whole = offsets.read_text(encoding="utf-8")
     offsets.with_name(".0.crc").unlink()

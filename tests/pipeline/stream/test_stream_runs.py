@@ -108,7 +108,7 @@ def test_runs_are_judged_when_they_end(folder: StreamedFolder) -> None:
     folder.arrive(chance_lines(5, "last"))
     (folder.source / "loop").symlink_to(folder.source)
     fourth = folder.judge()
-    assert [one.files for one in fourth.manifest.batches] == [2, 1, 2, 1, 1, 1]
+    assert [batch.files for batch in fourth.manifest.batches] == [2, 1, 2, 1, 1, 1]
     assert [row["problem"] for row in fourth.table("runs") if row["run"] == "halves"] == [
         None,
         "has no header",

@@ -28,7 +28,7 @@ class Judged:
 
     def quarantined(self) -> dict[str, list[str]]:
         """Return the reasons by the paths of files."""
-        names = {one.id: one.path for one in self.manifest.files}
+        names = {file.id: file.path for file in self.manifest.files}
         reasons: dict[str, list[str]] = {}
         for folder in sorted((self.output / "bronze").glob("*/kind=quarantined")):
             for row in read_rows(folder):
