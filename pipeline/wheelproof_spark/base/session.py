@@ -39,9 +39,9 @@ _SETTINGS = {
 def spark_session(
     master: str = LOCAL, *, progress: bool = False, settings: Mapping[str, str] | None = None
 ) -> Generator[SparkSession]:
-    """Yield a session, and stop it; one that is there already is used, and left running.
+    """Yield a session and stop it afterwards; a session that runs already is used, and runs on.
 
-    Raises MissingToolError without a Java that will do, UsageError for a master that is none,
+    Raises MissingToolError without a Java that will do, UsageError for a text that names no master,
     PipelineError if it does not start.
     """
     if not master.startswith(_SCHEMES):
@@ -91,7 +91,7 @@ def _start(master: str, *, progress: bool, settings: Mapping[str, str]) -> Spark
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
-    """Tell whether to log it: what py4j logs it raises too, with Ctrl-C as an error among it."""
+    """Leave out what py4j logs: it raises each of these errors too, and logs Ctrl-C as one."""
     return Path(record.pathname).parent.name != "py4j"
 
 

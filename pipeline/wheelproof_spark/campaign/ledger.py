@@ -75,7 +75,7 @@ class SeedCounts:
 
 @dataclass(slots=True, kw_only=True)
 class CampaignManifest:
-    """Everything that is committed; `meaning` says what makes a seed mean what it does."""
+    """Everything that is committed; `meaning` has the versions that decide what a seed does."""
 
     meaning: dict[str, str]
     targets: dict[str, TargetEntry] = field(default_factory=dict[str, TargetEntry])

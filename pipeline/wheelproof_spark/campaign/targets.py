@@ -131,7 +131,7 @@ def selected_targets(patterns: Sequence[str], bugs: Sequence[str]) -> tuple[Targ
     """Return the targets that patterns name (`fuzz/*`), and those that find the known bugs.
 
     A program of one's own is `explore/module:attribute`. Without patterns and bugs, the usual
-    targets. Raises UsageError for what names nothing.
+    targets. Raises UsageError for a pattern without a target.
     """
     if not patterns and not bugs:
         return usual_targets()

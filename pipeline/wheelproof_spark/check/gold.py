@@ -93,7 +93,7 @@ def write_gold(runs: DataFrame, files: DataFrame, folder: Path) -> dict[str, Pat
 
 
 def _with_paths(runs: DataFrame, files: DataFrame) -> DataFrame:
-    """Replace the numbers of files by their paths: a file's number is nobody's business."""
+    """Replace the numbers of files by their paths: the numbers mean nothing to a reader."""
     for column in ("scope", "place_file"):
         named = files.select(col("id").alias(column), col("path").alias(f"{column}_path"))
         runs = runs.join(named, column, "left").drop(column)

@@ -1,4 +1,4 @@
-"""Which files of the input are new, have grown, have changed or are gone; and who reads what."""
+"""Compares the input with the manifest: files are new, grown, changed or gone; plans who reads."""
 
 import hashlib
 import stat
@@ -39,7 +39,7 @@ class Plan:
 def input_files(folder: Path) -> list[Path]:
     """Return the files of the folder and those below it; hidden ones are left out.
 
-    What is there and cannot be read is among them, so that it is said and counted.
+    Files that cannot be read are included: each becomes a quarantined line with the reason.
 
     Raises InputRejectedError if there is no such folder or no file in it.
     """
@@ -135,7 +135,7 @@ def _walk(folder: Path, seen: set[Path]) -> Iterator[Path]:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """Return size and time of change; zeros for what is no file, which is read as one line."""
+    """Return size and time of change; zeros for anything else, which is read as one bad line."""
     try:
         status = path.stat()
     except OSError:

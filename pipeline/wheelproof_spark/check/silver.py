@@ -19,14 +19,14 @@ _ORDER = [*_KEY, "rank", "seq", "thread", "file_id", "start", "line"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """What is new: the runs, by file, of which lines came or went, and the verdicts until now."""
+    """What has changed: runs, by file, that gained or lost lines; the verdicts until now."""
 
     pairs: DataFrame
     verdicts: DataFrame
 
 
 def several_headers(good: DataFrame) -> DataFrame:
-    """Return the names under which several files have runs: each file's is a run of its own."""
+    """Return the names that several files have runs of; each of these files has its own run."""
     headers = good.where(col("rank") == 0).select(*_PAIR).distinct()
     return headers.groupBy(*_NAME).count().where("count > 1").select(*_NAME)
 

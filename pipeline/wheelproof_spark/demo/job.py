@@ -40,7 +40,7 @@ class DemoJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoResult:
-    """Whether each implementation got the verdicts that it has to; where the page is."""
+    """Whether each implementation got the expected verdicts; where the page is."""
 
     results: tuple[CheckResult, ...]
     manifest: Manifest
@@ -147,13 +147,13 @@ def _subject(row: Row) -> CheckResult:
     faulty = row["version"] == BUG.id
     expected = Verdict.FAIL if faulty else Verdict.PASS
     told = ", ".join(f"{row[verdict]:,} {verdict}" for verdict in Verdict if row[verdict])
-    as_it_has_to_be = row[expected] == row["runs"]
+    as_expected = row[expected] == row["runs"]
     return CheckResult(
         name=f"{row['implementation']} {row['version']}: {row['component']}, {row['format']}",
         group="pipeline",
-        verdict=Verdict.PASS if as_it_has_to_be else Verdict.FAIL,
+        verdict=Verdict.PASS if as_expected else Verdict.FAIL,
         seconds=0.0,
         summary=f"{told}, as it has to be"
-        if as_it_has_to_be
+        if as_expected
         else f"{told}, where every run has to {'fail' if faulty else 'pass'}",
     )

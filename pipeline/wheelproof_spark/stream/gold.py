@@ -1,4 +1,4 @@
-"""The gold tables of a stream: verdicts are added to, counts are summed up."""
+"""The gold tables of a stream: new verdicts are appended, counts are added up."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence

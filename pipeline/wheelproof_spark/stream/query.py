@@ -1,4 +1,4 @@
-"""Structured Streaming: says which files are new, and keeps in its checkpoint which are not.
+"""Structured Streaming: finds new files, and its checkpoint remembers those it has seen.
 
 Spark reads no file here. Its own readers take a file as a whole into memory, or lose lines that
 are too long or no UTF-8; what is new is read as `pipeline check` reads it.
