@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import SparkSession
 from zstandard import ZstdCompressor
 
-from support.pipeline.pipeline_tables import Judged, run
+from support.pipeline.pipeline_tables import Judged, rows_of, run
 from support.pipeline.recorded_fleet import (
     RUNS_A_FILE,
     chance_lines,
@@ -87,13 +87,9 @@ def test_nothing_new_is_nothing_to_do(fleet: Judged) -> None:
     assert (fleet.output / "manifest.json").read_bytes() == before
 
 
-def _comparable(judged: Judged) -> list[str]:
+def _comparable(judged: Judged) -> dict[str, list[str]]:
     left_out = ("place_file", "place_line", "scope")
-    rows = judged.table("verdicts") + judged.table("summary") + judged.table("coverage")
-    return sorted(
-        json.dumps({name: value for name, value in row.items() if name not in left_out})
-        for row in rows
-    )
+    return rows_of(judged, ("verdicts", "summary", "coverage"), without=left_out)
 
 
 def test_partitions_and_order_change_nothing(fleet: Judged, tmp_path: Path) -> None:

@@ -17,10 +17,10 @@ from zstandard import ZstdCompressor
 
 from support.pipeline.pipeline_tables import Judged, committed
 from support.pipeline.recorded_fleet import chance_lines, trace_lines
+from wheelproof_spark.check.gold import TABLES
 from wheelproof_spec.traces.line_parser import LINE_LIMIT
 
 GOLDEN = Path(__file__).with_name("golden_tables.json")
-TABLES = ("verdicts", "violations", "summary", "clauses", "coverage", "steps", "histograms")
 _VECTORS = Path(__file__).resolve().parents[3] / "vectors" / "timer-corners.jsonl"
 _GIB = 1 << 30
 _SEED = 5

@@ -1,6 +1,7 @@
 """What was judged: an input, its output, and the tables that the manifest names."""
 
 import json
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -73,14 +74,14 @@ def committed(source: Path, output: Path) -> Judged:
     return Judged(source, output, manifest)
 
 
-def rows_of(judged: Judged, *, without: tuple[str, ...] = ()) -> dict[str, list[str]]:
-    """Return the rows of all tables in an order of their own, without some columns."""
+def rows_of(
+    judged: Judged, names: Iterable[str] | None = None, *, without: Sequence[str] = ()
+) -> dict[str, list[str]]:
+    """Return the rows of tables, or of all, in an order of their own, without some columns."""
     return {
         name: sorted(
-            json.dumps(
-                {key: value for key, value in row.items() if key not in without}, default=str
-            )
+            json.dumps({key: row[key] for key in row if key not in without}, default=str)
             for row in judged.table(name)
         )
-        for name in judged.manifest.tables
+        for name in names or judged.manifest.tables
     }

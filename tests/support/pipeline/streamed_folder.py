@@ -1,8 +1,7 @@
 """A folder that files arrive in, and what the stream has made of it."""
 
-import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +14,6 @@ from wheelproof_spark.stream.state import Patience
 from wheelproof_spark.stream.stop import Stop
 from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spec.check.checkers import CheckOptions
-
-GOLD = ("verdicts", "violations", "summary", "clauses", "coverage", "histograms")
 
 
 @dataclass(slots=True)
@@ -92,18 +89,6 @@ def verdicts(judged: Judged, batch: int | None = None) -> dict[str, tuple[object
     found = {str(row["run"]): (row["verdict"], row["problem"]) for row in rows}
     assert len(found) == len(rows)
     return found
-
-
-def comparable(judged: Judged, names: Sequence[str] = GOLD) -> dict[str, list[str]]:
-    """Return tables as they are whenever runs were judged."""
-    left_out = ("batch", "scope")
-    return {
-        name: sorted(
-            json.dumps({key: one for key, one in row.items() if key not in left_out})
-            for row in judged.table(name)
-        )
-        for name in names
-    }
 
 
 def _waiting(judged: Judged) -> Table:
