@@ -59,7 +59,7 @@ def netty() -> str:
 @pytest.fixture(scope="session")
 def spark() -> "Generator[SparkSession]":
     """Yield the one Spark session of all tests, with two cores."""
-    from wheelproof_spark.session import spark_session
+    from wheelproof_spark.base.session import spark_session
 
     settings = {
         "spark.sql.shuffle.partitions": "2",
