@@ -11,16 +11,13 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 from wheelproof_spec.app.fuzz import check_result
+from wheelproof_spec.app.parts import failing_programs, find_program, machines, passing_programs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.base.known_bug import Finder, find_bug
 from wheelproof_spec.base.verdicts import CheckResult, Verdict
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.bug_table import KNOWN_BUGS
-from wheelproof_spec.components.bugs import find_bug
-from wheelproof_spec.components.failing_programs import failing_programs
-from wheelproof_spec.components.machines import MACHINES
-from wheelproof_spec.components.programs import find_program, passing_programs
+from wheelproof_spec.components import registry
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.result import Exploration
 from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
@@ -73,7 +70,7 @@ def fuzz_target(machine: str, threads: str, bug: str | None = None) -> Target:
             progress=None,
         )
         with drawn_by(PlainDrawing(shrinks=shrinks)):
-            return list(MACHINES[machine].reports(order))
+            return list(machines()[machine].reports(order))
 
     def run(seed: int) -> SeedOutcome:
         found = reports(seed, shrinks=False)
@@ -161,7 +158,7 @@ def find_target(name: str) -> Target:
 
 def targets_of_bug(bug_id: str) -> tuple[Target, ...]:
     """Return the targets that find a known bug; raises UsageError if there is none."""
-    bug = find_bug(KNOWN_BUGS, bug_id)
+    bug = find_bug(registry.bugs(), bug_id)
     threads = [kind for finder in bug.finders for kind in _THREADS_OF_FINDER.get(finder, ())]
     found = [fuzz_target(bug.component, kind, bug.id) for kind in threads]
     program = f"bug/{bug.id}"
@@ -173,19 +170,19 @@ def targets_of_bug(bug_id: str) -> tuple[Target, ...]:
 
 
 def _sound_targets() -> tuple[Target, ...]:
-    machines = [
+    fuzzed = [
         fuzz_target(machine.name, threads)
-        for machine in MACHINES.values()
+        for machine in machines().values()
         for threads in machine.threads
     ]
-    programs = [explore_target(program.name) for program in passing_programs()]
-    return (*machines, *programs)
+    return (*fuzzed, *(explore_target(program.name) for program in passing_programs()))
 
 
 def _faulty_targets() -> tuple[Target, ...]:
+    known = machines()
     fuzzed = [
         fuzz_target(bug.component, threads, bug.id)
-        for bug in KNOWN_BUGS
-        for threads in MACHINES[bug.component].threads
+        for bug in registry.bugs()
+        for threads in known[bug.component].threads
     ]
     return (*fuzzed, *(explore_target(program.name) for program in failing_programs()))

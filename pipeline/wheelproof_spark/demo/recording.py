@@ -12,7 +12,8 @@ from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.history.lines import HistoryHeader
-from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.timer.bug_table import BUGS
 from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TimerSettings
 from wheelproof_spec.components.timer.trace.recorder import tracing
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
@@ -20,7 +21,7 @@ from wheelproof_spec.engines.history.recording.refusals import (
     refusal_of,
 )
 
-BUG = find_bug(TIMER_BUGS, "KAFKA-2226/no-cancelled-test")
+BUG = find_bug(BUGS, "KAFKA-2226/no-cancelled-test")
 """A timer that runs what was cancelled, and says of what has run that it was cancelled."""
 _ROUNDS = 8
 _TICK_MS, _WHEEL_SIZE = 1, 20

@@ -13,9 +13,10 @@ from wheelproof_spark.report.violations import Violation, explained
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.outcome import code_of
 from wheelproof_spark.tables.rows import Row, read_rows, whole_number
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.reports import write_text
-from wheelproof_spec.components.definitions import COMPONENTS
+from wheelproof_spec.components.registry import COMPONENTS, definition_of
 
 MOST_VIOLATIONS = 500
 _WIDTH = 420
@@ -119,10 +120,10 @@ def _graphs(rows: Iterable[Row]) -> list[StepGraph]:
 
 def _actions(row: Row) -> list[str]:
     """Return all that the specification of a subject has: actions of traces, or calls."""
-    component = COMPONENTS[str(row["component"])]
+    component = definition_of(str(row["component"]))
     if row["format"] == "trace":
         return [action.action for action in component.actions]
-    return [call.f for call in component.calls]
+    return [operation.name for operation in component.operations_on(Wire.RECORDED)]
 
 
 def _counts(rows: Iterable[Row]) -> dict[str, int]:

@@ -128,6 +128,7 @@ def test_what_cannot_be_run_is_counted_and_tried_again(
     assert [wave.seeds for wave in manifest.waves] == [6, 6]
 
 
+@pytest.mark.long
 def test_a_killed_campaign_loses_nothing_and_does_nothing_twice(
     output: Path, tmp_path: Path
 ) -> None:

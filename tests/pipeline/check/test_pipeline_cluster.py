@@ -13,7 +13,7 @@ from support.pipeline.started_program import await_end, members, parent_of, star
 from wheelproof_spark.base.standalone import Cluster, standalone_cluster
 from wheelproof_spec.base.verdicts import ExitCode
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")

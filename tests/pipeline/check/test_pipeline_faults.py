@@ -14,7 +14,7 @@ from support.pipeline.recorded_fleet import histories
 from support.pipeline.started_program import await_end, parent_of, started
 from wheelproof_spec.base.verdicts import ExitCode
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 _ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1"}
 

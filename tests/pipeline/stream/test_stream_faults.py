@@ -17,7 +17,7 @@ from wheelproof_spark.tables.outcome import code_of
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.verdicts import ExitCode
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 _ENVIRONMENT = {"SPARK_LOCAL_IP": "127.0.0.1"}
 

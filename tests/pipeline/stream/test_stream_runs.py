@@ -49,6 +49,7 @@ def _scattered(chance: random.Random) -> Iterator[bytes]:
 
 
 @pytest.mark.long
+@pytest.mark.long
 def test_any_order_has_the_verdicts_of_check(folder: StreamedFolder, tmp_path: Path) -> None:
     chance = random.Random(5)
     for number, content in enumerate(_scattered(chance)):
