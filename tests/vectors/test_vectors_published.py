@@ -18,7 +18,7 @@ from wheelproof_spec.components.timer.vectors.publication import generate
 from wheelproof_spec.engines.tlc.launch import find_toolchain
 from wheelproof_spec.engines.vectors.files import with_hash, write_vectors
 
-_BYTES = 1 << 20
+_BYTES = 5 << 18
 _BAD_TIMER = """
 import replay
 class Timer(replay.Timer):
