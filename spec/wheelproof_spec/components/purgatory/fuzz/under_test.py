@@ -25,8 +25,8 @@ from wheelproof_spec.components.purgatory.fuzz.concurrent import (
 )
 from wheelproof_spec.components.purgatory.reference import AnyPurgatory
 from wheelproof_spec.engines.fuzz.burst import BurstError, await_submitted, run_burst
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 KEYS = ("x", "y")
 CONDITIONS = ("p", "q")
