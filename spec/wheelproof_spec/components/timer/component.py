@@ -1,8 +1,8 @@
 """The timer: what can be asked of it, what it shows, and what it promises."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Close, Reset, Tick
 from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, RECORDED_ALONE, Clause
@@ -63,6 +63,10 @@ class TimerConfig(Config):
             "default) or the first one before it (semantics.md 1.5)"
         ),
     ] = ABSENT
+
+    def with_lateness(self, lateness_ms: int) -> Self:
+        """Return this with a claim of lateness; see `Config.with_lateness`."""
+        return replace(self, lateness_ms=lateness_ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
