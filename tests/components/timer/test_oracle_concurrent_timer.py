@@ -103,7 +103,7 @@ _steps = st.builds(
 
 
 class _Pair:
-    """The oracle and the history judge, told of the same sequential calls; `due_ms` is what really waits."""
+    """The oracle and the history judge, told of the same calls; `due_ms` is what really waits."""
 
     def __init__(self, contract: TimerContract, tick_ms: int) -> None:
         self._contract = contract

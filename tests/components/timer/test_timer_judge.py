@@ -27,9 +27,13 @@ ADD_LATER = Add(task="b", delay_ms=9)
 NOTHING = TimerObservation()
 
 
+def _judge() -> TimerOracle:
+    return TimerOracle(KAFKA.name, Tally())
+
+
 @pytest.mark.parametrize("scenario", timer_scenarios(), ids=lambda scenario: scenario.name)
 def test_the_reference_passes_each_named_case(scenario: Scenario[TimerCall]) -> None:
-    judge, port = TimerOracle(KAFKA.name, Tally()), ReferenceTimerPort()
+    judge, port = _judge(), ReferenceTimerPort()
     for call in scenario.calls:
         assert judge.judge(call, port.perform(call)) is None
 
@@ -72,7 +76,7 @@ def test_the_reference_passes_each_named_case(scenario: Scenario[TimerCall]) -> 
 def test_each_clause_is_named(
     before: list[TimerCall], call: TimerCall, seen: TimerObservation, clause: TimerClause
 ) -> None:
-    judge = TimerOracle(KAFKA.name, Tally())
+    judge = _judge()
     for earlier in (Reset(config=TimerConfig()), *before):
         assert judge.judge(earlier, NOTHING) is None
     violation = judge.judge(call, seen)
@@ -81,21 +85,19 @@ def test_each_clause_is_named(
 
 
 def test_what_is_not_observed_is_not_judged() -> None:
-    judge = TimerOracle(KAFKA.name, Tally())
+    judge = _judge()
     for call in (ADD, Size(), Cancel(task="a"), Cancel(task="a")):
         assert judge.judge(call, NOTHING) is None
 
 
 def test_a_reset_forgets_all() -> None:
-    judge = TimerOracle(KAFKA.name, Tally())
+    judge = _judge()
     for call in (ADD, Reset(config=TimerConfig(start_ms=7)), Advance(to_ms=100)):
         assert judge.judge(call, NOTHING) is None
 
 
 def test_a_refusal_breaks_a_clause_of_its_own() -> None:
-    violation = TimerOracle(KAFKA.name, Tally()).judge_refusal(
-        ADD, RefusedError("IllegalArgument", "no")
-    )
+    violation = _judge().judge_refusal(ADD, RefusedError("IllegalArgument", "no"))
     assert violation.rule == TimerClause.ACCEPTS_ITS_DOMAIN
     assert violation.observed == "IllegalArgument: no"
 
