@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import pytest
 from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
+from wheelproof_spec.components.timer.suite import TimerSuite
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
@@ -42,7 +43,6 @@ from wheelproof_spec.components.replication.oracle import (
 from wheelproof_spec.components.replication.reference import BROKER, BrokerConfig, BrokerUnderTest
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.programs.system_timer import TIMER_BUILDERS, timer_program
-from wheelproof_spec.components.timer.suite import TimerSuite
 from wheelproof_spec.engines.explore.explorer import explore
 
 CallT = TypeVar("CallT", bound=Request)

@@ -14,12 +14,9 @@ from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.history.lines import HistoryHeader
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.components.timer.bug_table import BUGS
-from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TimerSettings
+from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run, TimerConfig
 from wheelproof_spec.components.timer.trace.recorder import tracing
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
-from wheelproof_spec.engines.history.recording.refusals import (
-    refusal_of,
-)
 
 BUG = find_bug(BUGS, "KAFKA-2226/no-cancelled-test")
 """A timer that runs what was cancelled, and says of what has run that it was cancelled."""
@@ -30,12 +27,12 @@ _TICK_MS, _WHEEL_SIZE = 1, 20
 class _Task(TimerTask):
     def __init__(self, name: str, recorder: LoadRecorder) -> None:
         super().__init__(0)
-        self.asked = TaskAsked(task=name)
+        self.name = name
         self._recorder = recorder
 
     def run(self) -> None:
         """Take note of it."""
-        self._recorder.begins("run", self.asked)
+        self._recorder.begins(Run(task=self.name))
 
 
 class _Idle(TimerTask):
@@ -46,11 +43,11 @@ class _Idle(TimerTask):
 def record_known_bug(path: str, runs: int, seed: int) -> None:
     """Record histories of a timer with the known bug: each cancels a task that has run."""
     dice = random.Random(seed)
-    settings = TimerSettings(tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE, runs="later")
+    config = TimerConfig(tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE, runs="later")
     with Path(path).open("wb") as stream:
         for number in range(runs):
             name = f"known-bug-{seed}-{number}"
-            recorder = LoadRecorder(name, refusal_of)
+            recorder = LoadRecorder(name)
             _use_known_bug(recorder, tasks=dice.randrange(1, _ROUNDS))
             header: HistoryHeader[object] = HistoryHeader(
                 schema="wheelproof.history/1",
@@ -58,7 +55,7 @@ def record_known_bug(path: str, runs: int, seed: int) -> None:
                 history=name,
                 component="timer",
                 impl=Implementation(name=wheelproof.__name__, version=BUG.id),
-                config=settings,
+                config=config,
                 clock="virtual",
                 profile="kafka",
             )
@@ -76,23 +73,23 @@ def _use_known_bug(recorder: LoadRecorder, tasks: int) -> None:
     )
     made = [_Task(f"t{number}", recorder) for number in range(tasks)]
     for task in made:
-        asked = AddAsked(task=task.asked.task, delay_ms=task.delay_ms)
-        recorder.do("add", asked, partial(timer.add, task))
+        asked = Add(task=task.name, delay_ms=task.delay_ms)
+        recorder.do(asked, partial(timer.add, task))
     executor.run_pending()
     for task in made:
-        recorder.call("cancel", task.asked, partial(_cancel, task))
+        recorder.call(Cancel(task=task.name), partial(_cancel, task))
     timer.close()
 
 
-def _cancel(task: TimerTask) -> CancelAnswer:
-    return CancelAnswer(cancelled=task.cancel())
+def _cancel(task: TimerTask) -> Cancelled:
+    return Cancelled(cancelled=task.cancel())
 
 
 def record_traces(folder: str, runs: int, seed: int) -> None:
     """Record white-box traces of the reference's timer, used by two threads, one a file."""
     for number in range(runs):
-        settings = TimerSettings(tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE)
-        with tracing(Path(folder) / f"reference-trace-{number}.jsonl", settings):
+        config = TimerConfig(tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE)
+        with tracing(Path(folder) / f"reference-trace-{number}.jsonl", config):
             _use_reference(random.Random(f"{seed} {number}"))
 
 

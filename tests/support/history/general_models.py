@@ -10,8 +10,9 @@ from wheelproof_spec.components.buffer_pool.events import (
 )
 
 from support.history.small_histories import History, Op
+from wheelproof_spec.base.calls import Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TickAsked
+from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run
 from wheelproof_spec.engines.history.linearizability import Model
 from wheelproof_spec.engines.history.linearizability_calls import (
     UNKNOWN,
@@ -54,7 +55,7 @@ class TimerModel(Model[TimerState, Operation, Answer]):
     ) -> Iterable[TimerState]:
         del result
         value = operation[1]
-        assert isinstance(value, AddAsked)
+        assert isinstance(value, Add)
         read = dict(state.readings)[ticket]
         kept = frozenset(one for one in state.waiting if one[0] != value.task)
         mine = (value.task, read + value.delay_ms, ticket, False)
@@ -65,12 +66,12 @@ class TimerModel(Model[TimerState, Operation, Answer]):
     ) -> Iterable[TimerState]:
         name, value = operation
         match name, value:
-            case "tick", TickAsked(to_ms=to_ms):
+            case "tick", Tick(to_ms=to_ms):
                 return (replace(state, now=max(state.now, to_ms)),)
-            case "cancel", TaskAsked(task=task):
+            case "cancel", Cancel(task=task):
                 kept = frozenset(one for one in state.waiting if one[0] != task)
                 found = len(kept) != len(state.waiting)
-                answer = result.cancelled if isinstance(result, CancelAnswer) else ABSENT
+                answer = result.cancelled if isinstance(result, Cancelled) else ABSENT
                 told = answer is not ABSENT and result is not UNKNOWN
                 return () if told and answer is not found else (replace(state, waiting=kept),)
             case "submit", str(task):
@@ -97,19 +98,19 @@ def timer_events(history: History) -> Sequence[Event[Operation, Answer]]:
     events: list[Event[Operation, Answer]] = []
     runs = [op for op in history.ops if op.f == "run"]
     for number, op in enumerate(runs):
-        assert isinstance(op.value, TaskAsked)
+        assert isinstance(op.value, Run)
         events.append(Invoked(f"submit-{number}", ("submit", op.value.task)))
     if not history.end.quiet:
         adds = [op.value for op in history.ops if op.f == "add" and op.type == "invoke"]
         for number, value in enumerate(adds):
-            assert isinstance(value, AddAsked)
+            assert isinstance(value, Add)
             events.append(Invoked(f"unseen-{number}", ("submit", value.task)))
     submits = iter(range(len(runs)))
     begun: dict[str, int] = {}
     for op in history.ops:
         if op.f == "run":
             events.append(Returned(f"submit-{next(submits)}", None))
-        elif op.f == "advance":
+        elif op.f == "advance_clock":
             kind = "begin" if op.type == "invoke" else "end"
             if op.type == "invoke":
                 begun[op.process] = op.index

@@ -9,6 +9,7 @@ from wheelproof_spec.components.buffer_pool.events import (
 )
 
 from support.history.small_histories import History, Line, history_of
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.components.accumulator.events import (
@@ -30,7 +31,6 @@ from wheelproof_spec.components.purgatory.events import (
     PurgatorySettings,
     WatchAsked,
 )
-from wheelproof_spec.components.timer.events import AdvanceAnswer, AdvanceAsked, TickAsked
 from wheelproof_spec.engines.history.run import HistoryChecker
 
 Lines = tuple[Line, ...]
@@ -116,11 +116,11 @@ def gauge(f: str, count: int) -> Lines:
 
 
 def tick(to_ms: int) -> Lines:
-    return whole("clock", "tick", TickAsked(to_ms=to_ms), _NOTHING)
+    return whole("clock", "tick", Tick(to_ms=to_ms), _NOTHING)
 
 
 def advance() -> Lines:
-    return whole("reaper", "advance", AdvanceAsked(), AdvanceAnswer())
+    return whole("reaper", "advance_clock", AdvanceClock(), Advanced())
 
 
 # An accumulator's

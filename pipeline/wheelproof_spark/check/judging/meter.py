@@ -3,8 +3,9 @@
 import math
 from collections import Counter
 
+from wheelproof_spec.base.calls import Tick
 from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp, TraceEvent
-from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TickAsked
+from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run
 from wheelproof_spec.engines.history.routing import Header
 
 _NS = 1_000_000
@@ -75,10 +76,10 @@ class HistoryMeter:
             return
         value = op.value
         if op.type == "invoke":
-            if op.f == "run" and isinstance(value, TaskAsked):
+            if isinstance(value, Run):
                 self._ran(value.task)
                 return
-            if isinstance(value, TickAsked):
+            if isinstance(value, Tick):
                 self._now_ms = max(self._now_ms, value.to_ms)
             self._asked[op.process] = op, self._now_ms
             return
@@ -92,10 +93,10 @@ class HistoryMeter:
         value = asked[0].value
         if op.type != "ok":
             return
-        if isinstance(value, AddAsked):
+        if isinstance(value, Add):
             self._due[value.task] = self._now_ms + max(value.delay_ms, 0)
-        elif isinstance(op.value, CancelAnswer) and op.value.cancelled is True:
-            assert isinstance(value, TaskAsked)
+        elif isinstance(op.value, Cancelled) and op.value.cancelled is True:
+            assert isinstance(value, Cancel)
             self._due.pop(value.task, None)
 
     def _ran(self, task: str) -> None:
