@@ -36,7 +36,7 @@ class Session:
 
     def ask(self, request: Request, parse: Callable[[JsonObject], JsonObject]) -> JsonObject:
         """Ask; raises RefusedError."""
-        call = parse_timer_call(request.operation(), dict(request.fields()))
+        call = parse_timer_call(request.name_on_the_wire(), dict(request.fields()))
         return parse(timer_answer(call, self._port.perform(call)))
 
 
