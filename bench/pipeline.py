@@ -38,10 +38,15 @@ from wheelproof_spark.inputs import plan
 from wheelproof_spark.manifest import Manifest, load
 from wheelproof_spark.session import spark_session
 from wheelproof_spark.standalone import standalone_cluster
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.reports import write_json
-from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions, open_run
+from wheelproof_spec.engines.history.checkers import (
+    MAX_STATES,
+    CheckOptions,
+)
 from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.history.routing import Router
 
 PARTS = ("one", "many", "masters", "check")
 SHARE_TARGET = 0.6
@@ -214,7 +219,7 @@ def against_check(figures: Figures, folder: Path, events: int, seed: int, master
 
     def judge() -> None:
         for path in sorted(source.iterdir()):
-            result = Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
+            result = judge_lines(str(path), read_lines(path))
             for one in result.verdicts:
                 rule = None if one.violation is None else one.violation.rule
                 expected.add((one.run, one.verdict.value, one.events, one.good_prefix, rule))

@@ -5,6 +5,9 @@ from resource import RUSAGE_CHILDREN, getrusage
 from time import process_time
 
 from recorded_runs import trace_lines
+from wheelproof_spec.app.recorded import (
+    parse_line,
+)
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.timer.events import TimerSettings
@@ -12,8 +15,7 @@ from wheelproof_spec.components.timer.trace.run import DEFAULT_WHEEL_SIZE, Trace
 from wheelproof_spec.components.timer.trace.search import Step
 from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
 from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
-from wheelproof_spec.engines.history.line_parser import parse_line
-from wheelproof_spec.engines.tlc.launch import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
 
 _FEW = 40
 

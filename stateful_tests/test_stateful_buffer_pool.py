@@ -4,12 +4,12 @@ import pytest
 
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
-from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
 from wheelproof_spec.components.buffer_pool.component import (
     DEFINITION,
     LONGEST_WAITING_FIRST,
 )
+from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
+from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.bugs import BUFFER_POOL_BUGS, BufferPoolBug, Finder
 

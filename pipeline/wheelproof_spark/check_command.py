@@ -5,8 +5,8 @@ import sys
 from pathlib import Path
 
 from wheelproof_spark.options import add_master, add_output
+from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.verbs import Verbs
-from wheelproof_spec.engines.history.options import add_judging, check_options
 
 
 def register(verbs: Verbs) -> None:

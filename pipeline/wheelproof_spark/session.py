@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 from wheelproof_spark.errors import PipelineError
 from wheelproof_spec.base.errors import MissingToolError, UsageError
-from wheelproof_spec.engines.tlc.java import find_java
+from wheelproof_spec.engines.tlc.running import find_java
 
 OLDEST_JAVA = 17
 LOCAL = "local[*]"

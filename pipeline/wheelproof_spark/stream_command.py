@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spark.options import add_master, add_output
+from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.arguments import positive
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.engines.history.options import add_judging, check_options
 
 if TYPE_CHECKING:
     from wheelproof_spark.manifest import Manifest

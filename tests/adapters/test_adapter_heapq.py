@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from adapter_support import HEAPQ, conform, python
 
+from support.drive.adapters import HEAPQ, conform, python
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.timer.clauses import TimerClause
 from wheelproof_spec.engines.drive.conformance import FUZZED_CASES

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from adapter_support import KAFKA, conform
 
+from support.drive.adapters import KAFKA, conform
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.timer.calls import (

@@ -3,9 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from adapter_support import KAFKA, conform
-
-from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.buffer_pool.calls import (
     Advance,
     Allocate,
@@ -16,6 +13,9 @@ from wheelproof_spec.components.buffer_pool.calls import (
     Reset,
     parse_pool_answer,
 )
+
+from support.drive.adapters import KAFKA, conform
+from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.buffer_pool.oracle import PoolClause, PoolOutcome
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.session import DriverSession

@@ -1,8 +1,8 @@
 """Netty's own HashedWheelTimer, driven: right by its own profile, wrong by the others."""
 
 import pytest
-from adapter_support import NETTY, conform
 
+from support.drive.adapters import NETTY, conform
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.timer.calls import (
     Add,

@@ -8,11 +8,13 @@ from pathlib import Path
 from wheelproof.producer import BufferPool
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.components.buffer_pool.bugs import TrustingPool
 from wheelproof_spec.components.recorder import recording
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
 from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.history.routing import FileResult, Router
+from wheelproof_spec.engines.history.routing import FileResult
 
 RUNS_A_FILE = 40
 
@@ -159,4 +161,4 @@ def _line(value: Mapping[str, object]) -> bytes:
 
 def check(path: Path) -> FileResult:
     """Judge a file as `wheelproof check` does."""
-    return Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
+    return judge_lines(str(path), read_lines(path))

@@ -11,8 +11,13 @@ from recorded_fleet import chance_lines, check, trace_lines
 from wheelproof_spark.meter import bucket
 from wheelproof_spark.parsing import key_of
 from wheelproof_spark.run_judge import Row, RunJudge
+from wheelproof_spec.app.recorded import (
+    parse_line,
+)
 from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.line_parser import Rejection, parse_line
+from wheelproof_spec.engines.history.line_parser import (
+    Rejection,
+)
 
 
 def _rows(lines: Iterable[bytes], file_id: int = 0) -> list[Row]:

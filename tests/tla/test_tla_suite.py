@@ -1,5 +1,6 @@
 """The TLA+ suite: every model of the smoke and small tiers ends as the manifest says."""
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -7,25 +8,17 @@ import pytest
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.bugs import KNOWN_BUGS, Finder
-from wheelproof_spec.engines.tlc.launch import find_toolchain
-from wheelproof_spec.engines.tlc.manifest import load_manifest
-from wheelproof_spec.engines.tlc.model import Kind, Model, Tier
-from wheelproof_spec.engines.tlc.outcome import ModelOutcome
-from wheelproof_spec.engines.tlc.runner import RunSettings, SilentObserver, run_models
-from wheelproof_spec.engines.tlc.selection import select_models
+from wheelproof_spec.engines.tlc.judging import (
+    ModelOutcome,
+    RunSettings,
+    SilentObserver,
+    run_models,
+)
+from wheelproof_spec.engines.tlc.manifest import Kind, Model, Tier, load_manifest, select_models
+from wheelproof_spec.engines.tlc.running import find_toolchain
 
 TIERS = (Tier.SMOKE, Tier.SMALL)
-MODULES = (
-    "Timer",
-    "TimingWheel",
-    "EntryMigration",
-    "SystemTimer",
-    "DelayedOperation",
-    "MaybeTryComplete",
-    "LockOrder",
-    "Purgatory",
-    "ProduceFetch",
-)
+MODULES = tuple(path.stem for path in sorted(tla_directory().glob("*/*.tla")))
 
 
 def _models() -> tuple[Model, ...]:
@@ -58,3 +51,21 @@ def test_tla_known_bugs_name_models_of_the_manifest() -> None:
     for bug in KNOWN_BUGS:
         assert set(bug.models) <= names, bug.id
         assert bool(bug.models) == (Finder.TLC in bug.finders), bug.id
+
+
+def test_tla_has_a_model_for_each_cfg_and_a_use_for_each_module() -> None:
+    models = load_manifest(tla_directory() / "manifest.toml")
+    cfgs = {model.cfg.name for model in models if model.kind is Kind.MODEL}
+    assert cfgs == {str(path) for path in tla_directory().resolve().rglob("*.cfg")}
+    modules = {path.stem: path for path in tla_directory().resolve().rglob("*.tla")}
+    assert len(modules) == len(list(tla_directory().rglob("*.tla"))), "two have one name"
+    used = {model.specifies for model in models} | {model.module for model in models}
+    assert used | {f"MC{model.specifies}" for model in models} == set(modules)
+    assert {model.module_path for model in models} <= set(modules.values())
+
+
+def test_tla_bases_are_used_by_more_than_one_model() -> None:
+    for part in sorted((tla_directory() / "bugs").rglob("manifest.toml")):
+        text = part.read_text(encoding="utf-8")
+        for name in re.findall(r"^\[base\.(\w+)\]", text, re.MULTILINE):
+            assert text.count(f'base = "{name}"') > 1, name

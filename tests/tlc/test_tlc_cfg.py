@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.base.errors import InputRejectedError
-from wheelproof_spec.engines.tlc.cfg import load_cfg
+from wheelproof_spec.engines.tlc.manifest.cfg import Variation, load_cfg, parse_cfg
 
 TEXT = r"""\* INVARIANT NotThis
 SPECIFICATION Spec
@@ -48,6 +48,41 @@ def test_the_cfg_of_a_witness_checks_the_witness_alone(tmp_path: Path) -> None:
         "INVARIANT",
     ]
     assert 'Name = "INVARIANT"' in witness.sections[1].text
+
+
+def test_a_variation_keeps_what_it_does_not_name(tmp_path: Path) -> None:
+    cfg = load_cfg(_write(tmp_path, TEXT))
+    assert cfg.constants == {"Threads": "{t1, t2}", "Name": '"INVARIANT"'}
+    assert cfg.replaced == {"Delays": "Delays_smoke"}
+    variation = Variation(
+        constants={"Threads": "{t1}"},
+        replaced={"Step": "WrongStep"},
+        specification=None,
+        checked=("PROPERTY", "Live"),
+    )
+    varied = cfg.varied("V.cfg", "V: M, but for its threads", variation)
+    assert varied.text.splitlines() == [
+        r"\* V: M, but for its threads",
+        "SPECIFICATION Spec",
+        "SYMMETRY Symmetry",
+        "CONSTANTS",
+        "    Threads = {t1}",
+        "    Delays <- Delays_smoke",
+        '    Name = "INVARIANT"',
+        "    Step <- WrongStep",
+        "PROPERTY Live",
+    ]
+
+
+def test_a_variation_replaces_the_formula_and_how_a_constant_is_set() -> None:
+    cfg = parse_cfg("M.cfg", 'INIT Init\nNEXT Next\nCONSTANT Name = "a = b" Delays <- Few\n')
+    variation = Variation(
+        constants={"Delays": "{1}"}, replaced={}, specification="Other", checked=None
+    )
+    varied = cfg.varied("V.cfg", "V", variation)
+    assert (varied.invariants, varied.properties) == ((), ())
+    assert varied.constants == {"Name": '"a = b"', "Delays": "{1}"}
+    assert [section.keyword for section in varied.sections] == ["SPECIFICATION", "CONSTANTS"]
 
 
 @pytest.mark.parametrize("keyword", ["ALIAS", "POSTCONDITION", "CHECK_DEADLOCK"])

@@ -6,9 +6,9 @@ import pytest
 from tlc_support import fixture_model, frame, run_of
 
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.engines.tlc.check import Judgement, judge, judge_witness
-from wheelproof_spec.engines.tlc.model import Model
-from wheelproof_spec.engines.tlc.process import Ending
+from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness
+from wheelproof_spec.engines.tlc.manifest.model import Model
+from wheelproof_spec.engines.tlc.running.process import Ending
 
 COUNTS = frame(2199, "15 states generated, 13 distinct states found, 0 states left on queue.")
 DEPTH = frame(2194, "The depth of the complete state graph search is 7.")
@@ -25,12 +25,12 @@ STATES = frame(2217, "1: <Initial predicate>\nn = 0", 4) + frame(
 INVARIANT = frame(2110, "Invariant NobodyCounts is violated.", 1)
 
 
-def _model(name: str = "Lock_pass") -> Model:
+def _model(name: str = "MCLock_pass") -> Model:
     return fixture_model(name)
 
 
 def _failing() -> Model:
-    return replace(_model("Lock_invariant"), trace_length=2)
+    return replace(_model("MCLock_invariant"), trace_length=2)
 
 
 def _only_problem(judgement: Judgement, verdict: Verdict) -> str:
@@ -85,7 +85,7 @@ def test_a_model_that_should_pass_and_fails() -> None:
     assert problem == "pass was expected, but TLC found the invariant NobodyCounts violated"
 
 
-@pytest.mark.parametrize("name", ["Lock_known_bug", "Lock_invariant", "Lock_lasso"])
+@pytest.mark.parametrize("name", ["MCLock_known_bug", "MCLock_invariant", "MCLock_lasso"])
 def test_a_model_that_should_fail_and_passes(name: str) -> None:
     problem = _only_problem(judge(_model(name), run_of(PASSING)), Verdict.FAIL)
     assert problem.endswith("was expected, but TLC found no error")
@@ -129,7 +129,7 @@ def test_another_failure_than_the_expected_one(text: str, exit_code: int, found:
     ],
 )
 def test_action_properties_are_known_by_name_or_place(name: str, verdict: Verdict) -> None:
-    model = replace(_model("Lock_action_property"), trace_length=2)
+    model = replace(_model("MCLock_action_property"), trace_length=2)
     text = frame(2112, f"Action property {name} is violated.", 1) + STATES
     assert judge(model, run_of(text, 13)).verdict is verdict
 

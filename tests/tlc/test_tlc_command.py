@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tlc_support import FIXTURES, MANIFEST
+from tlc_support import FIXTURES, MANIFEST, fixture_model
 
 from wheelproof_spec.app import tlc as command
 from wheelproof_spec.app.verbs import Verbs
@@ -20,9 +20,9 @@ pytestmark = pytest.mark.slow
 INTERRUPTED = """
 import sys
 from pathlib import Path
-from wheelproof_spec.engines.tlc.launch import find_toolchain
-from wheelproof_spec.engines.tlc.process import termination_interrupts
-from wheelproof_spec.engines.tlc.runner import SilentObserver, run_manifest
+from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+from wheelproof_spec.engines.tlc.running.process import termination_interrupts
+from wheelproof_spec.engines.tlc.judging.runner import SilentObserver, run_manifest
 
 class Observer(SilentObserver):
     def progressed(self, model, statistics, depth):
@@ -33,14 +33,10 @@ with termination_interrupts():
 print([(outcome.verdict.value, outcome.summary()) for outcome in outcomes])
 """
 ENDLESS = """
-[[model]]
-name = "Lock_{name}"
-module = "MCLock"
-specifies = "Lock"
-tier = "smoke"
-kind = "mutant"
-expect = "deadlock"
-trace_length = 1
+[model.MCLock_{name}]
+distinct = 1
+generated = 1
+depth = 1
 summary = "A history that grows for ever."
 """
 
@@ -55,7 +51,7 @@ def _run(*arguments: str) -> int:
 def test_a_pass(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report, junit = tmp_path / "out" / "tlc.json", tmp_path / "tlc.xml"
     options = ["--manifest", str(MANIFEST), "--json", str(report), "--junit", str(junit)]
-    assert _run("Lock_pass", "Lock_invariant", "--explain", "--coverage", *options) == 0
+    assert _run("MCLock_pass", "MCLock_invariant", "--explain", "--coverage", *options) == 0
     printed = capsys.readouterr()
     assert "tlc: pass (2 pass of 2 models)" in printed.out
     assert "TLC2 Version" in printed.out
@@ -71,7 +67,7 @@ def test_a_failure_tells_its_story(capsys: pytest.CaptureFixture[str], tmp_path:
     manifest = folder / "manifest.toml"
     text = manifest.read_text(encoding="utf-8").replace("trace_length = 4", "trace_length = 5")
     manifest.write_text(text, encoding="utf-8")
-    assert _run("Lock_action_property", "--manifest", str(manifest)) == 1
+    assert _run("MCLock_action_property", "--manifest", str(manifest)) == 1
     printed = capsys.readouterr().out
     assert "trace_length: 5 expected, 4 measured" in printed
     assert "4. Release, thread t1" in printed
@@ -79,15 +75,39 @@ def test_a_failure_tells_its_story(capsys: pytest.CaptureFixture[str], tmp_path:
 
 
 def test_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("Lock_assumption", "--manifest", str(MANIFEST), "--quiet") == 0
+    assert _run("MCLock_assumption", "--manifest", str(MANIFEST), "--quiet") == 0
     printed = capsys.readouterr()
     assert printed.out == "tlc: pass (1 pass of 1 models)\n"
     assert printed.err == ""
 
 
 def test_pin(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("Lock_stuttering", "--manifest", str(MANIFEST), "--pin") == 0
+    assert _run("MCLock_stuttering", "--manifest", str(MANIFEST), "--pin") == 0
     assert "trace_length = 7\n" in capsys.readouterr().out
+
+
+def test_the_cfg_that_is_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    options = ("--manifest", str(MANIFEST))
+    assert _run("--write-cfg", "MCLock_deadlock", *options) == 0
+    assert capsys.readouterr().out == fixture_model("MCLock_deadlock").cfg.text
+    path = tmp_path / "pass.cfg"
+    assert _run("--write-cfg", "MCLock_pass", "--output", str(path), *options) == 0
+    assert path.read_bytes() == (FIXTURES / "models" / "MCLock" / "pass.cfg").read_bytes()
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        (["--write-cfg", "MCLock_*"], "takes one model"),
+        (["--write-cfg", "MCLock_pas"], "near are MCLock_pass"),
+        (["--write-cfg", "MCLock_pass", "MCLock_pass"], "runs nothing"),
+        (["--output", "pass.cfg"], "--output needs --write-cfg"),
+    ],
+)
+def test_a_cfg_that_is_refused(arguments: list[str], problem: str) -> None:
+    with pytest.raises(UsageError, match=problem):
+        _run("--manifest", str(MANIFEST), *arguments)
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
@@ -113,8 +133,9 @@ def test_a_signal_leaves_no_java_and_no_lost_verdict(
     tmp_path: Path, number: signal.Signals
 ) -> None:
     folder = Path(shutil.copytree(FIXTURES, tmp_path / "models"))
+    models = folder / "models" / "MCLock"
     for name in ("first", "second", "third"):
-        shutil.copy(folder / "Lock_endless.cfg", folder / f"Lock_{name}.cfg")
+        shutil.copy(models / "endless.cfg", models / f"{name}.cfg")
     text = 'schema = "wheelproof.manifest/1"\n' + "".join(
         ENDLESS.format(name=name) for name in ("first", "second", "third")
     )

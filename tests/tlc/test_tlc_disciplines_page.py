@@ -32,10 +32,10 @@ def test_disciplines_page_decides_every_cell() -> None:
 def test_disciplines_page_refuses_a_cell_without_a_model(tmp_path: Path) -> None:
     tla = tmp_path / "tla"
     shutil.copytree(tla_directory(), tla)
-    part = tla / "manifest" / "purgatory.toml"
-    blocks = part.read_text(encoding="utf-8").split("\n[[model]]\n")
-    kept = [block for block in blocks if 'name = "MCMaybeTryComplete_KAFKA_6653"' not in block]
+    part = tla / "bugs" / "purgatory" / "manifest.toml"
+    blocks = part.read_text(encoding="utf-8").split("\n\n")
+    kept = [block for block in blocks if "[known_bug.MCMaybeTryComplete_KAFKA_6653]" not in block]
     assert len(kept) == len(blocks) - 1
-    part.write_text("\n[[model]]\n".join(kept), encoding="utf-8")
+    part.write_text("\n\n".join(kept), encoding="utf-8")
     with pytest.raises(UndecidedCellError, match=r"no model: .* under try_lock_once"):
         render(tla / "manifest.toml")

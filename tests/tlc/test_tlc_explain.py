@@ -2,9 +2,9 @@
 
 import pytest
 
-from wheelproof_spec.engines.tlc.explain import changes, explain, explain_text
-from wheelproof_spec.engines.tlc.report import Counterexample, Step
-from wheelproof_spec.engines.tlc.value_parser import parse_state
+from wheelproof_spec.engines.tlc.judging.explain import changes, explain, explain_text
+from wheelproof_spec.engines.tlc.running.report import Counterexample, Step
+from wheelproof_spec.engines.tlc.states.value_parser import parse_state
 
 
 def _step(action: str | None, state: str, arguments: str = "") -> Step:

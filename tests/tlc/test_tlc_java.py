@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.engines.tlc.java import check_java, find_java
+from wheelproof_spec.engines.tlc.running.java import check_java, find_java
 
 
 def _fake_java(path: Path, version_line: str) -> Path:

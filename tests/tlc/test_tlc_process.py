@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.engines.tlc import process, watchdog
-from wheelproof_spec.engines.tlc.process import Ending, ProcessPool
-from wheelproof_spec.engines.tlc.watchdog import processor_seconds
+from wheelproof_spec.engines.tlc.running import process, watchdog
+from wheelproof_spec.engines.tlc.running.process import Ending, ProcessPool
+from wheelproof_spec.engines.tlc.running.watchdog import processor_seconds
 
 ENDLESS = "import itertools\nfor n in itertools.count(): print(n, flush=True)"
 LONG = 3600.0

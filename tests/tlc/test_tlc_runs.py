@@ -1,23 +1,27 @@
 """Real runs of TLC on the fixture models, each verdict and each way to fail."""
 
 import json
-import shutil
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tlc_support import FIXTURES, MANIFEST, fixture_model, toolchain
+from tlc_support import MANIFEST, fixture_model, toolchain
 
 from wheelproof_spec.base.reports import write_json, write_junit
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.engines.tlc.document import run_document
-from wheelproof_spec.engines.tlc.graph import read_graph
-from wheelproof_spec.engines.tlc.launch import Toolchain
-from wheelproof_spec.engines.tlc.model import Model
-from wheelproof_spec.engines.tlc.outcome import ModelOutcome
-from wheelproof_spec.engines.tlc.pin import pin_lines
-from wheelproof_spec.engines.tlc.runner import RunSettings, SilentObserver, run_manifest, run_models
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.judging.runner import (
+    RunSettings,
+    SilentObserver,
+    run_manifest,
+    run_models,
+)
+from wheelproof_spec.engines.tlc.manifest import Model, parse_cfg
+from wheelproof_spec.engines.tlc.reporting.document import run_document
+from wheelproof_spec.engines.tlc.reporting.pin import pin_lines
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import read_graph
 
 pytestmark = pytest.mark.slow
 
@@ -41,19 +45,11 @@ def _run(model: Model, settings: RunSettings | None = None) -> ModelOutcome:
     return outcome
 
 
-def _variant(name: str, folder: Path, cfg: str, old: str, new: str) -> Model:
+def _variant(name: str, old: str, new: str) -> Model:
     """Return a fixture model whose cfg reads `new` for `old`."""
-    copy = Path(shutil.copytree(FIXTURES, folder / "models"))
-    text = (copy / cfg).read_text(encoding="utf-8")
-    assert old in text
-    (copy / cfg).write_text(text.replace(old, new), encoding="utf-8")
     model = fixture_model(name)
-    return replace(
-        model,
-        manifest=copy / "manifest.toml",
-        module_path=copy / model.module_path.relative_to(FIXTURES.resolve()),
-        cfg=replace(model.cfg, path=copy / cfg),
-    )
+    assert old in model.cfg.text
+    return replace(model, cfg=parse_cfg(model.cfg.name, model.cfg.text.replace(old, new)))
 
 
 def test_every_kind_of_ending_is_as_expected(outcomes: dict[str, ModelOutcome]) -> None:
@@ -63,7 +59,7 @@ def test_every_kind_of_ending_is_as_expected(outcomes: dict[str, ModelOutcome]) 
 
 
 def test_a_pass_and_its_numbers(outcomes: dict[str, ModelOutcome]) -> None:
-    outcome = outcomes["Lock_pass"]
+    outcome = outcomes["MCLock_pass"]
     assert (outcome.distinct, outcome.generated, outcome.depth) == (13, 15, 7)
     taken = {action.name: action.generated for action in outcome.run.report.coverage}
     assert taken == {"Acquire": 4, "Count": 4, "Release": 4, "Steal": 0, "Done": 2}
@@ -72,7 +68,7 @@ def test_a_pass_and_its_numbers(outcomes: dict[str, ModelOutcome]) -> None:
 
 
 def test_a_counterexample_in_words(outcomes: dict[str, ModelOutcome]) -> None:
-    story = outcomes["Lock_known_bug"].counterexample_text
+    story = outcomes["MCLock_known_bug"].counterexample_text
     assert story.splitlines()[-3:] == [
         "3. AcquireWithoutTest, thread t2",
         "     owner: t1 -> t2",
@@ -81,20 +77,20 @@ def test_a_counterexample_in_words(outcomes: dict[str, ModelOutcome]) -> None:
 
 
 def test_a_lasso_and_a_stuttering_end(outcomes: dict[str, ModelOutcome]) -> None:
-    assert outcomes["Lock_lasso"].counterexample_text.endswith(
+    assert outcomes["MCLock_lasso"].counterexample_text.endswith(
         "then back to state 1 by Forget, and so on for ever"
     )
-    assert outcomes["Lock_stuttering"].counterexample_text.endswith(
+    assert outcomes["MCLock_stuttering"].counterexample_text.endswith(
         "then nothing happens any more, for ever"
     )
 
 
 def test_the_state_graph(graphs: Path, outcomes: dict[str, ModelOutcome]) -> None:
-    graph = read_graph(graphs / "Lock_pass.dot")
-    assert len(graph.states) == outcomes["Lock_pass"].distinct
+    graph = read_graph(graphs / "MCLock_pass.dot")
+    assert len(graph.states) == outcomes["MCLock_pass"].distinct
     assert graph.edges_of_action() == {"Acquire": 4, "Count": 4, "Release": 4, "Done": 2}
-    assert outcomes["Lock_pass"].graph_summary == graph.summary()
-    assert outcomes["Lock_assumption"].graph_summary.startswith("no state graph: ")
+    assert outcomes["MCLock_pass"].graph_summary == graph.summary()
+    assert outcomes["MCLock_assumption"].graph_summary.startswith("no state graph: ")
 
 
 def test_reports(outcomes: dict[str, ModelOutcome], tmp_path: Path) -> None:
@@ -104,8 +100,8 @@ def test_reports(outcomes: dict[str, ModelOutcome], tmp_path: Path) -> None:
     assert document["verdict"] == "pass"
     assert document["tlc"]["announced"].startswith("TLC2 Version")
     models = {model["name"]: model for model in document["models"]}
-    assert models["Lock_pass"]["coverage"][0]["action"] == "Acquire"
-    steps = models["Lock_invariant"]["counterexample"]["steps"]
+    assert models["MCLock_pass"]["coverage"][0]["action"] == "Acquire"
+    steps = models["MCLock_invariant"]["counterexample"]["steps"]
     assert (steps[2]["action"], steps[2]["actor"]) == ("Count", "t1")
     assert steps[2]["changes"][0] == "history: t1 appended"
     results = [outcome.check_result() for outcome in everything]
@@ -115,12 +111,16 @@ def test_reports(outcomes: dict[str, ModelOutcome], tmp_path: Path) -> None:
 
 
 def test_pinning(outcomes: dict[str, ModelOutcome]) -> None:
-    assert pin_lines(outcomes["Lock_pass"])[1:] == ["distinct = 13", "generated = 15", "depth = 7"]
-    assert pin_lines(outcomes["Lock_lasso"])[1:] == ["trace_length = 5"]
+    assert pin_lines(outcomes["MCLock_pass"])[1:] == [
+        "distinct = 13",
+        "generated = 15",
+        "depth = 7",
+    ]
+    assert pin_lines(outcomes["MCLock_lasso"])[1:] == ["trace_length = 5"]
 
 
-def test_pinning_a_model_that_fails_pins_nothing(tmp_path: Path) -> None:
-    model = _variant("Lock_pass", tmp_path, "Lock_pass.cfg", "TypeOK ", "NobodyCounts ")
+def test_pinning_a_model_that_fails_pins_nothing() -> None:
+    model = _variant("MCLock_pass", "TypeOK ", "NobodyCounts ")
     lines = pin_lines(_run(replace(model, witnesses=())))
     assert lines[1:] == [
         "# pass was expected, but TLC found the invariant NobodyCounts violated",
@@ -129,7 +129,7 @@ def test_pinning_a_model_that_fails_pins_nothing(tmp_path: Path) -> None:
 
 
 def test_a_witness_that_is_not_reached() -> None:
-    outcome = _run(replace(fixture_model("Lock_pass"), witnesses=("WitnessThreeCounted",)))
+    outcome = _run(replace(fixture_model("MCLock_pass"), witnesses=("WitnessThreeCounted",)))
     assert outcome.verdict is Verdict.FAIL
     assert outcome.problems == (
         "the witness WitnessThreeCounted was never reached (TLC found no error)",
@@ -137,35 +137,28 @@ def test_a_witness_that_is_not_reached() -> None:
 
 
 def test_a_witness_that_is_not_defined() -> None:
-    outcome = _run(replace(fixture_model("Lock_pass"), witnesses=("WitnessNowhere",)))
+    outcome = _run(replace(fixture_model("MCLock_pass"), witnesses=("WitnessNowhere",)))
     assert outcome.verdict is Verdict.ERROR
     assert "WitnessNowhere" in outcome.summary()
 
 
 def test_an_action_that_is_never_taken() -> None:
-    outcome = _run(replace(fixture_model("Lock_pass"), unreached_actions=(), witnesses=()))
+    outcome = _run(replace(fixture_model("MCLock_pass"), unreached_actions=(), witnesses=()))
     assert outcome.verdict is Verdict.FAIL
     assert outcome.summary().startswith("the action Steal of Lock was never taken (line ")
 
 
-def test_a_known_bug_that_passes(tmp_path: Path) -> None:
-    model = _variant(
-        "Lock_known_bug",
-        tmp_path,
-        "known_bugs/Lock_known_bug.cfg",
-        "OnlyTheOwnerIsInside",
-        "NothingWrong",
-    )
-    outcome = _run(model)
+def test_a_known_bug_that_passes() -> None:
+    outcome = _run(_variant("MCLock_known_bug", "OnlyTheOwnerIsInside", "NothingWrong"))
     assert outcome.verdict is Verdict.FAIL
     assert outcome.summary() == (
         "invariant: OnlyTheOwnerIsInside was expected, but TLC found no error"
     )
-    assert "repeat it with: wheelproof tlc Lock_known_bug --explain" in outcome.story()
+    assert "repeat it with: wheelproof tlc MCLock_known_bug --explain" in outcome.story()
 
 
 def test_a_deadlock_is_ignored_on_request() -> None:
-    outcome = _run(replace(fixture_model("Lock_deadlock"), check_deadlock=False))
+    outcome = _run(replace(fixture_model("MCLock_deadlock"), check_deadlock=False))
     assert outcome.summary() == "deadlock was expected, but TLC found no error"
 
 
@@ -177,26 +170,25 @@ def test_a_deadlock_is_ignored_on_request() -> None:
         ("Threads = {t1, t2}", "", "Threads"),
     ],
 )
-def test_what_tlc_cannot_evaluate_is_no_verdict(
-    tmp_path: Path, old: str, new: str, words: str
-) -> None:
-    outcome = _run(_variant("Lock_invariant", tmp_path, "Lock_invariant.cfg", old, new))
+def test_what_tlc_cannot_evaluate_is_no_verdict(old: str, new: str, words: str) -> None:
+    outcome = _run(_variant("MCLock_invariant", old, new))
     assert outcome.verdict is Verdict.ERROR
     assert words in outcome.summary()
 
 
 def test_a_module_that_does_not_parse(tmp_path: Path) -> None:
-    model = _variant("Lock_invariant", tmp_path, "MCLock.tla", "EXTENDS Lock", "EXTENDS = Lock")
-    outcome = _run(replace(model, cfg=fixture_model("Lock_invariant").cfg))
+    model = fixture_model("MCLock_invariant")
+    text = model.module_path.read_text(encoding="utf-8")
+    module = tmp_path / model.module_path.name
+    module.write_text(text.replace("EXTENDS MCLock", "EXTENDS = MCLock"), encoding="utf-8")
+    outcome = _run(replace(model, module_path=module))
     assert outcome.verdict is Verdict.ERROR
     assert "Parse Error" in outcome.summary()
     assert "at line 2, column 9" in outcome.summary()
 
 
-def test_out_of_time(tmp_path: Path) -> None:
-    model = _variant(
-        "Lock_deadlock", tmp_path, "Lock_deadlock.cfg", "INIT Init\nNEXT DeadEnd", _ENDLESS
-    )
+def test_out_of_time() -> None:
+    model = _variant("MCLock_deadlock", "SPECIFICATION Spec", "SPECIFICATION EndlessSpec")
     outcome = _run(model, RunSettings(seconds=2.0))
     assert outcome.verdict is Verdict.INCONCLUSIVE
     assert outcome.summary().startswith("not finished within the limit of time")
@@ -205,9 +197,6 @@ def test_out_of_time(tmp_path: Path) -> None:
 def test_a_java_that_vanishes(tmp_path: Path) -> None:
     tools = toolchain()
     broken = Toolchain(jar=tools.jar, java=replace(tools.java, path=tmp_path / "java"))
-    (outcome,) = run_models(broken, [fixture_model("Lock_pass")], RunSettings(), SilentObserver())
+    (outcome,) = run_models(broken, [fixture_model("MCLock_pass")], RunSettings(), SilentObserver())
     assert outcome.verdict is Verdict.ERROR
     assert outcome.summary().startswith("TLC could not be run: ")
-
-
-_ENDLESS = "SPECIFICATION EndlessSpec"

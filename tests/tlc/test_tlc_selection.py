@@ -4,10 +4,15 @@ import pytest
 from tlc_support import MANIFEST
 
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.engines.tlc.manifest import load_manifest
-from wheelproof_spec.engines.tlc.memory import MEBIBYTE, available_memory, job_count, usable_cores
-from wheelproof_spec.engines.tlc.model import Tier
-from wheelproof_spec.engines.tlc.selection import select_models
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Tier
+from wheelproof_spec.engines.tlc.manifest.selection import select_models
+from wheelproof_spec.engines.tlc.running.memory import (
+    MEBIBYTE,
+    available_memory,
+    job_count,
+    usable_cores,
+)
 
 
 def _names(patterns: list[str], tiers: list[Tier]) -> list[str]:
@@ -15,22 +20,25 @@ def _names(patterns: list[str], tiers: list[Tier]) -> list[str]:
 
 
 def test_names_patterns_and_tiers() -> None:
-    assert _names(["Lock_pass"], []) == ["Lock_pass"]
-    assert _names(["Lock_*lock", "Lock_assumption"], []) == ["Lock_deadlock", "Lock_assumption"]
-    assert _names([], [Tier.SMALL]) == ["Lock_deadlock", "Lock_assumption"]
+    assert _names(["MCLock_pass"], []) == ["MCLock_pass"]
+    assert _names(["MCLock_*lock", "MCLock_assumption"], []) == [
+        "MCLock_deadlock",
+        "MCLock_assumption",
+    ]
+    assert _names([], [Tier.SMALL]) == ["MCLock_deadlock", "MCLock_assumption"]
     assert len(_names([], [])) == 8
 
 
 def test_a_name_that_is_not_there() -> None:
-    with pytest.raises(UsageError, match="no model Lock_pas; near are Lock_pass"):
-        _names(["Lock_pas"], [])
+    with pytest.raises(UsageError, match="no model MCLock_pas; near are MCLock_pass"):
+        _names(["MCLock_pas"], [])
 
 
 def test_nothing_selected() -> None:
     with pytest.raises(UsageError, match="no such model in tier big"):
         _names([], [Tier.BIG])
     with pytest.raises(UsageError, match="no such model in tier small"):
-        _names(["Lock_pass"], [Tier.SMALL])
+        _names(["MCLock_pass"], [Tier.SMALL])
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wheelproof_spec.engines.tlc.value_parser import ValueSyntaxError, parse_state, parse_value
-from wheelproof_spec.engines.tlc.values import (
+from wheelproof_spec.engines.tlc.states.value_parser import (
+    ValueSyntaxError,
+    parse_state,
+    parse_value,
+)
+from wheelproof_spec.engines.tlc.states.values import (
     Function,
     ModelValue,
     Record,

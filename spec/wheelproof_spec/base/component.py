@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import ClassVar, Generic, Protocol, TypeGuard, TypeVar, cast
+from typing import ClassVar, Generic, Protocol, Self, TypeGuard, TypeVar, cast
 
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.shapes import Shape
@@ -56,6 +56,14 @@ class Config:
 
     component: ClassVar[str]
     """The name of the component."""
+
+    def with_lateness(self, lateness_ms: int) -> Self:
+        """Return this with the claim that nothing is later than so many milliseconds.
+
+        A component of which lateness is not judged claims nothing.
+        """
+        del lateness_ms
+        return self
 
 
 CallT = TypeVar("CallT", bound=Request)

@@ -3,6 +3,6 @@
 from wheelproof_spec.components.buffer_pool.graph.catalog import POOL_MODELS
 from wheelproof_spec.components.purgatory.graph.catalog import PURGATORY_MODELS
 from wheelproof_spec.components.timer.graph.catalog import TIMER_MODELS
-from wheelproof_spec.engines.graph.comparisons import GraphModel
+from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel
 
 MODELS: tuple[GraphModel, ...] = (*TIMER_MODELS, *POOL_MODELS, *PURGATORY_MODELS)

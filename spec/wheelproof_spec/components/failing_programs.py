@@ -10,10 +10,12 @@ from wheelproof_spec.components.purgatory.programs.bugs import (
 )
 from wheelproof_spec.components.replication.bug_programs import replication_bug_programs
 from wheelproof_spec.components.timer.programs.entry_migration import ENTRY_BUILDERS, entry_program
+from wheelproof_spec.components.timer.programs.for_ever import TIMER_FOR_EVER_BUGS
 from wheelproof_spec.components.timer.programs.linearizable import NOT_LINEARIZABLE
 from wheelproof_spec.components.timer.programs.system_timer import TIMER_BUILDERS, timer_program
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import lost_update, philosophers
+from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.programs.state_queue import STATE_QUEUE_OF_TLC
 from wheelproof_spec.engines.explore.programs.waiting import event
@@ -59,3 +61,8 @@ def failing_programs() -> tuple[Program, ...]:
         *replication_bug_programs().values(),
         EXCLUSIVE_EXPIRY,
     )
+
+
+def failing_graph_programs() -> tuple[Program, ...]:
+    """Return every program that has to fail in graph mode, which alone can judge it."""
+    return (*FOR_EVER_BUGS, *TIMER_FOR_EVER_BUGS)

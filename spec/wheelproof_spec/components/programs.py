@@ -6,18 +6,19 @@ from dataclasses import replace
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.components.accumulator.programs import RECORD_ACCUMULATOR
 from wheelproof_spec.components.buffer_pool.programs import BUFFER_POOL
-from wheelproof_spec.components.failing_programs import failing_programs
+from wheelproof_spec.components.failing_programs import failing_graph_programs, failing_programs
 from wheelproof_spec.components.purgatory.programs.completion import COMPLETION
 from wheelproof_spec.components.purgatory.programs.purgatory import PURGATORY
 from wheelproof_spec.components.purgatory.programs.users import PURGATORY_USERS
 from wheelproof_spec.components.replication.programs import REPLICATION
 from wheelproof_spec.components.timer.programs.entry_migration import ENTRY_MIGRATION
+from wheelproof_spec.components.timer.programs.for_ever import TIMER_FOR_EVER
 from wheelproof_spec.components.timer.programs.linearizable import LINEARIZABLE
 from wheelproof_spec.components.timer.programs.system_timer import SYSTEM_TIMER
 from wheelproof_spec.components.timer.programs.world import TIMER_WORLD
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import CLASSICS
-from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER, FOR_EVER_BUGS
+from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER
 from wheelproof_spec.engines.explore.programs.state_queue import MENDED_STATE_QUEUE
 from wheelproof_spec.engines.explore.programs.waiting import WAITING
 
@@ -43,7 +44,7 @@ def passing_programs() -> tuple[Program, ...]:
 
 def graph_programs() -> tuple[Program, ...]:
     """Return every program that has to pass in graph mode, which alone can judge it."""
-    return FOR_EVER
+    return (*FOR_EVER, *TIMER_FOR_EVER)
 
 
 def find_program(name: str) -> Program:
@@ -54,7 +55,7 @@ def find_program(name: str) -> Program:
     """
     if ":" in name:
         return _imported(name)
-    known = (*passing_programs(), *failing_programs(), *FOR_EVER, *FOR_EVER_BUGS)
+    known = (*passing_programs(), *failing_programs(), *graph_programs(), *failing_graph_programs())
     programs = {program.name: program for program in known}
     if name not in programs:
         raise UsageError(

@@ -76,12 +76,14 @@ def parts(
 def part_of(
     component: str, module: str, name: str, is_part: Callable[[object], TypeGuard[PartT]]
 ) -> PartT | None:
-    """Return an object of a module of a component, or None if it has no such module."""
+    """Return an object of a module of a component, or None if the component does not have it."""
     path = f"{__package__}.{component}.{module}"
     folder = path.rpartition(".")[0]
     if importlib.util.find_spec(folder) is None or importlib.util.find_spec(path) is None:
         return None
-    part: object = getattr(importlib.import_module(path), name)
+    part: object = getattr(importlib.import_module(path), name, None)
+    if part is None:
+        return None
     if not is_part(part):
         raise TypeError(f"{name} of {path} is not what the registry says that it is")
     return part

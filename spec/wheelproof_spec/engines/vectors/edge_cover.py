@@ -9,8 +9,7 @@ Deterministic: the same graph gives the same walks.
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from wheelproof_spec.engines.tlc.graph import Edge, StateGraph
-from wheelproof_spec.engines.tlc.values import show_state
+from wheelproof_spec.engines.tlc.states import Edge, StateGraph, show_state
 
 Walk = tuple[Edge, ...]
 

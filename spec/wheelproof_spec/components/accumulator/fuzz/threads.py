@@ -36,9 +36,9 @@ from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 _NODE = NodeId(0)
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))

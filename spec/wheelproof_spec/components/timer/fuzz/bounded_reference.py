@@ -9,7 +9,7 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.port import BrokenDownError
 from wheelproof_spec.components.timer.calls import TimerCall, TimerObservation
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
-from wheelproof_spec.engines.fuzz.instrumented_runtime import (
+from wheelproof_spec.engines.runtimes.hooks import (
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,

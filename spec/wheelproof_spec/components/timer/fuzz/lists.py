@@ -21,13 +21,13 @@ from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.timer.fuzz.threads import MAX_THREADS, PREEMPT_ONE_IN
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
-from wheelproof_spec.engines.fuzz.instrumented_runtime import (
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import (
     Hook,
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,
 )
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
 
 _LISTS = 3
 _ENTRIES = 3

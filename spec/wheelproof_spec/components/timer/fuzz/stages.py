@@ -9,11 +9,11 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.components.timer.calls import TaskId
 from wheelproof_spec.components.timer.fuzz.concurrent import TimerCall
-from wheelproof_spec.engines.explore.counterexample import Deviation
+from wheelproof_spec.engines.explore.counterexamples.counterexample import Deviation
 from wheelproof_spec.engines.explore.strategies.drawn import Draw, keep_running
 from wheelproof_spec.engines.fuzz.burst import await_submitted, run_burst
 from wheelproof_spec.engines.fuzz.controlled_threads import ControlledThreads
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime, Preemption
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime, Preemption
 
 Call = Callable[[], TimerCall[TaskId]]
 Programs = Sequence[Sequence[tuple[str, Call]]]

@@ -20,8 +20,8 @@ from wheelproof_spec.components.timer.graph.system_timer_module import (
     label_of_system_timer,
     project_system_timer,
 )
-from wheelproof_spec.engines.graph.comparisons import CodeSide, GraphModel, program_side
-from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.graph.comparing.comparisons import CodeSide, GraphModel, program_side
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
 
 
 def migration_model(name: str, summary: str, migration: Migration) -> GraphModel:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from wheelproof_spec.engines.graph.subject import Step
+from wheelproof_spec.engines.graph.states.views import NextStep
 
 POLL, FLUSH = "Poll", "FlushLock"
 """The flusher's first step, and the action that it is."""
@@ -41,7 +41,7 @@ _IDLE_STEP = ("flush", "Set", "TimerTaskList.expiration")
 _STEP_AFTER_IDLE = "FlushUnlock"
 
 
-def action_of(step: Step) -> str | None:
+def action_of(step: NextStep) -> str | None:
     """Return the action, None if the step is the code's alone; an unknown step names itself."""
     key = step.site, step.operation, step.subject
     if key == _IDLE_STEP:
@@ -49,7 +49,7 @@ def action_of(step: Step) -> str | None:
     return _ACTIONS.get(key, f"{step.text} in {step.site}")
 
 
-def pc_of(step: Step) -> str:
+def pc_of(step: NextStep) -> str:
     """Return the `pc` of a thread that is about to make the step."""
     action = action_of(step) or _STEP_AFTER_IDLE
     return POLL if action == FLUSH else action

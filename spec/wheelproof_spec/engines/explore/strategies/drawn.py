@@ -5,9 +5,10 @@
 
 from collections.abc import Callable, Sequence
 
-from wheelproof_spec.engines.explore.accesses import Actor, Event
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import Event
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.replay import default_step
 
 Draw = Callable[[int], int]

@@ -1,0 +1,171 @@
+"""Histories written by hand, a line each, and what the checker says of them."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from wheelproof_spec.base.codec.definitions import CountAnswer
+from wheelproof_spec.components.buffer_pool.events import (
+    MemoryAnswer,
+)
+
+from support.history.small_histories import History, Line, history_of
+from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.components.accumulator.events import (
+    AccumulatorSettings,
+    AppendAnswer,
+    AppendAsked,
+    BatchAsked,
+    CallbackAsked,
+    DrainAnswer,
+    DrainedBatch,
+    PartitionAsked,
+)
+from wheelproof_spec.components.purgatory.events import (
+    CancelledAnswer,
+    CheckedAnswer,
+    CompletedAnswer,
+    KeyAsked,
+    OperationAsked,
+    PurgatorySettings,
+    WatchAsked,
+)
+from wheelproof_spec.components.timer.events import AdvanceAnswer, AdvanceAsked, TickAsked
+from wheelproof_spec.engines.history.run import HistoryChecker
+
+Lines = tuple[Line, ...]
+_NOTHING = Nothing()
+
+
+def judged(history: History) -> RunVerdict:
+    checker = HistoryChecker(history.header)
+    for op in history.ops:
+        checker.feed(op)
+    if history.end.quiet:
+        checker.feed(history.end)
+    return checker.finish()
+
+
+def broken_rule(
+    config: PurgatorySettings | AccumulatorSettings, lines: Sequence[Lines], *, quiet: bool = True
+) -> str | None:
+    """Return the first rule that a history breaks; its clock is a virtual one."""
+    component: Literal["purgatory", "accumulator"] = (
+        "purgatory" if isinstance(config, PurgatorySettings) else "accumulator"
+    )
+    flat = [line for some in lines for line in some]
+    verdict = judged(history_of(component, config, flat, quiet=quiet, clock="virtual"))
+    return None if verdict.violation is None else verdict.violation.rule
+
+
+def begin(process: str, f: str, asked: object = _NOTHING) -> Lines:
+    return (Line(process, "invoke", f, asked),)
+
+
+def end(process: str, f: str, answer: object = _NOTHING) -> Lines:
+    return (Line(process, "ok", f, answer),)
+
+
+def refuse(process: str, f: str, error: str) -> Lines:
+    return (Line(process, "fail", f, _NOTHING, error),)
+
+
+def whole(process: str, f: str, asked: object, answer: object, *inside: Lines) -> Lines:
+    """A call from its beginning to its end, and what happens inside it."""
+    between = tuple(line for some in inside for line in some)
+    return (*begin(process, f, asked), *between, *end(process, f, answer))
+
+
+# A purgatory's
+
+
+def watch(name: str, *inside: Lines, done: bool = False, delay_ms: int = 10) -> Lines:
+    asked = WatchAsked(op=name, keys=("k",), delay_ms=delay_ms)
+    return whole("w", "try_complete_else_watch", asked, CompletedAnswer(completed=done), *inside)
+
+
+def satisfy(name: str) -> Lines:
+    return whole("s", "satisfy", OperationAsked(op=name), _NOTHING)
+
+
+def check(count: int | None, *inside: Lines, process: str = "c") -> Lines:
+    asked = KeyAsked(key="k")
+    return whole(process, "check_and_complete", asked, CheckedAnswer(count=count), *inside)
+
+
+def force(name: str, *inside: Lines, done: bool) -> Lines:
+    answer = CompletedAnswer(completed=done)
+    return whole("f", "force_complete", OperationAsked(op=name), answer, *inside)
+
+
+def cancel(*names: str) -> Lines:
+    answer = CancelledAnswer(count=len(names), ops=names)
+    return whole("x", "cancel_for_key", KeyAsked(key="k"), answer)
+
+
+def completes(name: str, process: str = "c") -> Lines:
+    return begin(process, "on_complete", OperationAsked(op=name))
+
+
+def expires(name: str, process: str = "timer") -> Lines:
+    return begin(process, "on_expiration", OperationAsked(op=name))
+
+
+def gauge(f: str, count: int) -> Lines:
+    return whole("g", f, _NOTHING, CountAnswer(count=count))
+
+
+def tick(to_ms: int) -> Lines:
+    return whole("clock", "tick", TickAsked(to_ms=to_ms), _NOTHING)
+
+
+def advance() -> Lines:
+    return whole("reaper", "advance", AdvanceAsked(), AdvanceAnswer())
+
+
+# An accumulator's
+
+
+def append(
+    name: str,
+    *inside: Lines,
+    partition: str = "p",
+    new_batch: bool | None = None,
+    process: str = "a",
+) -> Lines:
+    asked = AppendAsked(record=name, partition=partition, bytes=10, max_block_ms=0)
+    answer = AppendAnswer() if new_batch is None else AppendAnswer(new_batch=new_batch)
+    return whole(process, "append", asked, answer, *inside)
+
+
+def begin_append(name: str, process: str = "a", max_block_ms: int = 0) -> Lines:
+    asked = AppendAsked(record=name, partition="p", bytes=10, max_block_ms=max_block_ms)
+    return begin(process, "append", asked)
+
+
+def called_back(name: str, offset: int | None = None, error: str | None = None) -> Lines:
+    asked = CallbackAsked(record=name, offset=offset, error=error)
+    return begin("sender", "callback", asked)
+
+
+def drain(*batches: tuple[str, tuple[str, ...]], partition: str = "p") -> Lines:
+    drained = tuple(
+        DrainedBatch(batch=name, partition=partition, records=records) for name, records in batches
+    )
+    return whole("sender", "drain", _NOTHING, DrainAnswer(batches=drained))
+
+
+def of_batch(f: str, name: str, *inside: Lines) -> Lines:
+    return whole("sender", f, BatchAsked(batch=name), _NOTHING, *inside)
+
+
+def of_partition(f: str) -> Lines:
+    return whole("sender", f, PartitionAsked(partition="p"), _NOTHING)
+
+
+def plain(f: str, *inside: Lines, process: str = "sender") -> Lines:
+    return whole(process, f, _NOTHING, _NOTHING, *inside)
+
+
+def available(size: int) -> Lines:
+    return whole("g", "available_memory", _NOTHING, MemoryAnswer(bytes=size))
