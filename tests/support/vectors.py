@@ -48,7 +48,7 @@ class Session:
 
     def ask(self, request: Request, parse: Callable[[JsonObject], JsonObject]) -> JsonObject:
         """Ask; raises RefusedError."""
-        call = _WIRE.parse_call(request.operation(), dict(request.fields()))
+        call = _WIRE.parse_call(request.name_on_the_wire(), dict(request.fields()))
         return parse(_WIRE.answer(call, self._port.perform(call)))
 
 

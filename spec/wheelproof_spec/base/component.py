@@ -25,8 +25,8 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 class Request(Protocol):
     """Anything that can be asked of a driver."""
 
-    def operation(self) -> str:
-        """Return the request's name on the wire."""
+    def name_on_the_wire(self) -> str:
+        """Return the request's name."""
         ...
 
     def fields(self) -> Mapping[str, object]:
@@ -42,10 +42,6 @@ class Call:
     def name_on_the_wire(cls) -> str:
         """Return the name, the class's in snake_case."""
         return _snake_case(cls.__name__)
-
-    def operation(self) -> str:
-        """Return the name on the wire."""
-        return _snake_case(type(self).__name__)
 
     def fields(self) -> Mapping[str, object]:
         """Return the arguments as a driver gets them, if there are any."""

@@ -142,7 +142,7 @@ class Bursts:
                 index=next(self._indices),
                 process=process,
                 type=kind,
-                f=call.operation(),
+                f=call.name_on_the_wire(),
                 value=value,
             )
         )

@@ -7,6 +7,15 @@ from wheelproof_spec.base.codec.definitions import CountAnswer
 from wheelproof_spec.components.buffer_pool.events import (
     MemoryAnswer,
 )
+from wheelproof_spec.components.purgatory.events import (
+    CancelledAnswer,
+    CheckedAnswer,
+    CompletedAnswer,
+    KeyAsked,
+    OperationAsked,
+    PurgatorySettings,
+    WatchAsked,
+)
 
 from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
@@ -21,15 +30,6 @@ from wheelproof_spec.components.accumulator.events import (
     DrainAnswer,
     DrainedBatch,
     PartitionAsked,
-)
-from wheelproof_spec.components.purgatory.events import (
-    CancelledAnswer,
-    CheckedAnswer,
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    PurgatorySettings,
-    WatchAsked,
 )
 from wheelproof_spec.engines.history.run import HistoryChecker
 

@@ -37,7 +37,7 @@ class StepRequest:
     name: str
     content: Mapping[str, object]
 
-    def operation(self) -> str:
+    def name_on_the_wire(self) -> str:
         """Return the name on the wire."""
         return self.name
 

@@ -91,7 +91,7 @@ _CANCELLER = {"x1": "k1"}
 _TIMER = ("timer",)
 _PURGER = ("p1",)
 
-PURGATORY_MODELS: tuple[GraphModel, ...] = (
+COMPARISONS: tuple[GraphModel, ...] = (
     *(
         model
         for discipline in ("monitor", "try_lock_once", "try_lock_pending", "blocking", "exclusive")

@@ -54,7 +54,7 @@ def _step(call: TimerCall, seen: TimerObservation, ran: tuple[Ran, Ran] | None) 
     if isinstance(call, Add | Advance) and ran is not None:
         expected = _fired(*ran)
     return VectorStep(
-        op=call.operation(),
+        op=call.name_on_the_wire(),
         args=ABSENT if isinstance(call, Size) else call,
         expect=ABSENT if expected == TimerExpectation() else expected,
     )

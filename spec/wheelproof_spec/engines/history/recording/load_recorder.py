@@ -47,7 +47,7 @@ class LoadRecorder:
         `call` returns the answer as it is written. Raises what the call raised, unless that is a
         refusal.
         """
-        f = asked.operation()
+        f = asked.name_on_the_wire()
         self._write("invoke", f, asked)
         try:
             answer = call()
@@ -72,11 +72,11 @@ class LoadRecorder:
 
     def begins(self, what: Call, process: str | None = None) -> None:
         """Write down that a callback begins, which nobody called; by default on this thread."""
-        self._write("invoke", what.operation(), what, process=process)
+        self._write("invoke", what.name_on_the_wire(), what, process=process)
 
     def ends(self, what: Call) -> None:
         """Write down that the callback that began on this thread is over."""
-        self._write("ok", what.operation(), NOTHING)
+        self._write("ok", what.name_on_the_wire(), NOTHING)
 
     def take(self) -> list[HistoryOp[object]]:
         """Return what was written since the last time, in order; no thread may be in a call."""

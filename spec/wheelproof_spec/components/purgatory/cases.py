@@ -1,23 +1,28 @@
-"""Named cases for every purgatory: what Kafka's own tests ask, and the bounds of rule 2.10.
+"""The cases of the purgatory: what Kafka's own tests and the rules ask, and drawn ones.
 
 The sources are semantics.md 5 and 2.
 """
 
 from collections.abc import Iterable
 
-from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.purgatory.calls import (
-    Advance,
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.purgatory.component import (
+    DEFINITION,
     AskGauges,
-    Cancel,
-    Check,
-    Force,
+    CancelForKey,
+    CheckAndComplete,
+    ForceComplete,
     PurgatoryCall,
     PurgatoryConfig,
-    Reset,
+    PurgatoryObservation,
     SetCondition,
-    Watch,
+    TryCompleteElseWatch,
 )
+from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 
 _LONG_MS = 200_000
 
@@ -32,16 +37,16 @@ def _scenarios_of_kafka() -> Iterable[Scenario[PurgatoryCall]]:
         name="completed per key: 0, 1, 0 as predicates become true one by one",
         calls=(
             _reset(),
-            Check(key="k1"),
+            CheckAndComplete(key="k1"),
             _watch("r1", "k1", conditions=("p1",)),
             _watch("r2", "k2", conditions=("p2",)),
-            Check(key="k1"),
+            CheckAndComplete(key="k1"),
             SetCondition(condition="p1"),
-            Check(key="k1"),
-            Check(key="k1"),
+            CheckAndComplete(key="k1"),
+            CheckAndComplete(key="k1"),
             SetCondition(condition="p2"),
-            Check(key="k2"),
-            Check(key="k2"),
+            CheckAndComplete(key="k2"),
+            CheckAndComplete(key="k2"),
             AskGauges(),
         ),
     )
@@ -54,7 +59,7 @@ def _scenarios_of_kafka() -> Iterable[Scenario[PurgatoryCall]]:
             Advance(to_ms=19),
             Advance(to_ms=20),
             AskGauges(),
-            Check(key="k1"),
+            CheckAndComplete(key="k1"),
             AskGauges(),
         ),
     )
@@ -66,11 +71,15 @@ def _scenarios_of_kafka() -> Iterable[Scenario[PurgatoryCall]]:
             _watch("r2", "k1", "k2"),
             _watch("r3", "k1", "k2", "k3"),
             AskGauges(),
-            Force(operation_id="r2"),
+            ForceComplete(operation="r2"),
             AskGauges(),
-            Force(operation_id="r3"),
+            ForceComplete(operation="r3"),
             AskGauges(),
-            *(call for key in ("k1", "k2", "k3") for call in (Check(key=key), AskGauges())),
+            *(
+                call
+                for key in ("k1", "k2", "k3")
+                for call in (CheckAndComplete(key=key), AskGauges())
+            ),
         ),
     )
     yield Scenario(
@@ -80,10 +89,10 @@ def _scenarios_of_kafka() -> Iterable[Scenario[PurgatoryCall]]:
             _watch("r1", "k1", delay_ms=10),
             _watch("r2", "k1", delay_ms=10),
             _watch("r3", "k2", delay_ms=10),
-            Cancel(key="k1"),
+            CancelForKey(key="k1"),
             AskGauges(),
-            Cancel(key="unknown"),
-            Cancel(key="k1"),
+            CancelForKey(key="unknown"),
+            CancelForKey(key="k1"),
             Advance(to_ms=10),
         ),
     )
@@ -107,11 +116,11 @@ def _scenarios_of_the_rules() -> Iterable[Scenario[PurgatoryCall]]:
             _reset(),
             _watch("r1", "k1", "k2", delay_ms=10, conditions=("p", "q")),
             SetCondition(condition="q"),
-            Check(key="k2"),
-            Check(key="k1"),
-            Force(operation_id="r1"),
+            CheckAndComplete(key="k2"),
+            CheckAndComplete(key="k1"),
+            ForceComplete(operation="r1"),
             Advance(to_ms=10),
-            Cancel(key="k1"),
+            CancelForKey(key="k1"),
             AskGauges(),
         ),
     )
@@ -120,9 +129,9 @@ def _scenarios_of_the_rules() -> Iterable[Scenario[PurgatoryCall]]:
         calls=(
             _reset(),
             *(_watch(f"r{number}", "k", conditions=("p",)) for number in range(20)),
-            *(Force(operation_id=f"r{number}") for number in range(0, 20, 3)),
+            *(ForceComplete(operation=f"r{number}") for number in range(0, 20, 3)),
             SetCondition(condition="p"),
-            Check(key="k"),
+            CheckAndComplete(key="k"),
             AskGauges(),
         ),
     )
@@ -133,7 +142,7 @@ def _scenarios_of_the_rules() -> Iterable[Scenario[PurgatoryCall]]:
             Advance(to_ms=7),
             _watch("r1", "k", delay_ms=0),
             Advance(to_ms=7),
-            Check(key="k"),
+            CheckAndComplete(key="k"),
             AskGauges(),
         ),
     )
@@ -152,8 +161,8 @@ def _scenarios_of_the_rules() -> Iterable[Scenario[PurgatoryCall]]:
         calls=(
             _reset(purge_interval=5),
             *(_watch(f"r{number}", "k", f"other{number}") for number in range(20)),
-            *(Force(operation_id=f"r{number}") for number in range(20)),
-            Check(key="k"),
+            *(ForceComplete(operation=f"r{number}") for number in range(20)),
+            CheckAndComplete(key="k"),
             Advance(to_ms=1),
             AskGauges(),
         ),
@@ -163,19 +172,37 @@ def _scenarios_of_the_rules() -> Iterable[Scenario[PurgatoryCall]]:
         calls=(
             _reset(),
             _watch("r1", "k1", "k2", delay_ms=10),
-            Cancel(key="k1"),
+            CancelForKey(key="k1"),
             Advance(to_ms=20),
-            Check(key="k2"),
+            CheckAndComplete(key="k2"),
             AskGauges(),
         ),
     )
 
 
-def _reset(purge_interval: int = 1_000) -> Reset:
+def _reset(purge_interval: int = 1_000) -> Reset[PurgatoryConfig]:
     return Reset(config=PurgatoryConfig(purge_interval=purge_interval))
 
 
 def _watch(
     name: str, *keys: str, delay_ms: int = _LONG_MS, conditions: tuple[str, ...] = ()
-) -> Watch:
-    return Watch(operation_id=name, delay_ms=delay_ms, keys=keys, conditions=conditions)
+) -> TryCompleteElseWatch:
+    return TryCompleteElseWatch(operation=name, delay_ms=delay_ms, keys=keys, conditions=conditions)
+
+
+def _fuzz(
+    port: SendingPort[PurgatoryCall, PurgatoryObservation],
+    profile: str,
+    tally: Tally,
+    plan: FuzzPlan,
+) -> FuzzReport:
+    from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
+
+    return run_purgatory_fuzz(
+        port, profile=profile, tally=tally, cases=plan.cases, seed=plan.seed, repeat=plan.repeat
+    )
+
+
+SUITE = any_suite(
+    Suite(definition=DEFINITION, judge=OraclePurgatory, scenarios=purgatory_scenarios, fuzz=_fuzz)
+)
