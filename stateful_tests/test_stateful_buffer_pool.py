@@ -4,6 +4,8 @@ import pytest
 
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.components.buffer_pool.bug_table import BUGS, BufferPoolBug
 from wheelproof_spec.components.buffer_pool.component import (
     DEFINITION,
     LONGEST_WAITING_FIRST,
@@ -11,7 +13,6 @@ from wheelproof_spec.components.buffer_pool.component import (
 from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
 from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.bugs import BUFFER_POOL_BUGS, BufferPoolBug, Finder
 
 SEED = 20_261_120
 SEED_OF_BUGS = 1
@@ -22,7 +23,7 @@ pytestmark = pytest.mark.slow
 
 
 def _bugs(finder: Finder) -> list[BufferPoolBug]:
-    return [bug for bug in BUFFER_POOL_BUGS if finder in bug.finders]
+    return [bug for bug in BUGS if finder in bug.finders]
 
 
 def _sequential(

@@ -3,16 +3,9 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAnswer,
-    AllocateAsked,
-    DeallocateAsked,
-)
-
 from support.history.small_histories import History, Op
-from wheelproof_spec.base.calls import Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run
+from wheelproof_spec.components.buffer_pool.component import Allocate, Allocated, Deallocate
 from wheelproof_spec.engines.history.linearizability import Model
 from wheelproof_spec.engines.history.linearizability_calls import (
     UNKNOWN,
@@ -151,7 +144,7 @@ class PoolModel(Model[PoolState, Operation, Answer]):
         return PoolState()
 
     def waits(self, operation: Operation) -> bool:
-        return isinstance(operation[1], AllocateAsked)
+        return isinstance(operation[1], Allocate)
 
     def request(self, state: PoolState, operation: Operation, ticket: int) -> Iterable[PoolState]:
         del operation
@@ -161,23 +154,23 @@ class PoolModel(Model[PoolState, Operation, Answer]):
         self, state: PoolState, operation: Operation, ticket: int, result: Answer | Unknown
     ) -> Iterable[PoolState]:
         value = operation[1]
-        assert isinstance(value, AllocateAsked)
+        assert isinstance(value, Allocate)
         free = self._total - sum(size for _, size in state.lent)
         others = state.waiting - {ticket}
         left = replace(state, waiting=others)
-        if isinstance(result, AllocateAnswer):
-            lent = state.lent | {(result.buffer, value.bytes)}
-            return (replace(left, lent=lent),) if value.bytes <= free else ()
+        if isinstance(result, Allocated):
+            lent = state.lent | {(result.buffer, value.size)}
+            return (replace(left, lent=lent),) if value.size <= free else ()
         if result is UNKNOWN:
             return (left,)
-        return (left,) if others or value.bytes > free else ()
+        return (left,) if others or value.size > free else ()
 
     def step(
         self, state: PoolState, operation: Operation, result: Answer | Unknown
     ) -> Iterable[PoolState]:
         del result
         value = operation[1]
-        assert isinstance(value, DeallocateAsked)
+        assert isinstance(value, Deallocate)
         kept = frozenset(one for one in state.lent if one[0] != value.buffer)
         return (replace(state, lent=kept),) if kept != state.lent else ()
 

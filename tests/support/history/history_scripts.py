@@ -1,28 +1,9 @@
 """Histories written by hand, a line each, and what the checker says of them."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from wheelproof_spec.base.codec.definitions import CountAnswer
-from wheelproof_spec.components.buffer_pool.events import (
-    MemoryAnswer,
-)
-from wheelproof_spec.components.purgatory.events import (
-    CancelledAnswer,
-    CheckedAnswer,
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    PurgatorySettings,
-    WatchAsked,
-)
-
-from support.history.small_histories import History, Line, history_of
-from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
-from wheelproof_spec.base.codec.vocabulary import Nothing
-from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
     AppendAnswer,
     AppendAsked,
     BatchAsked,
@@ -31,14 +12,35 @@ from wheelproof_spec.components.accumulator.events import (
     DrainedBatch,
     PartitionAsked,
 )
-from wheelproof_spec.engines.history.run import HistoryChecker
+from wheelproof_spec.components.purgatory.events import (
+    CancelledAnswer,
+    CheckedAnswer,
+    CompletedAnswer,
+    KeyAsked,
+    OperationAsked,
+    WatchAsked,
+)
+
+from support.history.small_histories import History, Line, history_of
+from wheelproof_spec.app.recorded import history_checker
+from wheelproof_spec.base.calls import AvailableMemory, Interrupt, Memory
+from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.base.component import Call, Config
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    Queued,
+    WaitingThreads,
+)
 
 Lines = tuple[Line, ...]
 _NOTHING = Nothing()
 
 
 def judged(history: History) -> RunVerdict:
-    checker = HistoryChecker(history.header)
+    checker = history_checker(history.header)
     for op in history.ops:
         checker.feed(op)
     if history.end.quiet:
@@ -46,15 +48,10 @@ def judged(history: History) -> RunVerdict:
     return checker.finish()
 
 
-def broken_rule(
-    config: PurgatorySettings | AccumulatorSettings, lines: Sequence[Lines], *, quiet: bool = True
-) -> str | None:
+def broken_rule(config: Config, lines: Sequence[Lines], *, quiet: bool = True) -> str | None:
     """Return the first rule that a history breaks; its clock is a virtual one."""
-    component: Literal["purgatory", "accumulator"] = (
-        "purgatory" if isinstance(config, PurgatorySettings) else "accumulator"
-    )
     flat = [line for some in lines for line in some]
-    verdict = judged(history_of(component, config, flat, quiet=quiet, clock="virtual"))
+    verdict = judged(history_of(config.component, config, flat, quiet=quiet, clock="virtual"))
     return None if verdict.violation is None else verdict.violation.rule
 
 
@@ -74,6 +71,44 @@ def whole(process: str, f: str, asked: object, answer: object, *inside: Lines) -
     """A call from its beginning to its end, and what happens inside it."""
     between = tuple(line for some in inside for line in some)
     return (*begin(process, f, asked), *between, *end(process, f, answer))
+
+
+def call(process: str, asked: Call, answer: object = _NOTHING, *inside: Lines) -> Lines:
+    """The same, where the call knows its name."""
+    return whole(process, asked.operation(), asked, answer, *inside)
+
+
+def available(size: int, *inside: Lines) -> Lines:
+    return call("g", AvailableMemory(), Memory(size=size), *inside)
+
+
+def interrupt(process: str) -> Lines:
+    return call("i", Interrupt(name=process))
+
+
+# A pool's
+
+
+def lend(buffer: str, size: int, *inside: Lines, process: str = "a") -> Lines:
+    asked = Allocate(size=size, max_time_to_block_ms=5)
+    return call(process, asked, Allocated(buffer=buffer, size=size), *inside)
+
+
+def ask(size: int, process: str = "a") -> Lines:
+    return begin(process, "allocate", Allocate(size=size, max_time_to_block_ms=5))
+
+
+def refuse_buffer(size: int, error: str, *inside: Lines, process: str = "a") -> Lines:
+    between = tuple(line for some in inside for line in some)
+    return (*ask(size, process), *between, *refuse(process, "allocate", error))
+
+
+def give_back(buffer: str, *inside: Lines, process: str = "a") -> Lines:
+    return call(process, Deallocate(buffer=buffer), _NOTHING, *inside)
+
+
+def queued(count: int, *inside: Lines) -> Lines:
+    return call("g", Queued(), WaitingThreads(count=count), *inside)
 
 
 # A purgatory's
@@ -165,7 +200,3 @@ def of_partition(f: str) -> Lines:
 
 def plain(f: str, *inside: Lines, process: str = "sender") -> Lines:
     return whole(process, f, _NOTHING, _NOTHING, *inside)
-
-
-def available(size: int) -> Lines:
-    return whole("g", "available_memory", _NOTHING, MemoryAnswer(bytes=size))

@@ -9,16 +9,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAnswer,
-    AllocateAsked,
-    DeallocateAsked,
-    PoolSettings,
-)
-
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Component, Implementation, Nothing
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Implementation, Nothing
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    PoolConfig,
+)
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,
@@ -204,22 +203,23 @@ def pool_history(seed: int) -> History:
         ready = [
             name for name in pool.held if all(name != _buffer(one) for one, _ in calls.values())
         ]
-        value: object = AllocateAsked(bytes=chance.randrange(1, 8), max_block_ms=1)
+        value: object = Allocate(size=chance.randrange(1, 8), max_time_to_block_ms=1)
         if ready and chance.random() < 0.5:
-            value = DeallocateAsked(buffer=chance.choice(ready))
-        f = "allocate" if isinstance(value, AllocateAsked) else "deallocate"
+            value = Deallocate(buffer=chance.choice(ready))
+        f = "allocate" if isinstance(value, Allocate) else "deallocate"
         lines.append(Line(process, "invoke", f, value))
         calls[process] = (value, None)
-        if isinstance(value, DeallocateAsked) and chance.random() < 0.5:
+        if isinstance(value, Deallocate) and chance.random() < 0.5:
             pool.free += pool.held[value.buffer]
             calls[process] = (value, True)
     if chance.random() < 0.5:
         _spoil_pool(lines, chance)
-    return history_of("buffer_pool", PoolSettings(total=10, poolable=4), lines, quiet=False)
+    config = PoolConfig(total_memory=10, poolable_size=4)
+    return history_of("buffer_pool", config, lines, quiet=False)
 
 
 def _buffer(value: object) -> str | None:
-    return value.buffer if isinstance(value, DeallocateAsked) else None
+    return value.buffer if isinstance(value, Deallocate) else None
 
 
 def _pool_returns(
@@ -231,16 +231,16 @@ def _pool_returns(
     chance: random.Random,
 ) -> None:
     value, done = calls.pop(process)
-    if isinstance(value, DeallocateAsked):
+    if isinstance(value, Deallocate):
         size = pool.held.pop(value.buffer)
         pool.free += 0 if done else size
         lines.append(Line(process, "ok", "deallocate", Nothing()))
         return
-    assert isinstance(value, AllocateAsked)
-    if value.bytes <= pool.free:
-        pool.free -= value.bytes
-        pool.held[name] = value.bytes
-        answer = AllocateAnswer(buffer=name, bytes=value.bytes)
+    assert isinstance(value, Allocate)
+    if value.size <= pool.free:
+        pool.free -= value.size
+        pool.held[name] = value.size
+        answer = Allocated(buffer=name, size=value.size)
         lines.append(Line(process, "ok", "allocate", answer))
     elif chance.random() < 0.7:
         lines.append(Line(process, "fail", "allocate", Nothing(), "Exhausted"))
@@ -253,7 +253,7 @@ def _spoil_pool(lines: list[Line], chance: random.Random) -> None:
     for place in range(at, len(lines)):
         line = lines[place]
         if line.f == "allocate" and line.type == "ok" and chance.random() < 0.5:
-            assert isinstance(line.value, AllocateAnswer)
+            assert isinstance(line.value, Allocated)
             name = line.value.buffer
             used = any(_buffer(one.value) == name for one in lines)
             if not used:
@@ -265,14 +265,14 @@ def _spoil_pool(lines: list[Line], chance: random.Random) -> None:
                 for one in reversed(lines[:place])
                 if one.process == line.process and one.type == "invoke"
             )
-            assert isinstance(asked, AllocateAsked)
-            answer = AllocateAnswer(buffer=f"n{place}", bytes=asked.bytes)
+            assert isinstance(asked, Allocate)
+            answer = Allocated(buffer=f"n{place}", size=asked.size)
             lines[place] = Line(line.process, "ok", "allocate", answer)
             return
 
 
 def history_of(
-    component: Component,
+    component: str,
     config: object,
     lines: Sequence[Line],
     *,

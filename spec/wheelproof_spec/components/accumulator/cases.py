@@ -1,4 +1,4 @@
-"""Named cases for every record accumulator: what Kafka's own tests ask (semantics.md 5), and more.
+"""The cases of the record accumulator: what Kafka's own tests ask (semantics.md 5), and drawn ones.
 
 A record whose value has 3 bytes takes 10 in a batch, after the 61 of its header; before it is
 written it is reckoned to need 88.
@@ -6,28 +6,30 @@ written it is reckoned to need 88.
 
 from collections.abc import Iterable
 
-from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.accumulator.calls import (
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.accumulator.component import (
+    DEFINITION,
     Abort,
     AccumulatorCall,
     AccumulatorConfig,
-    Advance,
+    AccumulatorLimit,
+    AccumulatorObservation,
     Append,
     AppendFault,
     CallbackFault,
-    Close,
     Drain,
     Expire,
-    Fail,
     Flush,
-    Interrupt,
     Ready,
-    Reset,
-    Retry,
+    Reenqueue,
+    Respond,
     Split,
-    Store,
 )
-from wheelproof_spec.components.accumulator.clauses import AccumulatorLimit
+from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 
 _LONG_MS = 60_000
 _LARGE = 2**20
@@ -38,8 +40,8 @@ _ONE_RECORD = 105
 _THREE_WIDE_RECORDS = 142
 _WIDE = 20
 _LEADERS = {0: 0, 1: 0, 2: 1}
-_DRAIN = Drain(node=0, partitions=(0, 1), most=_LARGE)
-_DRAIN_ONE = Drain(node=0, partitions=(0, 1), most=1)
+_DRAIN = Drain(node=0, partitions=(0, 1), max_size=_LARGE)
+_DRAIN_ONE = Drain(node=0, partitions=(0, 1), max_size=1)
 _READY = Ready(leaders=_LEADERS)
 
 
@@ -58,7 +60,7 @@ def _sending() -> Iterable[Scenario[AccumulatorCall]]:
             *_appends("c", "d"),
             _READY,
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
             _READY,
         ),
     )
@@ -72,7 +74,7 @@ def _sending() -> Iterable[Scenario[AccumulatorCall]]:
             Advance(to_ms=10),
             _READY,
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
         ),
     )
     yield Scenario(
@@ -84,7 +86,7 @@ def _sending() -> Iterable[Scenario[AccumulatorCall]]:
             *(
                 call
                 for turn in range(1, 5)
-                for call in (_DRAIN_ONE, Store(batch=f"b{turn}", offset=turn))
+                for call in (_DRAIN_ONE, Respond(batch=f"b{turn}", offset=turn))
             ),
         ),
     )
@@ -95,11 +97,11 @@ def _sending() -> Iterable[Scenario[AccumulatorCall]]:
             *_appends("a"),
             *_appends("b", partition=2),
             _READY,
-            Drain(node=1, partitions=(2,), most=_LARGE),
+            Drain(node=1, partitions=(2,), max_size=_LARGE),
             _READY,
             _DRAIN,
-            Store(batch="b1", offset=0),
-            Store(batch="b2", offset=0),
+            Respond(batch="b1", offset=0),
+            Respond(batch="b2", offset=0),
         ),
     )
     yield Scenario(
@@ -114,10 +116,10 @@ def _sending() -> Iterable[Scenario[AccumulatorCall]]:
             _DRAIN,
             _READY,
             _DRAIN,
-            Fail(batch="b1"),
+            Respond(batch="b1"),
             _READY,
             _DRAIN,
-            Store(batch="b2", offset=0),
+            Respond(batch="b2", offset=0),
         ),
     )
     yield Scenario(
@@ -125,14 +127,24 @@ def _sending() -> Iterable[Scenario[AccumulatorCall]]:
         calls=(
             _reset(),
             Append(
-                record="a", partition=0, size=3, timeout_ms=0, callback=CallbackFault.SENDS_AGAIN
+                record="a",
+                partition=0,
+                size=3,
+                max_time_to_block_ms=0,
+                callback=CallbackFault.SENDS_AGAIN,
             ),
-            Append(record="b", partition=0, size=3, timeout_ms=0, callback=CallbackFault.RAISES),
+            Append(
+                record="b",
+                partition=0,
+                size=3,
+                max_time_to_block_ms=0,
+                callback=CallbackFault.RAISES,
+            ),
             *_appends("c"),
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
             _DRAIN,
-            Store(batch="b2", offset=3),
+            Respond(batch="b2", offset=3),
         ),
     )
 
@@ -144,7 +156,7 @@ def _retrying() -> Iterable[Scenario[AccumulatorCall]]:
             _reset(retry_backoff_ms=100),
             *_appends("a"),
             _DRAIN,
-            Retry(batch="b1"),
+            Reenqueue(batch="b1"),
             *_appends("b", partition=1),
             _READY,
             _DRAIN,
@@ -153,8 +165,8 @@ def _retrying() -> Iterable[Scenario[AccumulatorCall]]:
             Advance(to_ms=100),
             _READY,
             _DRAIN,
-            Store(batch="b3", offset=0),
-            Store(batch="b2", offset=0),
+            Respond(batch="b3", offset=0),
+            Respond(batch="b2", offset=0),
         ),
     )
     yield Scenario(
@@ -164,7 +176,7 @@ def _retrying() -> Iterable[Scenario[AccumulatorCall]]:
             _reset(retry_backoff_ms=100, retry_backoff_max_ms=300),
             *_appends("a"),
             _DRAIN,
-            Retry(batch="b1"),
+            Reenqueue(batch="b1"),
             *_retries(attempt=2, at_ms=100, backoff_ms=200),
             *_retries(attempt=3, at_ms=300, backoff_ms=300),
             *_retries(attempt=4, at_ms=600, backoff_ms=300),
@@ -176,11 +188,11 @@ def _retrying() -> Iterable[Scenario[AccumulatorCall]]:
             _reset(),
             *_appends("a", "b", "c", "d"),
             _DRAIN,
-            Retry(batch="b1"),
+            Reenqueue(batch="b1"),
             _DRAIN,
-            Store(batch="b2", offset=0),
+            Respond(batch="b2", offset=0),
             _DRAIN,
-            Store(batch="b3", offset=3),
+            Respond(batch="b3", offset=3),
         ),
     )
     yield Scenario(
@@ -195,7 +207,7 @@ def _retrying() -> Iterable[Scenario[AccumulatorCall]]:
             *(
                 call
                 for turn in range(2, 6)
-                for call in (_DRAIN, Store(batch=f"b{turn}", offset=turn))
+                for call in (_DRAIN, Respond(batch=f"b{turn}", offset=turn))
             ),
         ),
     )
@@ -205,7 +217,7 @@ def _retries(*, attempt: int, at_ms: int, backoff_ms: int) -> tuple[AccumulatorC
     return (
         Advance(to_ms=at_ms),
         _DRAIN,
-        Retry(batch=f"b{attempt}"),
+        Reenqueue(batch=f"b{attempt}"),
         Advance(to_ms=at_ms + backoff_ms - 1),
         _READY,
         _DRAIN,
@@ -224,8 +236,8 @@ def _flushing() -> Iterable[Scenario[AccumulatorCall]]:
             _READY,
             _DRAIN,
             *_appends("c"),
-            Store(batch="b1", offset=0),
-            Store(batch="b2", offset=0),
+            Respond(batch="b1", offset=0),
+            Respond(batch="b2", offset=0),
             _READY,
         ),
     )
@@ -253,9 +265,9 @@ def _flushing() -> Iterable[Scenario[AccumulatorCall]]:
             _DRAIN,
             Split(batch="b1", size=1),
             _DRAIN,
-            Store(batch="b2", offset=0),
+            Respond(batch="b2", offset=0),
             _DRAIN,
-            Store(batch="b3", offset=1),
+            Respond(batch="b3", offset=1),
         ),
     )
 
@@ -270,9 +282,9 @@ def _flushing() -> Iterable[Scenario[AccumulatorCall]]:
             _DRAIN,
             Split(batch="b1", size=1),
             _DRAIN,
-            Store(batch="b2", offset=0),
+            Respond(batch="b2", offset=0),
             _DRAIN,
-            Store(batch="b3", offset=2),
+            Respond(batch="b3", offset=2),
         ),
     )
 
@@ -288,7 +300,7 @@ def _ending() -> Iterable[Scenario[AccumulatorCall]]:
             *_appends("d", size=_WIDE, partition=1),
             Close(),
             Abort(),
-            Fail(batch="b1"),
+            Respond(batch="b1"),
             _READY,
         ),
     )
@@ -297,7 +309,7 @@ def _ending() -> Iterable[Scenario[AccumulatorCall]]:
         calls=(
             _reset(batches=1),
             *_appends("a"),
-            Append(record="b", partition=1, size=3, timeout_ms=_LONG_MS),
+            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
             Close(),
             Abort(),
             _DRAIN,
@@ -312,7 +324,7 @@ def _ending() -> Iterable[Scenario[AccumulatorCall]]:
             *_appends("b"),
             _READY,
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
         ),
     )
     yield Scenario(
@@ -326,7 +338,7 @@ def _ending() -> Iterable[Scenario[AccumulatorCall]]:
             Expire(),
             Advance(to_ms=50),
             Expire(),
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
         ),
     )
     yield Scenario(
@@ -335,12 +347,12 @@ def _ending() -> Iterable[Scenario[AccumulatorCall]]:
             _reset(batches=1, delivery_timeout_ms=50),
             *_appends("a"),
             _DRAIN,
-            Append(record="b", partition=1, size=3, timeout_ms=_LONG_MS),
+            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
             Advance(to_ms=50),
             Expire(),
-            Fail(batch="b1"),
+            Respond(batch="b1"),
             _DRAIN,
-            Store(batch="b2", offset=0),
+            Respond(batch="b2", offset=0),
         ),
     )
     yield Scenario(
@@ -363,12 +375,12 @@ def _waiting() -> Iterable[Scenario[AccumulatorCall]]:
         calls=(
             _reset(batches=1),
             *_appends("a"),
-            Append(record="b", partition=1, size=3, timeout_ms=_LONG_MS),
+            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
             _READY,
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
             _DRAIN,
-            Store(batch="b2", offset=0),
+            Respond(batch="b2", offset=0),
         ),
     )
     yield Scenario(
@@ -377,13 +389,13 @@ def _waiting() -> Iterable[Scenario[AccumulatorCall]]:
             _reset(batches=1),
             *_appends("a"),
             *_appends("b", partition=1),
-            Append(record="c", partition=1, size=3, timeout_ms=10),
-            Append(record="d", partition=1, size=3, timeout_ms=_LONG_MS),
+            Append(record="c", partition=1, size=3, max_time_to_block_ms=10),
+            Append(record="d", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
             Advance(to_ms=9),
             Advance(to_ms=10),
             Interrupt(name="d"),
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
         ),
     )
     yield Scenario(
@@ -395,7 +407,7 @@ def _waiting() -> Iterable[Scenario[AccumulatorCall]]:
             _failing("b", AppendFault.ALLOCATOR),
             *_appends("c"),
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
         ),
     )
 
@@ -408,7 +420,7 @@ def _bad_input() -> Iterable[Scenario[AccumulatorCall]]:
             *_appends("a", size=200),
             *_appends("b"),
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
         ),
     )
     yield Scenario(
@@ -417,10 +429,14 @@ def _bad_input() -> Iterable[Scenario[AccumulatorCall]]:
             _reset(batches=1),
             *_appends("a", size=0),
             Append(
-                record="b", partition=0, size=16, timeout_ms=0, callback=CallbackFault.SENDS_AGAIN
+                record="b",
+                partition=0,
+                size=16,
+                max_time_to_block_ms=0,
+                callback=CallbackFault.SENDS_AGAIN,
             ),
             _DRAIN,
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
         ),
     )
     yield Scenario(
@@ -431,7 +447,7 @@ def _bad_input() -> Iterable[Scenario[AccumulatorCall]]:
             *_appends("a"),
             _DRAIN,
             Split(batch="b1", size=1),
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
         ),
     )
     yield Scenario(
@@ -442,7 +458,7 @@ def _bad_input() -> Iterable[Scenario[AccumulatorCall]]:
             _DRAIN,
             Advance(to_ms=50),
             Expire(),
-            Store(batch="b1", offset=0),
+            Respond(batch="b1", offset=0),
             *_appends("b"),
             _READY,
         ),
@@ -457,7 +473,7 @@ def _reset(
     retry_backoff_ms: int = 0,
     retry_backoff_max_ms: int | None = None,
     delivery_timeout_ms: int = _LONG_MS,
-) -> Reset:
+) -> Reset[AccumulatorConfig]:
     return Reset(
         config=AccumulatorConfig(
             total_memory=batches * batch_size,
@@ -472,9 +488,39 @@ def _reset(
 
 def _appends(*records: str, size: int = 3, partition: int = 0) -> tuple[Append, ...]:
     return tuple(
-        Append(record=record, partition=partition, size=size, timeout_ms=0) for record in records
+        Append(record=record, partition=partition, size=size, max_time_to_block_ms=0)
+        for record in records
     )
 
 
 def _failing(record: str, fault: AppendFault) -> Append:
-    return Append(record=record, partition=0, size=3, timeout_ms=0, fault=fault)
+    return Append(record=record, partition=0, size=3, max_time_to_block_ms=0, fault=fault)
+
+
+def _fuzz(
+    port: SendingPort[AccumulatorCall, AccumulatorObservation],
+    profile: str,
+    tally: Tally,
+    plan: FuzzPlan,
+) -> FuzzReport:
+    from wheelproof_spec.components.accumulator.fuzz.domain import AccumulatorDomain
+    from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
+
+    return run_accumulator_fuzz(
+        port,
+        profile=profile,
+        tally=tally,
+        cases=plan.cases,
+        seed=plan.seed,
+        domain=AccumulatorDomain(
+            faults=not tally.skips(AccumulatorLimit.MEMORY_FAULTS),
+            splits=not tally.skips(AccumulatorLimit.SPLIT),
+            growing_backoff=not tally.skips(AccumulatorLimit.GROWING_BACKOFF),
+        ),
+        repeat=plan.repeat,
+    )
+
+
+SUITE = any_suite(
+    Suite(definition=DEFINITION, judge=BatchLedger, scenarios=accumulator_scenarios, fuzz=_fuzz)
+)
