@@ -1,6 +1,13 @@
 """The stateful machines of the purgatory: the reference holds, each known bug falls."""
 
 import pytest
+from wheelproof_spec.components.purgatory.calls import parse_purgatory_call
+from wheelproof_spec.components.purgatory.contract import (
+    KAFKA_PURGATORY,
+    STRICT_PURGATORY,
+    PurgatoryContract,
+)
+from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
 
 from wheelproof.purgatory import (
     DelayedOperation,
@@ -8,21 +15,22 @@ from wheelproof.purgatory import (
     ExclusiveDiscipline,
 )
 from wheelproof_spec.base.fuzz_report import FuzzFailure, FuzzReport
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
 from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.components.bugs import PURGATORY_BUGS, Finder, PurgatoryBug
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS as PURGATORY_BUGS,
+)
+from wheelproof_spec.components.purgatory.bug_table import (
+    PurgatoryBug,
+)
 from wheelproof_spec.components.purgatory.bugs import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
 )
-from wheelproof_spec.components.purgatory.calls import parse_purgatory_call
-from wheelproof_spec.components.purgatory.contract import (
-    KAFKA_PURGATORY,
-    STRICT_PURGATORY,
-    PurgatoryContract,
-)
 from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
 from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz
-from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 

@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.bugs import KNOWN_BUGS, Finder
 from wheelproof_spec.engines.tlc.judging import (
     ModelOutcome,
     RunSettings,

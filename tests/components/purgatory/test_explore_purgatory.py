@@ -2,8 +2,13 @@
 
 import pytest
 
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.bugs import PURGATORY_BUGS, Finder
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS as PURGATORY_BUGS,
+)
 from wheelproof_spec.components.purgatory.programs.bugs import (
     EXCLUSIVE_EXPIRY,
     purgatory_bug_programs,

@@ -16,7 +16,10 @@ from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import BrokenDownError, RefusedError, judge_call, outcome_of
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.components.timer.bug_table import BUGS, TimerBug
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+    TimerBug,
+)
 from wheelproof_spec.components.timer.component import (
     DEFINITION,
     Add,

@@ -6,8 +6,10 @@ import pytest
 
 from support.explore.exploring import make
 from wheelproof import sync
+from wheelproof_spec.app.parts import (
+    failing_programs,
+)
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.failing_programs import failing_programs
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
 from wheelproof_spec.engines.explore.program import Program, Scenario, choose

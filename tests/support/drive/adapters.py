@@ -4,6 +4,7 @@ import shlex
 import sys
 from pathlib import Path
 
+from support.checkout import ROOT
 from wheelproof_spec.components import registry
 from wheelproof_spec.engines.drive import conformance
 from wheelproof_spec.engines.drive.conformance import ConformancePlan

@@ -4,8 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from support.history.small_histories import History, Op
+from wheelproof_spec.base.calls import Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.components.buffer_pool.component import Allocate, Allocated, Deallocate
+from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run
 from wheelproof_spec.engines.history.linearizability import Model
 from wheelproof_spec.engines.history.linearizability_calls import (
     UNKNOWN,

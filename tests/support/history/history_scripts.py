@@ -23,7 +23,14 @@ from wheelproof_spec.components.purgatory.events import (
 
 from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.app.recorded import history_checker
-from wheelproof_spec.base.calls import AvailableMemory, Interrupt, Memory
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    Advanced,
+    AvailableMemory,
+    Interrupt,
+    Memory,
+    Tick,
+)
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.base.run_verdict import RunVerdict

@@ -12,8 +12,10 @@ from wheelproof.units import Millis
 from wheelproof_spec.app.recorded import (
     judge_lines,
 )
+from wheelproof_spec.app.recorder import (
+    recording,
+)
 from wheelproof_spec.components.buffer_pool.bugs import TrustingPool
-from wheelproof_spec.components.recorder import recording
 from wheelproof_spec.engines.history.reader import read_lines
 from wheelproof_spec.engines.history.routing import FileResult
 

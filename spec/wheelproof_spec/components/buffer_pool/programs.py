@@ -20,8 +20,18 @@ from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.buffer_pool.bug_table import BUGS
-from wheelproof_spec.engines.explore.program import Action, PlainField, Program, Scenario, choose
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.engines.explore.program import (
+    DEFAULT_SETTINGS,
+    Action,
+    PlainField,
+    Program,
+    Scenario,
+    Settings,
+    choose,
+)
 from wheelproof_spec.engines.explore.programs.making import program
 
 FOREVER = MAX_MILLIS - 1_000

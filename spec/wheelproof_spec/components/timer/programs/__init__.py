@@ -1,7 +1,9 @@
 """What the model checker explores of the timer."""
 
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.programs.entry_migration import (
     ENTRY_BUILDERS,
     ENTRY_MIGRATION,
