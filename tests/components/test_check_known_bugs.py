@@ -36,6 +36,7 @@ from wheelproof_spec.components.purgatory.bug_table import (
     PurgatoryBug,
 )
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.components.replication.bug_table import (
     ReplicationBug,
 )
@@ -59,10 +60,10 @@ from wheelproof_spec.engines.explore.explorer import explore
 CallT = TypeVar("CallT", bound=Request)
 SeenT = TypeVar("SeenT")
 
-_DRIVEN = [bug for bug in KNOWN_BUGS if Sight.DRIVEN in bug.seen]
+_DRIVEN = [bug for bug in bugs() if Sight.DRIVEN in bug.seen]
 
 
-@pytest.mark.parametrize("bug", known_bugs(), ids=lambda bug: bug.id)
+@pytest.mark.parametrize("bug", bugs(), ids=lambda bug: bug.id)
 def test_a_bug_is_seen_or_says_why_not(bug: KnownBug) -> None:
     assert bool(bug.seen) != bool(bug.unseen)
 

@@ -4,6 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 from wheelproof_spec.base.codec.definitions import CountAnswer
+from wheelproof_spec.components.purgatory.events import (
+    CompletedAnswer,
+    KeyAsked,
+    OperationAsked,
+    PurgatorySettings,
+    WatchAsked,
+)
 
 from support.history.history_scripts import (
     Lines,
@@ -23,13 +30,6 @@ from support.history.history_scripts import (
     watch,
 )
 from wheelproof_spec.base.codec.vocabulary import Nothing
-from wheelproof_spec.components.purgatory.events import (
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    PurgatorySettings,
-    WatchAsked,
-)
 
 _CLAIMS = PurgatorySettings(
     predicates="recorded",

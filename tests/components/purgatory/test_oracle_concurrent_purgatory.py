@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-
 from wheelproof_spec.components.purgatory.contract import (
     NO_GAUGES,
     Gauges,

@@ -1,8 +1,6 @@
 """The oracle's purgatory: each clause can be broken, and what the rules leave open is let pass."""
 
 import pytest
-
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.purgatory.contract import (
     KAFKA_PURGATORY,
     NO_CALLBACKS,
@@ -13,6 +11,8 @@ from wheelproof_spec.components.purgatory.contract import (
     PurgatoryClause,
     PurgatoryContract,
 )
+
+from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 
 

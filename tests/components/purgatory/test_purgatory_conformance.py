@@ -4,10 +4,6 @@ import shlex
 import sys
 
 import pytest
-
-from wheelproof_spec.base.port import RefusedError
-from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.purgatory.calls import (
     Advance,
     AskGauges,
@@ -25,8 +21,12 @@ from wheelproof_spec.components.purgatory.calls import (
     purgatory_answer,
 )
 from wheelproof_spec.components.purgatory.contract import Callbacks, Gauges
-from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.purgatory.suite import PurgatorySuite
+
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
 from wheelproof_spec.engines.drive.driver.messages import format_request, parse_request
 

@@ -5,6 +5,10 @@ import threading
 from functools import partial
 
 import pytest
+from wheelproof_spec.components.purgatory.calls import PurgatoryCall
+from wheelproof_spec.components.purgatory.contract import STRICT_PURGATORY
+from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
+from wheelproof_spec.components.purgatory.scenarios import purgatory_scenarios
 
 from support.reference.purgatory import Bench, Operation, await_event, run_threads
 from wheelproof import sync
@@ -17,11 +21,7 @@ from wheelproof.purgatory import (
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.purgatory.calls import PurgatoryCall
-from wheelproof_spec.components.purgatory.contract import STRICT_PURGATORY
-from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.components.purgatory.scenarios import purgatory_scenarios
 
 _THREADS = 20
 _OPERATIONS = 100

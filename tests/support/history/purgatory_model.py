@@ -7,8 +7,6 @@ there is no clock.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from support.history.small_histories import History, Op
-from support.history.small_purgatories import KEYS
 from wheelproof_spec.components.purgatory.events import (
     CancelledAnswer,
     CheckedAnswer,
@@ -17,6 +15,9 @@ from wheelproof_spec.components.purgatory.events import (
     OperationAsked,
     WatchAsked,
 )
+
+from support.history.small_histories import History, Op
+from support.history.small_purgatories import KEYS
 from wheelproof_spec.engines.history.linearizability import Model
 from wheelproof_spec.engines.history.linearizability_calls import (
     UNKNOWN,

@@ -8,8 +8,6 @@ import random
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
-from support.history.small_histories import History, Line, history_of
-from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.components.purgatory.events import (
     CancelledAnswer,
     CheckedAnswer,
@@ -19,6 +17,9 @@ from wheelproof_spec.components.purgatory.events import (
     PurgatorySettings,
     WatchAsked,
 )
+
+from support.history.small_histories import History, Line, history_of
+from wheelproof_spec.base.codec.vocabulary import Nothing
 
 KEYS = {"a": ("k",), "b": ("k", "j"), "c": ("j",)}
 _TIMER = "timer"
