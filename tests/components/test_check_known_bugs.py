@@ -26,13 +26,13 @@ from wheelproof_spec.components.bugs import (
     AccumulatorBug,
     BufferPoolBug,
     KnownBug,
-    PurgatoryBug,
     ReplicationBug,
     Sight,
     TimerBug,
 )
+from wheelproof_spec.components.purgatory.bug_table import PurgatoryBug
+from wheelproof_spec.components.purgatory.cases import SUITE as PURGATORY
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.components.purgatory.suite import PurgatorySuite
 from wheelproof_spec.components.replication.clauses import judge_answers
 from wheelproof_spec.components.replication.oracle import (
     FetchedPartition,
@@ -82,7 +82,7 @@ def _cases(bug: KnownBug) -> Iterator[_Case]:
         case "timer":
             yield from _cases_of(TimerSuite(), _timer, "kafka")
         case "purgatory":
-            yield from _cases_of(PurgatorySuite(), _purgatory, "wheelproof")
+            yield from _cases_of(PURGATORY, _purgatory, "wheelproof")
         case "buffer_pool":
             yield from _cases_of(BufferPoolSuite(), _pool, LONGEST_WAITING_FIRST.name)
         case "accumulator":

@@ -18,7 +18,7 @@ from wheelproof_spec.base.drawing import Part, bar, chip
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
-from wheelproof_spec.components.purgatory.scenarios import purgatory_scenarios
+from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
 from wheelproof_spec.components.timer.calls import Add, Reset, TimerConfig
 from wheelproof_spec.components.timer.clauses import TimerClause
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort

@@ -1,18 +1,17 @@
 """Histories written by hand, a line each, and what the checker says of them."""
 
 from collections.abc import Sequence
-from typing import Literal
 
-from wheelproof_spec.base.codec.definitions import CountAnswer
 from wheelproof_spec.components.buffer_pool.events import (
     MemoryAnswer,
 )
 
 from support.history.small_histories import History, Line, history_of
+from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
     AppendAnswer,
     AppendAsked,
     BatchAsked,
@@ -21,24 +20,13 @@ from wheelproof_spec.components.accumulator.events import (
     DrainedBatch,
     PartitionAsked,
 )
-from wheelproof_spec.components.purgatory.events import (
-    CancelledAnswer,
-    CheckedAnswer,
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    PurgatorySettings,
-    WatchAsked,
-)
-from wheelproof_spec.components.timer.events import AdvanceAnswer, AdvanceAsked, TickAsked
-from wheelproof_spec.engines.history.run import HistoryChecker
 
 Lines = tuple[Line, ...]
 _NOTHING = Nothing()
 
 
 def judged(history: History) -> RunVerdict:
-    checker = HistoryChecker(history.header)
+    checker = history_checker(history.header)
     for op in history.ops:
         checker.feed(op)
     if history.end.quiet:
@@ -46,15 +34,10 @@ def judged(history: History) -> RunVerdict:
     return checker.finish()
 
 
-def broken_rule(
-    config: PurgatorySettings | AccumulatorSettings, lines: Sequence[Lines], *, quiet: bool = True
-) -> str | None:
+def broken_rule(config: Config, lines: Sequence[Lines], *, quiet: bool = True) -> str | None:
     """Return the first rule that a history breaks; its clock is a virtual one."""
-    component: Literal["purgatory", "accumulator"] = (
-        "purgatory" if isinstance(config, PurgatorySettings) else "accumulator"
-    )
     flat = [line for some in lines for line in some]
-    verdict = judged(history_of(component, config, flat, quiet=quiet, clock="virtual"))
+    verdict = judged(history_of(config.component, config, flat, quiet=quiet, clock="virtual"))
     return None if verdict.violation is None else verdict.violation.rule
 
 
@@ -76,51 +59,9 @@ def whole(process: str, f: str, asked: object, answer: object, *inside: Lines) -
     return (*begin(process, f, asked), *between, *end(process, f, answer))
 
 
-# A purgatory's
-
-
-def watch(name: str, *inside: Lines, done: bool = False, delay_ms: int = 10) -> Lines:
-    asked = WatchAsked(op=name, keys=("k",), delay_ms=delay_ms)
-    return whole("w", "try_complete_else_watch", asked, CompletedAnswer(completed=done), *inside)
-
-
-def satisfy(name: str) -> Lines:
-    return whole("s", "satisfy", OperationAsked(op=name), _NOTHING)
-
-
-def check(count: int | None, *inside: Lines, process: str = "c") -> Lines:
-    asked = KeyAsked(key="k")
-    return whole(process, "check_and_complete", asked, CheckedAnswer(count=count), *inside)
-
-
-def force(name: str, *inside: Lines, done: bool) -> Lines:
-    answer = CompletedAnswer(completed=done)
-    return whole("f", "force_complete", OperationAsked(op=name), answer, *inside)
-
-
-def cancel(*names: str) -> Lines:
-    answer = CancelledAnswer(count=len(names), ops=names)
-    return whole("x", "cancel_for_key", KeyAsked(key="k"), answer)
-
-
-def completes(name: str, process: str = "c") -> Lines:
-    return begin(process, "on_complete", OperationAsked(op=name))
-
-
-def expires(name: str, process: str = "timer") -> Lines:
-    return begin(process, "on_expiration", OperationAsked(op=name))
-
-
-def gauge(f: str, count: int) -> Lines:
-    return whole("g", f, _NOTHING, CountAnswer(count=count))
-
-
-def tick(to_ms: int) -> Lines:
-    return whole("clock", "tick", TickAsked(to_ms=to_ms), _NOTHING)
-
-
-def advance() -> Lines:
-    return whole("reaper", "advance", AdvanceAsked(), AdvanceAnswer())
+def call(process: str, asked: Call, answer: object = _NOTHING, *inside: Lines) -> Lines:
+    """The same, where the call knows its name."""
+    return whole(process, asked.name_on_the_wire(), asked, answer, *inside)
 
 
 # An accumulator's

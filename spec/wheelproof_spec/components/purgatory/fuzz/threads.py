@@ -23,13 +23,13 @@ from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
+    PREDICATES_TOO,
     WHEELPROOF,
     AwaitSubmitted,
     PurgeCompleted,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
 from wheelproof_spec.components.purgatory.recorded_calls import (
-    PROMISES,
     AnyPurgatory,
     RecordedCalls,
     RecordedOperation,
@@ -89,7 +89,7 @@ class PurgatoryUnderTest:
     ) -> None:
         setup = dict(case.setup)
         config = replace(
-            PROMISES,
+            PREDICATES_TOO,
             tick_ms=setup["tick_ms"],
             wheel_size=setup["wheel_size"],
             purge_interval=setup["purge_interval"],
