@@ -36,10 +36,10 @@ from wheelproof_spec.components.purgatory.recorded_calls import (
 )
 from wheelproof_spec.engines.fuzz.burst import await_submitted
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 from wheelproof_spec.engines.history.run import EVERY_CALL_RETURNS
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 MakeDiscipline = Callable[[], CompletionDiscipline]
 
