@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-ADAPTERS = Path(__file__).resolve().parent / "adapters"
+pytest_plugins = ["support.scheduling"]
 
+ADAPTERS = Path(__file__).resolve().parent / "adapters"
 
 _LIMITS_SECONDS = {"long": 1800, "slow": 600}
 """How long a marked test may run; pyproject.toml has the limit of all others."""
@@ -58,7 +59,7 @@ def netty() -> str:
 @pytest.fixture(scope="session")
 def spark() -> "Generator[SparkSession]":
     """Yield the one Spark session of all tests, with two cores."""
-    from wheelproof_spark.session import spark_session
+    from wheelproof_spark.base.session import spark_session
 
     settings = {
         "spark.sql.shuffle.partitions": "2",

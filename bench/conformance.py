@@ -29,7 +29,6 @@ from wheelproof_spec.app.recorded import (
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
 from wheelproof_spec.base.reports import write_json
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.suites import COMPONENTS
 from wheelproof_spec.components.timer.trace.run import TraceChecker
 from wheelproof_spec.engines.drive.conformance import ConformancePlan
 from wheelproof_spec.engines.history.line_parser import (

@@ -17,7 +17,9 @@ from pathlib import Path
 import frontrun_comparison
 import graph_engine
 from machine import this_machine
-from wheelproof_spec.components.failing_programs import bug_programs
+from wheelproof_spec.app.parts import (
+    bug_programs,
+)
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import (

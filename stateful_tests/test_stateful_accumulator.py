@@ -4,10 +4,18 @@ import pytest
 
 from wheelproof.producer import RecordAccumulator
 from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS as ACCUMULATOR_BUGS,
+)
+from wheelproof_spec.components.accumulator.bug_table import (
+    AccumulatorBug,
+)
 from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
 from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, AccumulatorBug, Finder
 
 SEED = 20_261_120
 MANY_BATCHES_S = 120.0

@@ -15,8 +15,8 @@ from support.drive.commands import HEAPQ, REFERENCE, bad_driver
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.strict_json import JsonObject, parse_object
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
-from wheelproof_spec.components.timer.clauses import TimerClause
-from wheelproof_spec.components.timer.suite import TimerSuite
+from wheelproof_spec.components.timer.cases import SUITE
+from wheelproof_spec.components.timer.component import TimerClause
 from wheelproof_spec.engines.drive.conformance import ConformancePlan
 from wheelproof_spec.engines.drive.conformance import conform as conform_suite
 
@@ -103,9 +103,7 @@ def test_a_hanging_driver_is_an_error(capsys: pytest.CaptureFixture[str]) -> Non
 def test_a_driver_that_dies_in_the_fuzzed_cases_is_an_error_with_its_case(
     tmp_path: Path,
 ) -> None:
-    result = conform_suite(
-        TimerSuite(), ConformancePlan(driver=_mortal(tmp_path), cases=20, seed=1)
-    )
+    result = conform_suite(SUITE, ConformancePlan(driver=_mortal(tmp_path), cases=20, seed=1))
     assert result.verdict is Verdict.ERROR
     assert result.trouble is not None
     assert "ended with exit code 1 before it answered" in result.trouble.problem
@@ -248,9 +246,9 @@ def test_an_interruption_ends_the_run_with_a_report(number: signal.Signals, tmp_
 def test_progress_is_told_of_cases_and_steps() -> None:
     told: list[tuple[int, int]] = []
     result = conform_suite(
-        TimerSuite(),
+        SUITE,
         ConformancePlan(driver=HEAPQ, cases=3, seed=1),
-        lambda cases, steps: told.append((cases, steps)),
+        progress=lambda cases, steps: told.append((cases, steps)),
     )
     assert result.verdict is Verdict.PASS
     assert [cases for cases, _ in told] == list(range(1, result.cases + 1))

@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.app import explore as command
+from wheelproof_spec.app.parts import (
+    find_program,
+)
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import InputRejectedError, UsageError, WheelproofSpecError
 from wheelproof_spec.base.verdicts import ExitCode
-from wheelproof_spec.components.programs import find_program
 from wheelproof_spec.engines.explore.explorer import explore
 
 

@@ -84,7 +84,7 @@ def test_main_job_does_not_pass_over_a_demo_that_fails(
     assert section.verdict is Verdict.ERROR
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_main_job_runs_and_judges_kafka(tmp_path: Path, kafka: str) -> None:
     assert Path(kafka).is_file()
     command = [sys.executable, "-m", "wheelproof_spec.app.main_job", "--out", str(tmp_path)]

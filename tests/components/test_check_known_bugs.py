@@ -6,33 +6,38 @@ from functools import partial
 from typing import TypeVar
 
 import pytest
+from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
 from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
+from wheelproof_spec.components.purgatory.suite import PurgatorySuite
+from wheelproof_spec.components.timer.suite import TimerSuite
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.known_bug import (
+    KnownBug,
+    Sight,
+)
 from wheelproof_spec.base.port import Port, judge_call
 from wheelproof_spec.base.suite import Scenario, Suite
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.bug_table import (
+    AccumulatorBug,
+)
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BufferPoolBug,
+)
 from wheelproof_spec.components.buffer_pool.oracle import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.bugs import (
-    KNOWN_BUGS,
-    TIMER_BUGS,
-    AccumulatorBug,
-    BufferPoolBug,
-    KnownBug,
-    ReplicationBug,
-    Sight,
-    TimerBug,
-)
 from wheelproof_spec.components.purgatory.bug_table import PurgatoryBug
 from wheelproof_spec.components.purgatory.cases import SUITE as PURGATORY
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.replication.bug_table import (
+    ReplicationBug,
+)
 from wheelproof_spec.components.replication.clauses import judge_answers
 from wheelproof_spec.components.replication.oracle import (
     FetchedPartition,
@@ -40,9 +45,14 @@ from wheelproof_spec.components.replication.oracle import (
     ReplicationLedger,
 )
 from wheelproof_spec.components.replication.reference import BROKER, BrokerConfig, BrokerUnderTest
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS as TIMER_BUGS,
+)
+from wheelproof_spec.components.timer.bug_table import (
+    TimerBug,
+)
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.programs.system_timer import TIMER_BUILDERS, timer_program
-from wheelproof_spec.components.timer.suite import TimerSuite
 from wheelproof_spec.engines.explore.explorer import explore
 
 CallT = TypeVar("CallT", bound=Request)
@@ -51,7 +61,7 @@ SeenT = TypeVar("SeenT")
 _DRIVEN = [bug for bug in KNOWN_BUGS if Sight.DRIVEN in bug.seen]
 
 
-@pytest.mark.parametrize("bug", KNOWN_BUGS, ids=lambda bug: bug.id)
+@pytest.mark.parametrize("bug", known_bugs(), ids=lambda bug: bug.id)
 def test_a_bug_is_seen_or_says_why_not(bug: KnownBug) -> None:
     assert bool(bug.seen) != bool(bug.unseen)
 

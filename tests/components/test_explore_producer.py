@@ -1,12 +1,20 @@
 """Everything concurrent in the producer's memory passes, and each known bug of it is found."""
 
 import pytest
-
-from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.accumulator.programs import RECORD_ACCUMULATOR
-from wheelproof_spec.components.buffer_pool.programs import BUFFER_POOL
-from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, BUFFER_POOL_BUGS, Finder
 from wheelproof_spec.components.producer_bug_programs import producer_bug_programs
+
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS as ACCUMULATOR_BUGS,
+)
+from wheelproof_spec.components.accumulator.programs import RECORD_ACCUMULATOR
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BUGS as BUFFER_POOL_BUGS,
+)
+from wheelproof_spec.components.buffer_pool.programs import BUFFER_POOL
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.program import Program
 

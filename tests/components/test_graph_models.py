@@ -14,7 +14,6 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.contract import NEVER_EARLY
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.comparisons import MODELS
 from wheelproof_spec.components.purgatory.graph.catalog import COMPARISONS as PURGATORY_MODELS
 from wheelproof_spec.components.timer.bugs import (
     PollOutsideLockTimer,
@@ -67,7 +66,7 @@ _LARGE = {"system-timer-two-adders-advancer", "system-timer-two-advancers", "sys
 
 @pytest.mark.parametrize(
     "model",
-    [one for one in MODELS if one.name not in _LARGE and one not in PURGATORY_MODELS],
+    [one for one in comparisons() if one.name not in _LARGE and one not in PURGATORY_MODELS],
     ids=lambda model: model.name,
 )
 def test_code_and_module_are_equal(model: GraphModel) -> None:

@@ -13,7 +13,6 @@ from functools import cache
 from typing import ClassVar, Generic, Protocol, Self, TypeGuard, TypeVar, cast
 
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.codec.shapes import Shape
 from wheelproof_spec.base.codec.vocabulary import Nothing, Wire
 from wheelproof_spec.base.codec.writer import plain_fields
 
@@ -111,6 +110,19 @@ class ActionDefinition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSteps:
+    """What the steps of a vector say of the answers.
+
+    `expectation` has the fields of the observation, all of which may be absent: then they are open.
+    What it has beside them says how to compare. `clauses` names what a field tests: where that
+    clause is a known limit, the field is not compared.
+    """
+
+    expectation: type[object]
+    clauses: Mapping[str, Clause]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     """Everything that is said of a component; `CallT_co` is the union of its driven calls."""
 
@@ -133,8 +145,8 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     actions: tuple[ActionDefinition, ...] = ()
     """What a white-box trace has, of the detailed TLA+ module `module`."""
     module: str | None = None
-    steps: tuple[Shape, ...] = ()
-    """The steps of a vector, told apart by their field `op`."""
+    vectors: VectorSteps | None = None
+    """What a step of a vector has to show; None where there are no vectors."""
 
     def operations_on(self, wire: Wire) -> tuple[Operation, ...]:
         """Return what can be asked on a wire."""

@@ -31,6 +31,11 @@ def definitions() -> tuple[AnyDefinition, ...]:
     return tuple(part for _, part in parts("component", "DEFINITION", is_definition))
 
 
+def definition_of(component: str) -> AnyDefinition:
+    """Return what a component is."""
+    return next(definition for definition in definitions() if definition.name == component)
+
+
 @cache
 def suites() -> dict[str, AnySuite]:
     """Return how each component is driven, by its name."""

@@ -13,16 +13,16 @@ from support.pages import whole_page
 from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.pages.conformance.stages import MOST_STAGES, stages_of
+from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.drawing import Part, bar, chip
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
 from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
-from wheelproof_spec.components.timer.calls import Add, Reset, TimerConfig
-from wheelproof_spec.components.timer.clauses import TimerClause
+from wheelproof_spec.components.timer.cases import timer_scenarios
+from wheelproof_spec.components.timer.component import Add, TimerClause, TimerConfig
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
-from wheelproof_spec.components.timer.scenarios import timer_scenarios
 from wheelproof_spec.components.timer.view import levels
 from wheelproof_spec.engines.drive.answers import answers_to
 from wheelproof_spec.engines.drive.driver.messages import request_line

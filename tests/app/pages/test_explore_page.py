@@ -12,8 +12,10 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof_spec.app.pages.explore import render_exploration, rows_of, states_of
-from wheelproof_spec.components.programs import find_program
-from wheelproof_spec.engines.explore.counterexamples.recording import RecordedRun
+from wheelproof_spec.app.parts import (
+    find_program,
+)
+from wheelproof_spec.engines.explore.counterexamples.recording import RunRecording
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.classics import lost_update, philosophers
@@ -24,7 +26,7 @@ _RECORDED = Options(record=True)
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
-def _recorded(program: Program) -> tuple[Exploration, RecordedRun]:
+def _recorded(program: Program) -> tuple[Exploration, RunRecording]:
     found = explore(program, _RECORDED)
     assert found.recording is not None
     return found, found.recording

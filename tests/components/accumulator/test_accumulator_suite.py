@@ -7,13 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-
-from wheelproof.producer import RecordAccumulator
-from wheelproof_spec.base.known_limits import KnownLimit
-from wheelproof_spec.base.port import RefusedError, judge_call
-from wheelproof_spec.base.strict_json import JsonObject, MalformedError
-from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.calls import (
     Abort,
     AccumulatorCall,
@@ -41,6 +34,24 @@ from wheelproof_spec.components.accumulator.messages import (
     parse_accumulator_answer,
     parse_accumulator_call,
 )
+from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
+from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
+
+from wheelproof.producer import RecordAccumulator
+from wheelproof_spec.base.known_bug import (
+    find_bug,
+)
+from wheelproof_spec.base.known_limits import KnownLimit
+from wheelproof_spec.base.port import RefusedError, judge_call
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError
+from wheelproof_spec.base.suite import Scenario
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS as ACCUMULATOR_BUGS,
+)
+from wheelproof_spec.components.accumulator.bug_table import (
+    AccumulatorBug,
+)
 from wheelproof_spec.components.accumulator.oracle import (
     KAFKA_ACCUMULATOR,
     WHEELPROOF_ACCUMULATOR,
@@ -52,9 +63,6 @@ from wheelproof_spec.components.accumulator.oracle import (
     Told,
 )
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
-from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
-from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, AccumulatorBug, find_bug
 from wheelproof_spec.engines.drive.driver.messages import (
     Refusal,
     format_answer,

@@ -93,7 +93,7 @@ def test_an_open_order_is_given_up_at_the_bound() -> None:
 
 def _agreement(walks: list[Walk]) -> Counter[Verdict]:
     opinions = judge_with_tlc(
-        find_toolchain(), walks[0].settings, 2, [_recorded(walked) for walked in walks]
+        find_toolchain(), walks[0].config, [_recorded(walked) for walked in walks]
     )
     found: Counter[Verdict] = Counter()
     for walked, opinion in zip(walks, opinions, strict=True):

@@ -3,8 +3,10 @@
 import pytest
 
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.bugs import TIMER_BUGS
-from wheelproof_spec.components.failing_programs import bug_programs
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.components.timer.programs import bug_programs
 from wheelproof_spec.components.timer.programs.entry_migration import ENTRY_MIGRATION
 from wheelproof_spec.components.timer.programs.system_timer import SYSTEM_TIMER
 from wheelproof_spec.components.timer.programs.world import TIMER_WORLD
@@ -35,5 +37,5 @@ def test_a_known_bug_is_found(bug: str) -> None:
 
 
 def test_every_concurrency_bug_of_the_timer_has_a_program() -> None:
-    timer = {bug.id for bug in TIMER_BUGS}
+    timer = {bug.id for bug in BUGS}
     assert set(bug_programs()) == timer - _NEEDS_ONE_THREAD

@@ -1,4 +1,4 @@
-"""The oracle of concurrent calls: known verdicts, and agreement with the sequential oracle."""
+"""The history judge of bursts: known verdicts, and agreement with the sequential oracle."""
 
 from dataclasses import dataclass
 from enum import Enum
@@ -7,10 +7,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.history.concurrent_histories import HISTORIES, History, add, advance, cancel, tick
+from support.history.concurrent_histories import (
+    HISTORIES,
+    LEFT_BEHIND,
+    Burst,
+    Bursts,
+    History,
+    Made,
+    add,
+    advance,
+    cancel,
+    tick,
+)
 from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.timer.fuzz.concurrent import ConcurrentTimer, TimerCall
 from wheelproof_spec.components.timer.oracle import HeapTimer
 
 _NAMES = "abc"
@@ -19,9 +29,11 @@ _LYING_CANCEL = "Timer.CancelTellsTheTruth"
 
 @pytest.mark.parametrize("history", HISTORIES, ids=lambda history: history.name)
 def test_a_history_gets_its_verdict(history: History) -> None:
-    timer: ConcurrentTimer[str] = ConcurrentTimer(tick_ms=1, start_ms=0, contract=history.contract)
-    rules = [_rule(timer.judge(burst.calls, burst.fired, burst.size)) for burst in history.bursts]
+    bursts = Bursts(history.contract)
+    rules = [_rule(bursts.judge(burst)) for burst in history.bursts]
     assert rules == [None] * (len(rules) - 1) + [history.broken_rule]
+    if history.broken_rule is None:
+        assert bursts.finish() is None
 
 
 def test_every_rule_is_broken_by_a_history() -> None:
@@ -36,23 +48,24 @@ def test_every_rule_is_broken_by_a_history() -> None:
     }
 
 
-def test_a_violation_tells_the_calls_of_its_task() -> None:
-    timer: ConcurrentTimer[str] = ConcurrentTimer(tick_ms=1, start_ms=0, contract=KAFKA)
-    calls = [add(0, 2, "a", 5), cancel(1, 3, "a", answer=True), tick(4, 5, 5), advance(6, 7)]
-    assert timer.judge([*calls, add(8, 9, "b", 1)], ["a"], 1) == Violation(
-        rule="Timer.CancelTellsTheTruth",
-        expected="some order of the overlapping calls explains what became of 'a'",
-        observed="'a' ran 1 times; [0, 2] add(5 ms); [1, 3] cancel -> True; "
-        "[4, 5] clock to 5 ms; [6, 7] advance",
-        reason="no order of effects within the calls keeps Timer.CancelTellsTheTruth for 'a'",
+def test_a_violation_tells_what_became_of_its_task() -> None:
+    calls = (add(0, 2, "a", 5), cancel(1, 3, "a", answer=True), tick(4, 5, 5), advance(6, 7))
+    assert Bursts(KAFKA).judge(Burst((*calls, add(8, 9, "b", 1)), ("a",), 1)) == Violation(
+        rule="Timer.RunsAtMostOncePerAdd",
+        expected="'a' does not run",
+        observed="'a' ran",
+        reason="'a' has run already, was cancelled, or was never added",
     )
 
 
-def test_the_clock_and_the_last_due_time_follow_the_calls() -> None:
-    timer: ConcurrentTimer[str] = ConcurrentTimer(tick_ms=10, start_ms=20, contract=KAFKA)
-    assert (timer.now_ms, timer.last_due_ms()) == (20, 20)
-    assert timer.judge([add(0, 3, "a", 19), tick(1, 2, 40)], [], 1) is None
-    assert (timer.now_ms, timer.last_due_ms()) == (40, 50)
+@pytest.mark.parametrize(("time_ms", "rule"), [(49, None), (50, LEFT_BEHIND)])
+def test_an_add_during_a_tick_is_owed_once_it_is_due_by_either_reading(
+    time_ms: int, rule: str | None
+) -> None:
+    bursts = Bursts(KAFKA, tick_ms=10, start_ms=20)
+    assert bursts.judge(Burst((add(0, 3, "a", 19), tick(1, 2, 40)), size=1)) is None
+    after = Burst((tick(0, 1, time_ms), advance(2, 3)), size=1)
+    assert _rule(bursts.judge(after)) == rule
 
 
 class _Spoil(Enum):
@@ -90,19 +103,17 @@ _steps = st.builds(
 
 
 class _Pair:
-    """Both oracles, told of the same sequential calls; `due_ms` is what really waits."""
+    """The oracle and the history judge, told of the same calls; `due_ms` is what really waits."""
 
     def __init__(self, contract: TimerContract, tick_ms: int) -> None:
         self._contract = contract
         self._tick_ms = tick_ms
         self._heap: HeapTimer[str] = HeapTimer(tick_ms=tick_ms, start_ms=0, contract=contract)
-        self._bursts: ConcurrentTimer[str] = ConcurrentTimer(
-            tick_ms=tick_ms, start_ms=0, contract=contract
-        )
+        self._bursts = Bursts(contract, tick_ms)
         self._due_ms: dict[str, int] = {}
 
     def verdicts(self, step: _Step) -> tuple[str | None, str | None]:
-        """Return the rule that the step breaks by the sequential and by the concurrent oracle."""
+        """Return the rule that the step breaks by the oracle and by the history judge."""
         match step.do:
             case _Do.ADD:
                 return self._add(step)
@@ -138,8 +149,8 @@ class _Pair:
             del self._due_ms[task]
         return due
 
-    def _judge(self, calls: list[TimerCall[str]], fired: list[str]) -> str | None:
-        return _rule(self._bursts.judge(calls, fired, self._heap.size()))
+    def _judge(self, calls: list[Made], fired: list[str]) -> str | None:
+        return _rule(self._bursts.judge(Burst(tuple(calls), tuple(fired), self._heap.size())))
 
 
 def _spoiled(fired: list[str], waiting: dict[str, int], spoil: _Spoil) -> list[str]:

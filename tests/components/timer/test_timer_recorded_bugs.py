@@ -9,13 +9,18 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.app.recorded import (
     judge_lines,
 )
+from wheelproof_spec.app.recorder import (
+    recording,
+)
+from wheelproof_spec.base.known_bug import Sight, find_bug
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.bugs import TIMER_BUGS, Sight, find_bug
-from wheelproof_spec.components.recorder import recording
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.engines.history.reader import lines_of
 
-_RECORDED = {bug.id for bug in TIMER_BUGS if Sight.RECORDED in bug.seen}
+_RECORDED = {bug.id for bug in BUGS if Sight.RECORDED in bug.seen}
 
 
 def _verdict(case: Case, timer_class: type[SystemTimer]) -> RunVerdict:
@@ -36,6 +41,6 @@ def test_the_reference_passes(case: Case) -> None:
 
 @pytest.mark.parametrize("bug", sorted(_RECORDED))
 def test_a_known_bug_is_seen(bug: str) -> None:
-    timer_class = find_bug(TIMER_BUGS, bug).timer_class
+    timer_class = find_bug(BUGS, bug).timer_class
     verdicts = [_verdict(case, timer_class) for case in CASES if case.bug_id == bug]
     assert Verdict.FAIL in [one.verdict for one in verdicts]

@@ -16,11 +16,11 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.bugs import CancelBlindTimer, PollOutsideLockTimer
-from wheelproof_spec.components.timer.events import TimerSettings
+from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.recorder import tracing
 from wheelproof_spec.engines.history.reader import read_lines
 
-SETTINGS = TimerSettings(tick_ms=1, wheel_size=2)
+CONFIG = TimerConfig(tick_ms=1, wheel_size=2)
 ROUNDS = 25
 
 
@@ -41,7 +41,7 @@ def _use(timer: SystemTimer, shared: Sequence[TimerTask]) -> None:
 
 
 def _record(path: Path, timer_class: type[SystemTimer], threads: int) -> RunVerdict:
-    with tracing(path, SETTINGS):
+    with tracing(path, CONFIG):
         timer = timer_class("traced", tick_ms=1, wheel_size=2)
         shared = [_Task(delay) for delay in (1, 3, 9, 30)]
         for task in shared:
@@ -89,5 +89,5 @@ def test_a_submission_without_a_claim_is_named(tmp_path: Path) -> None:
 
 
 def test_a_trace_is_of_one_timer(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="0 were made"), tracing(tmp_path / "none", SETTINGS):
+    with pytest.raises(UsageError, match="0 were made"), tracing(tmp_path / "none", CONFIG):
         pass

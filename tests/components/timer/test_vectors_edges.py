@@ -4,8 +4,9 @@ from itertools import pairwise
 
 import pytest
 
+from wheelproof_spec.base.calls import Advance
 from wheelproof_spec.base.contract import HASHED_WHEEL, KAFKA, NEVER_EARLY
-from wheelproof_spec.components.timer.calls import Add, Advance, Cancel, TimerCall, TimerConfig
+from wheelproof_spec.components.timer.component import Add, Cancel, TimerCall, TimerConfig
 from wheelproof_spec.components.timer.vectors.answers import timer_steps
 from wheelproof_spec.components.timer.vectors.driven_wheel import DrivenWheel
 from wheelproof_spec.components.timer.vectors.generate import corner_vectors, edge_vectors

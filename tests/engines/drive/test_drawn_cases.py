@@ -8,26 +8,29 @@ import pytest
 
 from support.drive.commands import bad_driver
 from wheelproof.timer import SystemTimer
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
 from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import BrokenDownError, RefusedError, judge_call, outcome_of
 from wheelproof_spec.base.suite import FuzzPlan
-from wheelproof_spec.components.bugs import TIMER_BUGS, Finder, TimerBug
-from wheelproof_spec.components.timer.calls import (
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+    TimerBug,
+)
+from wheelproof_spec.components.timer.component import (
+    DEFINITION,
     Add,
-    Advance,
-    Reset,
     Size,
     TimerCall,
     TimerConfig,
     TimerObservation,
-    parse_timer_answer,
-    parse_timer_call,
 )
-from wheelproof_spec.components.timer.cases import TimerCases
-from wheelproof_spec.components.timer.domain import TimerDomain
+from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
-from wheelproof_spec.components.timer.judge import TimerJudge
+from wheelproof_spec.components.timer.oracle import TimerOracle
 from wheelproof_spec.engines.drive.drawn_cases import (
     MOST_ATTEMPTS,
     DrawnCase,
@@ -38,6 +41,8 @@ from wheelproof_spec.engines.drive.driver.messages import parse_request
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 from wheelproof_spec.engines.drive.driver.session import DriverSession
+
+_WIRE = DrivenWire(DEFINITION)
 
 
 class _InProcess:
@@ -64,7 +69,7 @@ def _fuzz(
         "timer",
         TimerCases(TimerDomain(), contract),
         _InProcess(timer_class),
-        TimerJudge(contract),
+        TimerOracle(contract.name, Tally()),
         FuzzPlan(cases=cases, seed=7, repeat="again --seed {seed}"),
     )
 
@@ -80,7 +85,7 @@ def test_drawn_cases_shrink_to_the_smallest_of_their_kind() -> None:
     failure = _fuzz(contract=NEVER_EARLY).failure
     assert failure is not None
     assert failure.violation.rule == "Timer.NeverBeforeItIsDue"
-    calls = [parse_timer_call(*parse_request(line.encode())[1:]) for line in failure.steps]
+    calls = [_WIRE.parse_call(*parse_request(line.encode())[1:]) for line in failure.steps]
     # A deadline inside a tick; whether it is the delay or the start that is odd is left to chance.
     assert [type(call) for call in calls] in ([Reset, Add], [Reset, Add, Advance])
     assert isinstance(calls[0], Reset)
@@ -91,13 +96,13 @@ def test_drawn_cases_shrink_to_the_smallest_of_their_kind() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "bug", [one for one in TIMER_BUGS if Finder.SEQUENTIAL in one.finders], ids=lambda one: one.id
+    "bug", [bug for bug in BUGS if Finder.SEQUENTIAL in bug.finders], ids=lambda bug: bug.id
 )
 def test_drawn_cases_find(bug: TimerBug) -> None:
     failure = _fuzz(bug.timer_class, cases=1_000).failure
     assert failure is not None
-    port, judge = BoundedReferencePort(bug.timer_class), TimerJudge(KAFKA)
-    calls = [parse_timer_call(*parse_request(line.encode())[1:]) for line in failure.steps]
+    port, judge = BoundedReferencePort(bug.timer_class), TimerOracle(KAFKA.name, Tally())
+    calls = [_WIRE.parse_call(*parse_request(line.encode())[1:]) for line in failure.steps]
     assert [judge_call(judge, port, call) for call in calls][-1] == failure.violation
     assert len(calls) <= 8
 
@@ -137,4 +142,4 @@ def test_a_driver_that_fails_ahead_is_blamed_for_the_request_that_it_did_not_ans
         session.introduce()
         calls: list[TimerCall] = [Reset(config=TimerConfig()), Add(task="a", delay_ms=1), Size()]
         with pytest.raises(DriverFailedError, match=r"exit code 3 .*\(request 2, reset\)"):
-            list(DriverPort(session, parse_timer_answer).perform_all(calls))
+            list(DriverPort(session, _WIRE.parse_answer).perform_all(calls))

@@ -9,12 +9,15 @@ from pathlib import Path
 import pytest
 
 from support.drive.commands import bad_driver
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.components.timer.calls import Add, Reset, TimerConfig, parse_timer_answer
+from wheelproof_spec.components.timer.component import DEFINITION, Add, TimerConfig
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 
+_WIRE = DrivenWire(DEFINITION)
 PATIENT = DriverLimits()
 IMPATIENT = DriverLimits(timeout_s=0.1)
 STERN = DriverLimits(grace_s=0.1)
@@ -31,7 +34,7 @@ def failure_of(
 
 def _ask_for_a_timer(session: DriverSession) -> None:
     session.introduce()
-    port = DriverPort(session, parse_timer_answer)
+    port = DriverPort(session, _WIRE.parse_answer)
     port.perform(Reset(config=TimerConfig()))
     port.perform(Add(task="a", delay_ms=1))
     session.say_goodbye()
@@ -123,7 +126,7 @@ def test_a_driver_has_to_end_well_after_bye(
 def test_a_failed_driver_stays_failed() -> None:
     with DriverSession(bad_driver("dies"), PATIENT) as session:
         session.introduce()
-        port = DriverPort(session, parse_timer_answer)
+        port = DriverPort(session, _WIRE.parse_answer)
         problems = [
             _failure(lambda: port.perform(Reset(config=TimerConfig()))).problem for _ in range(3)
         ]

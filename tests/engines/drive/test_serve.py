@@ -8,7 +8,7 @@ import pytest
 from support.drive.commands import REFERENCE
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.verdicts import ExitCode
-from wheelproof_spec.components.timer.calls import TIMER, parse_timer_call, timer_answer
+from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
 from wheelproof_spec.engines.drive.driver.serve import serve, served
 
@@ -19,7 +19,7 @@ def answers_to(*requests: str) -> list[str]:
     """Return the reference's answers, line by line."""
     written = io.BytesIO()
     serve(
-        [served(TIMER, ReferenceTimerPort(), parse_timer_call, timer_answer)],
+        [served(DEFINITION, ReferenceTimerPort())],
         implementation="reference",
         version="9",
         requests=io.BytesIO("".join(f"{request}\n" for request in requests).encode()),

@@ -7,7 +7,10 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import Bench, timer_program
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
@@ -137,7 +140,7 @@ def crowd(timer_class: type[SystemTimer]) -> Scenario:
 
 @pytest.mark.slow
 def test_a_bug_of_the_timer_needs_three_operations_of_five() -> None:
-    timer_class = find_bug(TIMER_BUGS, "poll-outside-lock").timer_class
+    timer_class = find_bug(BUGS, "poll-outside-lock").timer_class
     found = explore(timer_program("crowd", crowd, timer_class)).counterexample
     assert found is not None
     assert len(found.left_out) == 2

@@ -7,9 +7,14 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
+from wheelproof_spec.app.parts import (
+    find_program,
+)
+from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
-from wheelproof_spec.components.programs import find_program
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.linearizability import TimerModel, TimerState
 from wheelproof_spec.components.timer.programs.linearizable import (
     LINEARIZABLE,
@@ -65,7 +70,7 @@ def test_a_late_write_is_seen_in_the_order_of_calls_and_returns_alone() -> None:
 
 
 def test_the_timers_cancel_that_lies_is_not_linearizable() -> None:
-    timer_class = find_bug(TIMER_BUGS, "test-then-submit").timer_class
+    timer_class = find_bug(BUGS, "test-then-submit").timer_class
     found = explore(make(partial(advance_against_add_and_cancel, timer_class)))
     assert found.counterexample is not None
     assert found.counterexample.failure.kind is FailureKind.NOT_LINEARIZABLE

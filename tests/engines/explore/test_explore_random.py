@@ -9,14 +9,14 @@ from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
 from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
 
 _PROGRAMS = 3_300
+_BEFORE_A_PUSH = 400
+"""The programs that are no long test."""
 _IN_A_TEST = 100
 _ENOUGH = 80
 """Of a hundred programs, how many must be small enough for brute force."""
 _RUNS = 1_500
 _LARGE = 100
 _MANY_RUNS = 20_000
-
-pytestmark = pytest.mark.slow
 
 
 def _differences(seed: int, max_runs: int) -> list[str] | None:
@@ -38,7 +38,13 @@ def _differences(seed: int, max_runs: int) -> list[str] | None:
     return problems
 
 
-@pytest.mark.parametrize("first", range(0, _PROGRAMS, _IN_A_TEST))
+@pytest.mark.parametrize(
+    "first",
+    [
+        pytest.param(first, marks=pytest.mark.slow if first < _BEFORE_A_PUSH else pytest.mark.long)
+        for first in range(0, _PROGRAMS, _IN_A_TEST)
+    ],
+)
 def test_the_classes_are_those_of_brute_force(first: int) -> None:
     compared = [_differences(seed, _RUNS) for seed in range(first, first + _IN_A_TEST)]
     small_enough = [problems for problems in compared if problems is not None]
@@ -46,6 +52,7 @@ def test_the_classes_are_those_of_brute_force(first: int) -> None:
     assert len(small_enough) >= _ENOUGH
 
 
+@pytest.mark.long
 def test_the_classes_of_larger_programs_are_those_of_brute_force() -> None:
     large = [
         seed

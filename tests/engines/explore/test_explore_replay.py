@@ -6,8 +6,10 @@ import pytest
 
 from support.explore.exploring import make
 from wheelproof import sync
+from wheelproof_spec.app.parts import (
+    failing_programs,
+)
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.failing_programs import failing_programs
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
 from wheelproof_spec.engines.explore.program import Program, Scenario, choose
@@ -55,6 +57,21 @@ def test_a_spoilt_schedule_is_refused(whole: str, spoilt: str, problem: str) -> 
     assert whole in schedule
     with pytest.raises(ScheduleRejectedError, match=problem):
         decode(program, schedule.replace(whole, spoilt))
+
+
+def test_a_schedule_outlives_the_move_of_a_class_to_another_module() -> None:
+    class Moved:
+        pass
+
+    def build(kind: type[object]) -> Scenario:
+        del kind
+        return lost_update()
+
+    before = make(partial(build, Moved)).digest()
+    Moved.__module__ = "elsewhere.entirely"
+    assert make(partial(build, Moved)).digest() == before
+    Moved.__qualname__ = "Renamed"
+    assert make(partial(build, Moved)).digest() != before
 
 
 def test_the_schedule_of_another_program_is_refused() -> None:

@@ -7,8 +7,10 @@ import pytest
 
 from support.explore.exploring import make
 from support.explore.random_programs import random_program
+from wheelproof_spec.app.parts import (
+    passing_programs,
+)
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.components.programs import passing_programs
 from wheelproof_spec.engines.explore.counterexamples.counterexample import run_of
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.program import Program
@@ -52,7 +54,7 @@ def test_no_thread_is_left() -> None:
     assert threading.active_count() == before
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("program", passing_programs(), ids=lambda program: program.name)
 def test_the_digest_depends_on_the_classes_alone(program: Program) -> None:
     optimal = explore(program)

@@ -12,7 +12,10 @@ from wheelproof import sync
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
 from wheelproof_spec.engines.explore.strategies.drawn import keep_running
 from wheelproof_spec.engines.fuzz.burst import BurstError
@@ -138,7 +141,7 @@ def test_a_call_that_raises_breaks_a_rule() -> None:
 
 
 def _fuzz(timer_class: type[SystemTimer], cases: int) -> FuzzReport:
-    return run_controlled_timer_fuzz(timer_class, contract=KAFKA, cases=cases, seed=_SEED)
+    return run_controlled_timer_fuzz(timer_class, profile=KAFKA.name, cases=cases, seed=_SEED)
 
 
 @pytest.mark.slow
@@ -151,7 +154,7 @@ def test_the_timer_holds_under_drawn_schedules() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", ["KAFKA-2226/no-cancelled-test", "test-then-submit"])
 def test_a_known_bug_shrinks_to_a_handful_of_calls(bug: str) -> None:
-    timer_class = find_bug(TIMER_BUGS, bug).timer_class
+    timer_class = find_bug(BUGS, bug).timer_class
     first, second = _fuzz(timer_class, 1_000), _fuzz(timer_class, 1_000)
     assert first.failure is not None
     bursts = [line for line in first.failure.steps if line.startswith('{"burst"')]

@@ -5,7 +5,6 @@ import pytest
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.verdicts import ExitCode
-from wheelproof_spec.components.machines import MACHINES
 from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
 from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
@@ -25,12 +24,12 @@ def _report(
         progress=None,
     )
     with drawn_by(PlainDrawing(shrinks=False)):
-        [report] = MACHINES[machine].reports(order)
+        [report] = machines()[machine].reports(order)
     return report
 
 
 @pytest.mark.parametrize(
-    ("machine", "threads"), [*((name, "none") for name in MACHINES), ("timer", "controlled")]
+    ("machine", "threads"), [*((name, "none") for name in machines()), ("timer", "controlled")]
 )
 def test_a_case_depends_on_its_seed_alone(machine: str, threads: str) -> None:
     together = _report(machine, threads, 5, 4)

@@ -10,11 +10,13 @@ import pytest
 
 from wheelproof import sync
 from wheelproof_spec.app import explore as command
+from wheelproof_spec.app.parts import (
+    failing_graph_programs,
+    graph_programs,
+)
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
-from wheelproof_spec.components.failing_programs import failing_graph_programs
-from wheelproof_spec.components.programs import graph_programs
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
 from wheelproof_spec.engines.explore.program import (
     Action,

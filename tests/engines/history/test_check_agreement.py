@@ -58,12 +58,12 @@ def test_pools_few() -> None:
     assert min(_pools_agree(FEW).values()) > len(FEW) // 10
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_timers_many() -> None:
     assert set(_timers_agree(MANY)) == {Verdict.PASS, Verdict.FAIL}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_pools_many() -> None:
     assert set(_pools_agree(MANY)) == {Verdict.PASS, Verdict.FAIL}
 
@@ -72,7 +72,7 @@ def test_purgatories_few() -> None:
     assert min(_purgatories_agree(FEW).values()) > len(FEW) // 10
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_purgatories_many() -> None:
     agreed = _purgatories_agree(MORE)
     assert set(agreed) == {Verdict.PASS, Verdict.FAIL}

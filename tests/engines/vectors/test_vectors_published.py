@@ -12,14 +12,15 @@ from support.checkout import ROOT
 from support.vectors import PUBLISHED, published, tally_of
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.history.lines import VectorStep
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.bugs import CancelBlindTimer, SubmitAfterTestTimer
-from wheelproof_spec.components.timer.events import CancelStep, Done
+from wheelproof_spec.components.timer.component import Cancel, TimerExpectation
 from wheelproof_spec.components.timer.vectors.publication import generate
 from wheelproof_spec.engines.tlc.running import find_toolchain
 from wheelproof_spec.engines.vectors.files import with_hash, write_vectors
 
-_BYTES = 1 << 20
+_BYTES = 5 << 18
 _BAD_TIMER = """
 import replay
 class Timer(replay.Timer):
@@ -73,11 +74,12 @@ def test_what_must_be_refused_is_wrong_if_it_is_carried_out() -> None:
 def test_a_wrong_answer_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     vector = published()[0]
     path = tmp_path / "spoiled.jsonl"
-    wrong = replace(vector, steps=(CancelStep(do="cancel", task="x", expect=Done(ok=True)),))
+    step = VectorStep(op="cancel", args=Cancel(task="x"), expect=TimerExpectation(cancelled=True))
+    wrong = replace(vector, steps=(step,))
     write_vectors(path, [with_hash(wrong)])
     assert main(["vectors", "verify", str(path)]) == ExitCode.FAIL
     assert "says something else" in capsys.readouterr().out
-    assert tally_of([wrong]).failures[0].violation.observed == "ok = False"
+    assert tally_of([wrong]).failures[0].violation.observed == "cancelled = False"
 
 
 @pytest.mark.slow

@@ -8,7 +8,10 @@ from support.reference.timer_bug_runs import CASES, Case
 from wheelproof.sync import atomic_integer
 from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
-from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.bugs import UnguardedEntryBucket
 
 _TAKE_ENTRY = Step("TimerTaskEntry.monitor", "__enter__")
@@ -17,7 +20,7 @@ _SET_LIST = Step("TimerTaskEntry.list", "set")
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.scenario.__name__)
 def test_the_variant_breaks_and_the_reference_holds(case: Case) -> None:
-    assert case.scenario(find_bug(TIMER_BUGS, case.bug_id).timer_class) == case.broken
+    assert case.scenario(find_bug(BUGS, case.bug_id).timer_class) == case.broken
     assert case.scenario(SystemTimer) == case.right
 
 
@@ -45,4 +48,4 @@ def test_two_lists_race_for_one_entry() -> None:
 
 def test_every_known_bug_of_the_timer_is_shown_here() -> None:
     shown = {case.bug_id for case in CASES} | {"entry-monitor-dropped"}
-    assert shown == {bug.id for bug in TIMER_BUGS}
+    assert shown == {bug.id for bug in BUGS}

@@ -5,7 +5,8 @@ import sys
 from pathlib import Path
 
 from support.checkout import ROOT
-from wheelproof_spec.components.suites import COMPONENTS
+from wheelproof_spec.components import registry
+from wheelproof_spec.engines.drive import conformance
 from wheelproof_spec.engines.drive.conformance import ConformancePlan
 from wheelproof_spec.engines.drive.result import ConformanceResult
 
@@ -33,4 +34,4 @@ def conform(
     plan = ConformancePlan(
         driver=driver, profile=profile, cases=cases, seed=1, skip=skip, must_fail=must_fail
     )
-    return COMPONENTS[component].conform(plan, None)
+    return conformance.conform(registry.suites()[component], plan)

@@ -1,13 +1,35 @@
 """Histories of overlapping calls on a timer with their verdicts, one named test each.
 
 Positions are the common order of invocations and returns: a call `[2, 5]` overlaps one `[3, 4]`.
-The tick is 1 ms, the clock starts at 0 ms, the contract is Kafka's unless a history says otherwise.
+What ran in a burst ran right before its first advance returned, or else its first add. The tick is
+1 ms, the clock starts at 0 ms, the contract is Kafka's unless a history says otherwise.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
+from typing import Literal
 
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
+from wheelproof_spec.base.codec.vocabulary import Implementation, Nothing
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.contract import KAFKA, FiringOrder, Rounding, TimerContract
-from wheelproof_spec.components.timer.fuzz.concurrent import CallKind, TimerCall
+from wheelproof_spec.base.history.clock import clock_of
+from wheelproof_spec.base.history.judging import HistoryJudge
+from wheelproof_spec.base.history.lines import HISTORY, HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Cancelled,
+    Run,
+    Size,
+    TimerConfig,
+    WaitingTasks,
+)
+from wheelproof_spec.components.timer.history import RECORDED
+from wheelproof_spec.components.timer.history.judge import TimerHistoryJudge
+from wheelproof_spec.engines.history.run import HistoryChecker
 
 _ANY_ORDER = TimerContract(
     name="any-order", rounding=Rounding.DOWN, lateness_ms=0, order=FiringOrder.ANY
@@ -16,10 +38,20 @@ _LATE = TimerContract(name="late", rounding=Rounding.DOWN, lateness_ms=3, order=
 
 
 @dataclass(frozen=True, slots=True)
+class Made:
+    """A call of a burst with its answer, from one position to another."""
+
+    invoked: int
+    returned: int
+    call: Call
+    answer: object
+
+
+@dataclass(frozen=True, slots=True)
 class Burst:
     """Calls that were made at once, what ran during them, and the size after them."""
 
-    calls: tuple[TimerCall[str], ...]
+    calls: tuple[Made, ...]
     fired: tuple[str, ...] = ()
     size: int = 0
 
@@ -34,28 +66,91 @@ class History:
     contract: TimerContract = KAFKA
 
 
-def add(invoked: int, returned: int, task: str, delay_ms: int) -> TimerCall[str]:
+def add(invoked: int, returned: int, task: str, delay_ms: int) -> Made:
     """Return a call of add."""
-    return TimerCall(
-        kind=CallKind.ADD, invoked=invoked, returned=returned, task=task, delay_ms=delay_ms
-    )
+    return Made(invoked, returned, Add(task=task, delay_ms=delay_ms), Nothing())
 
 
-def cancel(invoked: int, returned: int, task: str, answer: bool) -> TimerCall[str]:
+def cancel(invoked: int, returned: int, task: str, answer: bool) -> Made:
     """Return a call of cancel with its answer."""
-    return TimerCall(
-        kind=CallKind.CANCEL, invoked=invoked, returned=returned, task=task, cancelled=answer
-    )
+    return Made(invoked, returned, Cancel(task=task), Cancelled(cancelled=answer))
 
 
-def tick(invoked: int, returned: int, to_ms: int) -> TimerCall[str]:
+def tick(invoked: int, returned: int, to_ms: int) -> Made:
     """Return a move of the clock."""
-    return TimerCall(kind=CallKind.TICK, invoked=invoked, returned=returned, to_ms=to_ms)
+    return Made(invoked, returned, Tick(to_ms=to_ms), Nothing())
 
 
-def advance(invoked: int, returned: int) -> TimerCall[str]:
+def advance(invoked: int, returned: int) -> Made:
     """Return a call of advance."""
-    return TimerCall(kind=CallKind.ADVANCE, invoked=invoked, returned=returned)
+    return Made(invoked, returned, AdvanceClock(), Advanced())
+
+
+class Bursts:
+    """The history judge, told of one burst after the other."""
+
+    def __init__(self, contract: TimerContract, tick_ms: int = 1, start_ms: int = 0) -> None:
+        config = TimerConfig(tick_ms=tick_ms, start_ms=start_ms, runs="inline")
+        header: HistoryHeader[object] = HistoryHeader(
+            schema=HISTORY,
+            kind="header",
+            history="h",
+            component="timer",
+            impl=Implementation(name="a script", version="1"),
+            config=config,
+            clock="virtual",
+        )
+
+        def judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
+            del profile
+            return TimerHistoryJudge(config, clock_of(header, contract, tick_ms, start_ms), tally)
+
+        self._checker = HistoryChecker(header, replace(RECORDED, judge=judge))
+        self._indices = count()
+
+    def judge(self, burst: Burst) -> Violation | None:
+        """Tell of a burst, and return what the history breaks."""
+        events = sorted(
+            [(made.invoked, number, "invoke") for number, made in enumerate(burst.calls)]
+            + [(made.returned, number, "ok") for number, made in enumerate(burst.calls)]
+        )
+        runs_before = _first_return(burst, AdvanceClock) or _first_return(burst, Add)
+        for position, number, kind in events:
+            made = burst.calls[number]
+            if kind == "invoke":
+                self._feed(f"p{number}", "invoke", made.call, made.call)
+                continue
+            if position == runs_before:
+                for task in burst.fired:
+                    self._feed("executor", "invoke", Run(task=task), Run(task=task))
+            self._feed(f"p{number}", "ok", made.call, made.answer)
+        self._feed("main", "invoke", Size(), Size())
+        self._feed("main", "ok", Size(), WaitingTasks(size=burst.size))
+        return self._checker.violation
+
+    def finish(self) -> Violation | None:
+        """End the history, and return what it breaks."""
+        end = HistoryEnd(kind="end", history="h", ops=next(self._indices), quiet=True)
+        self._checker.feed(end)
+        return self._checker.violation
+
+    def _feed(self, process: str, kind: Literal["invoke", "ok"], call: Call, value: object) -> None:
+        self._checker.feed(
+            HistoryOp(
+                kind="op",
+                history="h",
+                index=next(self._indices),
+                process=process,
+                type=kind,
+                f=call.name_on_the_wire(),
+                value=value,
+            )
+        )
+
+
+def _first_return(burst: Burst, kind: type[Call]) -> int | None:
+    returns = (made.returned for made in burst.calls if isinstance(made.call, kind))
+    return min(returns, default=None)
 
 
 def _alone(task: str, delay_ms: int, size: int) -> Burst:

@@ -3,15 +3,11 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAnswer,
-    AllocateAsked,
-    DeallocateAsked,
-)
-
 from support.history.small_histories import History, Op
+from wheelproof_spec.base.calls import Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.components.timer.events import AddAsked, CancelAnswer, TaskAsked, TickAsked
+from wheelproof_spec.components.buffer_pool.component import Allocate, Allocated, Deallocate
+from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run
 from wheelproof_spec.engines.history.linearizability import Model
 from wheelproof_spec.engines.history.linearizability_calls import (
     UNKNOWN,
@@ -54,7 +50,7 @@ class TimerModel(Model[TimerState, Operation, Answer]):
     ) -> Iterable[TimerState]:
         del result
         value = operation[1]
-        assert isinstance(value, AddAsked)
+        assert isinstance(value, Add)
         read = dict(state.readings)[ticket]
         kept = frozenset(one for one in state.waiting if one[0] != value.task)
         mine = (value.task, read + value.delay_ms, ticket, False)
@@ -65,12 +61,12 @@ class TimerModel(Model[TimerState, Operation, Answer]):
     ) -> Iterable[TimerState]:
         name, value = operation
         match name, value:
-            case "tick", TickAsked(to_ms=to_ms):
+            case "tick", Tick(to_ms=to_ms):
                 return (replace(state, now=max(state.now, to_ms)),)
-            case "cancel", TaskAsked(task=task):
+            case "cancel", Cancel(task=task):
                 kept = frozenset(one for one in state.waiting if one[0] != task)
                 found = len(kept) != len(state.waiting)
-                answer = result.cancelled if isinstance(result, CancelAnswer) else ABSENT
+                answer = result.cancelled if isinstance(result, Cancelled) else ABSENT
                 told = answer is not ABSENT and result is not UNKNOWN
                 return () if told and answer is not found else (replace(state, waiting=kept),)
             case "submit", str(task):
@@ -97,19 +93,19 @@ def timer_events(history: History) -> Sequence[Event[Operation, Answer]]:
     events: list[Event[Operation, Answer]] = []
     runs = [op for op in history.ops if op.f == "run"]
     for number, op in enumerate(runs):
-        assert isinstance(op.value, TaskAsked)
+        assert isinstance(op.value, Run)
         events.append(Invoked(f"submit-{number}", ("submit", op.value.task)))
     if not history.end.quiet:
         adds = [op.value for op in history.ops if op.f == "add" and op.type == "invoke"]
         for number, value in enumerate(adds):
-            assert isinstance(value, AddAsked)
+            assert isinstance(value, Add)
             events.append(Invoked(f"unseen-{number}", ("submit", value.task)))
     submits = iter(range(len(runs)))
     begun: dict[str, int] = {}
     for op in history.ops:
         if op.f == "run":
             events.append(Returned(f"submit-{next(submits)}", None))
-        elif op.f == "advance":
+        elif op.f == "advance_clock":
             kind = "begin" if op.type == "invoke" else "end"
             if op.type == "invoke":
                 begun[op.process] = op.index
@@ -150,7 +146,7 @@ class PoolModel(Model[PoolState, Operation, Answer]):
         return PoolState()
 
     def waits(self, operation: Operation) -> bool:
-        return isinstance(operation[1], AllocateAsked)
+        return isinstance(operation[1], Allocate)
 
     def request(self, state: PoolState, operation: Operation, ticket: int) -> Iterable[PoolState]:
         del operation
@@ -160,23 +156,23 @@ class PoolModel(Model[PoolState, Operation, Answer]):
         self, state: PoolState, operation: Operation, ticket: int, result: Answer | Unknown
     ) -> Iterable[PoolState]:
         value = operation[1]
-        assert isinstance(value, AllocateAsked)
+        assert isinstance(value, Allocate)
         free = self._total - sum(size for _, size in state.lent)
         others = state.waiting - {ticket}
         left = replace(state, waiting=others)
-        if isinstance(result, AllocateAnswer):
-            lent = state.lent | {(result.buffer, value.bytes)}
-            return (replace(left, lent=lent),) if value.bytes <= free else ()
+        if isinstance(result, Allocated):
+            lent = state.lent | {(result.buffer, value.size)}
+            return (replace(left, lent=lent),) if value.size <= free else ()
         if result is UNKNOWN:
             return (left,)
-        return (left,) if others or value.bytes > free else ()
+        return (left,) if others or value.size > free else ()
 
     def step(
         self, state: PoolState, operation: Operation, result: Answer | Unknown
     ) -> Iterable[PoolState]:
         del result
         value = operation[1]
-        assert isinstance(value, DeallocateAsked)
+        assert isinstance(value, Deallocate)
         kept = frozenset(one for one in state.lent if one[0] != value.buffer)
         return (replace(state, lent=kept),) if kept != state.lent else ()
 

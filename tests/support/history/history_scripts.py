@@ -2,15 +2,7 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.components.buffer_pool.events import (
-    MemoryAnswer,
-)
-
-from support.history.small_histories import History, Line, history_of
-from wheelproof_spec.app.recorded import history_checker
-from wheelproof_spec.base.codec.vocabulary import Nothing
-from wheelproof_spec.base.component import Call, Config
-from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.codec.definitions import CountAnswer
 from wheelproof_spec.components.accumulator.events import (
     AppendAnswer,
     AppendAsked,
@@ -19,6 +11,27 @@ from wheelproof_spec.components.accumulator.events import (
     DrainAnswer,
     DrainedBatch,
     PartitionAsked,
+)
+
+from support.history.small_histories import History, Line, history_of
+from wheelproof_spec.app.recorded import history_checker
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    Advanced,
+    AvailableMemory,
+    Interrupt,
+    Memory,
+    Tick,
+)
+from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.base.component import Call, Config
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    Queued,
+    WaitingThreads,
 )
 
 Lines = tuple[Line, ...]
@@ -64,6 +77,39 @@ def call(process: str, asked: Call, answer: object = _NOTHING, *inside: Lines) -
     return whole(process, asked.name_on_the_wire(), asked, answer, *inside)
 
 
+def available(size: int, *inside: Lines) -> Lines:
+    return call("g", AvailableMemory(), Memory(size=size), *inside)
+
+
+def interrupt(process: str) -> Lines:
+    return call("i", Interrupt(name=process))
+
+
+# A pool's
+
+
+def lend(buffer: str, size: int, *inside: Lines, process: str = "a") -> Lines:
+    asked = Allocate(size=size, max_time_to_block_ms=5)
+    return call(process, asked, Allocated(buffer=buffer, size=size), *inside)
+
+
+def ask(size: int, process: str = "a") -> Lines:
+    return begin(process, "allocate", Allocate(size=size, max_time_to_block_ms=5))
+
+
+def refuse_buffer(size: int, error: str, *inside: Lines, process: str = "a") -> Lines:
+    between = tuple(line for some in inside for line in some)
+    return (*ask(size, process), *between, *refuse(process, "allocate", error))
+
+
+def give_back(buffer: str, *inside: Lines, process: str = "a") -> Lines:
+    return call(process, Deallocate(buffer=buffer), _NOTHING, *inside)
+
+
+def queued(count: int, *inside: Lines) -> Lines:
+    return call("g", Queued(), WaitingThreads(count=count), *inside)
+
+
 # An accumulator's
 
 
@@ -106,7 +152,3 @@ def of_partition(f: str) -> Lines:
 
 def plain(f: str, *inside: Lines, process: str = "sender") -> Lines:
     return whole(process, f, _NOTHING, _NOTHING, *inside)
-
-
-def available(size: int) -> Lines:
-    return whole("g", "available_memory", _NOTHING, MemoryAnswer(bytes=size))

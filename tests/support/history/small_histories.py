@@ -9,23 +9,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAnswer,
-    AllocateAsked,
-    DeallocateAsked,
-    PoolSettings,
-)
-
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Component, Implementation, Nothing
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Implementation, Nothing
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
-    AdvanceAnswer,
-    AdvanceAsked,
-    CancelAnswer,
-    TaskAsked,
-    TickAsked,
-    TimerSettings,
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    PoolConfig,
+)
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Cancelled,
+    Run,
+    TimerConfig,
 )
 
 Op = HistoryOp[object]
@@ -75,7 +73,7 @@ def timer_history(seed: int) -> History:
     if chance.random() < 0.5:
         _spoil_timer(lines, chance)
     quiet = chance.random() < 0.6
-    return history_of("timer", TimerSettings(tick_ms=1), lines, quiet=quiet, clock="virtual")
+    return history_of("timer", TimerConfig(tick_ms=1), lines, quiet=quiet, clock="virtual")
 
 
 def _timer_step(
@@ -88,9 +86,7 @@ def _timer_step(
     due = [task for task, at in timer.due.items() if at <= timer.now]
     if timer.owed and chance.random() < 0.5:
         task = timer.owed.pop(0)
-        timer.lines.append(
-            Line(f"runner-{len(timer.lines)}", "invoke", "run", TaskAsked(task=task))
-        )
+        timer.lines.append(Line(f"runner-{len(timer.lines)}", "invoke", "run", Run(task=task)))
         return
     if due and chance.random() < 0.2:
         _submit(timer, chance.choice(due))
@@ -105,18 +101,22 @@ def _timer_step(
 def _begin(timer: _Timer, process: str) -> list[object]:
     chance = timer.chance
     task = chance.choice(("x", "y"))
-    kinds = ("tick", "advance") if process == "clock" else ("add", "add", "cancel", "advance")
+    kinds = (
+        ("tick", "advance_clock")
+        if process == "clock"
+        else ("add", "add", "cancel", "advance_clock")
+    )
     f = chance.choice(kinds)
     value: object
     match f:
         case "add":
-            value = AddAsked(task=task, delay_ms=chance.randrange(4))
+            value = Add(task=task, delay_ms=chance.randrange(4))
         case "cancel":
-            value = TaskAsked(task=task)
+            value = Cancel(task=task)
         case "tick":
-            value = TickAsked(to_ms=timer.now + chance.randrange(1, 4))
+            value = Tick(to_ms=timer.now + chance.randrange(1, 4))
         case _:
-            value = AdvanceAsked()
+            value = AdvanceClock()
     timer.lines.append(Line(process, "invoke", f, value))
     due = [name for name, at in timer.due.items() if at <= timer.now]
     return [f, value, None, due]
@@ -131,7 +131,7 @@ def _go_on(
         return
     if isinstance(answer, int):
         # The clock was read; now the task is bound.
-        assert isinstance(value, AddAsked)
+        assert isinstance(value, Add)
         timer.due[value.task] = answer + value.delay_ms
         call[2] = Nothing()
         return
@@ -141,12 +141,12 @@ def _go_on(
 
 def _effect(timer: _Timer, value: object, due: object) -> object:
     match value:
-        case AddAsked():
+        case Add():
             return timer.now
-        case TaskAsked(task=task):
+        case Cancel(task=task):
             found = timer.due.pop(task, None) is not None
-            return CancelAnswer(cancelled=found if timer.tells else ABSENT)
-        case TickAsked(to_ms=to_ms):
+            return Cancelled(cancelled=found if timer.tells else ABSENT)
+        case Tick(to_ms=to_ms):
             timer.now = max(timer.now, to_ms)
             return Nothing()
         case _:
@@ -154,7 +154,7 @@ def _effect(timer: _Timer, value: object, due: object) -> object:
             for task in list(timer.due):
                 if timer.due[task] <= timer.now:
                     _submit(timer, task)
-            return AdvanceAnswer()
+            return Advanced()
 
 
 def _submit(timer: _Timer, task: str) -> None:
@@ -170,14 +170,14 @@ def _spoil_timer(lines: list[Line], chance: random.Random) -> None:
         case 0 if runs:
             del lines[chance.choice(runs)]
         case 1:
-            lines.insert(at, Line(f"ghost-{at}", "invoke", "run", TaskAsked(task="x")))
+            lines.insert(at, Line(f"ghost-{at}", "invoke", "run", Run(task="x")))
         case 2 if runs:
             run = lines.pop(chance.choice(runs))
             lines.insert(at if at < len(lines) else 0, run)
         case _:
             for line in lines[at:]:
-                if isinstance(line.value, CancelAnswer) and line.value.cancelled is not ABSENT:
-                    line.value = CancelAnswer(cancelled=not line.value.cancelled)
+                if isinstance(line.value, Cancelled) and line.value.cancelled is not ABSENT:
+                    line.value = Cancelled(cancelled=not line.value.cancelled)
                     return
 
 
@@ -203,22 +203,23 @@ def pool_history(seed: int) -> History:
         ready = [
             name for name in pool.held if all(name != _buffer(one) for one, _ in calls.values())
         ]
-        value: object = AllocateAsked(bytes=chance.randrange(1, 8), max_block_ms=1)
+        value: object = Allocate(size=chance.randrange(1, 8), max_time_to_block_ms=1)
         if ready and chance.random() < 0.5:
-            value = DeallocateAsked(buffer=chance.choice(ready))
-        f = "allocate" if isinstance(value, AllocateAsked) else "deallocate"
+            value = Deallocate(buffer=chance.choice(ready))
+        f = "allocate" if isinstance(value, Allocate) else "deallocate"
         lines.append(Line(process, "invoke", f, value))
         calls[process] = (value, None)
-        if isinstance(value, DeallocateAsked) and chance.random() < 0.5:
+        if isinstance(value, Deallocate) and chance.random() < 0.5:
             pool.free += pool.held[value.buffer]
             calls[process] = (value, True)
     if chance.random() < 0.5:
         _spoil_pool(lines, chance)
-    return history_of("buffer_pool", PoolSettings(total=10, poolable=4), lines, quiet=False)
+    config = PoolConfig(total_memory=10, poolable_size=4)
+    return history_of("buffer_pool", config, lines, quiet=False)
 
 
 def _buffer(value: object) -> str | None:
-    return value.buffer if isinstance(value, DeallocateAsked) else None
+    return value.buffer if isinstance(value, Deallocate) else None
 
 
 def _pool_returns(
@@ -230,16 +231,16 @@ def _pool_returns(
     chance: random.Random,
 ) -> None:
     value, done = calls.pop(process)
-    if isinstance(value, DeallocateAsked):
+    if isinstance(value, Deallocate):
         size = pool.held.pop(value.buffer)
         pool.free += 0 if done else size
         lines.append(Line(process, "ok", "deallocate", Nothing()))
         return
-    assert isinstance(value, AllocateAsked)
-    if value.bytes <= pool.free:
-        pool.free -= value.bytes
-        pool.held[name] = value.bytes
-        answer = AllocateAnswer(buffer=name, bytes=value.bytes)
+    assert isinstance(value, Allocate)
+    if value.size <= pool.free:
+        pool.free -= value.size
+        pool.held[name] = value.size
+        answer = Allocated(buffer=name, size=value.size)
         lines.append(Line(process, "ok", "allocate", answer))
     elif chance.random() < 0.7:
         lines.append(Line(process, "fail", "allocate", Nothing(), "Exhausted"))
@@ -252,7 +253,7 @@ def _spoil_pool(lines: list[Line], chance: random.Random) -> None:
     for place in range(at, len(lines)):
         line = lines[place]
         if line.f == "allocate" and line.type == "ok" and chance.random() < 0.5:
-            assert isinstance(line.value, AllocateAnswer)
+            assert isinstance(line.value, Allocated)
             name = line.value.buffer
             used = any(_buffer(one.value) == name for one in lines)
             if not used:
@@ -264,14 +265,14 @@ def _spoil_pool(lines: list[Line], chance: random.Random) -> None:
                 for one in reversed(lines[:place])
                 if one.process == line.process and one.type == "invoke"
             )
-            assert isinstance(asked, AllocateAsked)
-            answer = AllocateAnswer(buffer=f"n{place}", bytes=asked.bytes)
+            assert isinstance(asked, Allocate)
+            answer = Allocated(buffer=f"n{place}", size=asked.size)
             lines[place] = Line(line.process, "ok", "allocate", answer)
             return
 
 
 def history_of(
-    component: Component,
+    component: str,
     config: object,
     lines: Sequence[Line],
     *,

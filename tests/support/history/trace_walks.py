@@ -5,26 +5,26 @@ from dataclasses import dataclass, replace
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
 from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.trace.actions import TimerActions
+from wheelproof_spec.components.timer.trace.run import initial_state
+from wheelproof_spec.components.timer.trace.search import take
+from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState
+from wheelproof_spec.components.timer.trace.step import SeveralError, UnexplainedError
+from wheelproof_spec.components.timer.trace.vocabulary import (
+    Binding,
     Bound,
     BucketSeen,
-    Cancelled,
     Claimed,
     ClockRead,
     EntryTaken,
     ExpirationSet,
     Found,
     InsertSeen,
-    TaskAsked,
-    TimerSettings,
+    TaskNamed,
+    Unbound,
     WheelClock,
 )
-from wheelproof_spec.components.timer.trace.actions import TimerActions
-from wheelproof_spec.components.timer.trace.run import initial_state
-from wheelproof_spec.components.timer.trace.search import take
-from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState
-from wheelproof_spec.components.timer.trace.step import SeveralError, UnexplainedError
 
 DELAYS = {"a": 0, "b": 1, "c": 3, "d": 7, "e": -2}
 THREADS: tuple[str, ...] = ("t0", "t1", "t2")
@@ -41,7 +41,7 @@ Event = TraceEvent[object, object]
 class Walk:
     """A trace: its header's configuration and its events."""
 
-    settings: TimerSettings
+    config: TimerConfig
     events: tuple[Event, ...]
 
     def header(self, name: str, silent: tuple[str, ...] = ()) -> TraceHeader[object]:
@@ -52,7 +52,7 @@ class Walk:
             trace=name,
             component="timer",
             impl=Implementation(name="walk", version="1"),
-            config=self.settings,
+            config=self.config,
             clock="virtual",
             silent=silent or ABSENT,
         )
@@ -65,24 +65,24 @@ class Walk:
 def walk(seed: int, length: int, *, design: str = "reference", close: bool = True) -> Walk:
     """Return a trace of steps that were chosen by chance among those that are allowed."""
     chance = random.Random(seed)
-    settings = TimerSettings(
+    config = TimerConfig(
         tick_ms=1,
         wheel_size=2,
         design="kafka" if design == "kafka" else "reference",
     )
-    walker = _Walker(chance, settings, close=close)
+    walker = _Walker(chance, config, close=close)
     for _ in range(length):
         walker.step()
-    return Walk(settings=settings, events=tuple(walker.events))
+    return Walk(config=config, events=tuple(walker.events))
 
 
 class _Walker:
-    def __init__(self, chance: random.Random, settings: TimerSettings, *, close: bool) -> None:
+    def __init__(self, chance: random.Random, config: TimerConfig, *, close: bool) -> None:
         self._chance = chance
         self._actions = TimerActions(
-            initial_state(settings), poll_under_lock=settings.design != "kafka"
+            initial_state(config), poll_under_lock=config.design != "kafka"
         )
-        self._kafka = settings.design == "kafka"
+        self._kafka = config.design == "kafka"
         self._close = close
         self._tseq: dict[str, int] = dict.fromkeys(THREADS, 0)
         self.events: list[Event] = []
@@ -108,9 +108,9 @@ class _Walker:
                 action = "CloseLock"
         task = chance.choice(list(DELAYS))
         if action == "Bind":
-            return action, AddAsked(task=task, delay_ms=DELAYS[task])
+            return action, Binding(task=task, delay_ms=DELAYS[task])
         if action == "CancelRemove":
-            return action, TaskAsked(task=task)
+            return action, TaskNamed(task=task)
         return action, ABSENT
 
     def _try(self, thread: ThreadState, action: str, args: object) -> bool:
@@ -119,8 +119,8 @@ class _Walker:
         now = state.now
         obs = BucketSeen() if action in ("Poll", "PollOutside") else ABSENT
         waits = thread.task in state.waiting or thread.hand in state.waiting
-        found = isinstance(args, TaskAsked) and args.task in state.waiting
-        if isinstance(args, AddAsked) and self._in_hand(args.task):
+        found = isinstance(args, TaskNamed) and args.task in state.waiting
+        if isinstance(args, Binding) and self._in_hand(args.task):
             return False
         if action in ("Poll", "PollOutside"):
             due = [one for one in state.heads() if state.key_of(one) <= now]
@@ -189,7 +189,7 @@ class _Walker:
             case "CancelRemove":
                 return Found(found=found)
             case "CancelUnbind":
-                return Cancelled(cancelled=waits)
+                return Unbound(cancelled=waits)
             case "AdvanceClock":
                 return WheelClock(wheel_ms=state.levels[0].clock)
             case "FlushEntry":
@@ -245,8 +245,8 @@ def _changed(events: list[Event], at: int, chance: random.Random) -> Event:
             return replace(event, obs=ExpirationSet(expiration_ms=time + 1))
         case Claimed(submitted=bool(submitted)):
             return replace(event, obs=Claimed(submitted=not submitted))
-        case Cancelled(cancelled=bool(cancelled)):
-            return replace(event, obs=Cancelled(cancelled=not cancelled))
+        case Unbound(cancelled=bool(cancelled)):
+            return replace(event, obs=Unbound(cancelled=not cancelled))
         case Found(found=bool(found)):
             return replace(event, obs=Found(found=not found))
         case WheelClock(wheel_ms=int(time)):

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 from wheelproof_spec.app.pages.environment import page_environment
-from wheelproof_spec.engines.explore.counterexamples.recording import Hold, RecordedRun, Snapshot
+from wheelproof_spec.engines.explore.counterexamples.recording import Hold, RunRecording, Snapshot
 from wheelproof_spec.engines.explore.result import Exploration
 
 
@@ -76,7 +76,7 @@ def render_exploration(exploration: Exploration) -> str:
     )
 
 
-def rows_of(exploration: Exploration, recording: RecordedRun) -> tuple[Row, ...]:
+def rows_of(exploration: Exploration, recording: RunRecording) -> tuple[Row, ...]:
     """Return the rows of the table."""
     found = exploration.counterexample
     switches = {} if found is None else {step: usual for step, usual, _ in found.deviations}
@@ -100,7 +100,7 @@ def rows_of(exploration: Exploration, recording: RecordedRun) -> tuple[Row, ...]
     return tuple(rows)
 
 
-def states_of(recording: RecordedRun) -> States:
+def states_of(recording: RunRecording) -> States:
     """Return what the script of the page knows."""
     moments = [recording.beginning, *(step.after for step in recording.steps)]
     return States(
@@ -112,7 +112,7 @@ def states_of(recording: RecordedRun) -> States:
 
 
 def _bars(
-    recording: RecordedRun, lanes: dict[int, int], thread: int, before: Snapshot, after: Snapshot
+    recording: RunRecording, lanes: dict[int, int], thread: int, before: Snapshot, after: Snapshot
 ) -> tuple[HoldBar, ...]:
     held_before, held_after = _held(before, thread), _held(after, thread)
     bars: list[HoldBar] = []
@@ -135,7 +135,7 @@ def _held(moment: Snapshot, thread: int) -> dict[int, Hold]:
     return {hold.lock: hold for hold in moment.holds if hold.thread == thread}
 
 
-def _lanes(recording: RecordedRun) -> list[dict[int, int]]:
+def _lanes(recording: RunRecording) -> list[dict[int, int]]:
     """Return for each thread the lane of each lock that it ever holds, in the order of taking."""
     lanes: list[dict[int, int]] = [{} for _ in recording.threads]
     for moment in [recording.beginning, *(step.after for step in recording.steps)]:

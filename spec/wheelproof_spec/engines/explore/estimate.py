@@ -110,7 +110,7 @@ class Estimator:
         return size
 
     def _conflicts(self, actor: Actor, accesses: Accesses) -> bool:
-        """Tell whether another thread has been seen to conflict, or might, nobody having looked."""
+        """Tell whether another thread has been seen to conflict; true before the first probe."""
         if not self._sizes or actor > THREAD_MASK:
             return True
         return any(
@@ -123,7 +123,7 @@ class Estimator:
 def _still_asleep(
     sleep: dict[Actor, Accesses], explored: Sequence[Event], accesses: Accesses
 ) -> dict[Actor, Accesses]:
-    """Return who sleeps after a step with these accesses: who commutes with it."""
+    """Return the steps that sleep on after one with these accesses: those that commute with it."""
     return {
         actor: touched
         for actor, touched in (*sleep.items(), *explored)

@@ -9,9 +9,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from wheelproof_spec.engines.explore.counterexamples.counterexample import FailingRun, run_of
+from wheelproof_spec.engines.explore.counterexamples.counterexample import (
+    FailingInterleaving,
+    run_of,
+)
 from wheelproof_spec.engines.explore.counterexamples.leave_out import OperationShrinker
-from wheelproof_spec.engines.explore.counterexamples.recording import RecordedRun, record
+from wheelproof_spec.engines.explore.counterexamples.recording import RunRecording, record
 from wheelproof_spec.engines.explore.counterexamples.shrink import Shrinker
 from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
@@ -135,8 +138,8 @@ class _Session:
         self._runs = self._failing = self._deadlocks = self._depth = 0
         self._first: tuple[Failure, tuple[Actor, ...]] | None = None
         self._stopped: str | None = None
-        self._counterexample: FailingRun | None = None
-        self._recording: RecordedRun | None = None
+        self._counterexample: FailingInterleaving | None = None
+        self._recording: RunRecording | None = None
         self._estimate: Estimate | None = None
         self._begin = time.monotonic()
         self._next_report = self._begin + FIRST_REPORT_S

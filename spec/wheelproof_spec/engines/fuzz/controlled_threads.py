@@ -92,6 +92,10 @@ class ControlledThreads:
         self._stack = ExitStack()
         self._stack.enter_context(watched(plain_fields))
 
+    def thread_name(self) -> str:
+        """Return the name of the thread that runs: the same in every run of a schedule."""
+        return self._runtime.caller().name
+
     @contextmanager
     def alone(self) -> Generator[None]:
         """Let what is made and called inside the block belong to the runtime; nobody else runs."""

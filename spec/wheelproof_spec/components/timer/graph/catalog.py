@@ -84,7 +84,7 @@ _TWO_ADDERS: Mapping[str, tuple[str, Place]] = {"a1": ("e1", "upper"), "a2": ("e
 
 _CANCELLER = {"c1": "k1"}
 
-TIMER_MODELS: tuple[GraphModel, ...] = (
+COMPARISONS: tuple[GraphModel, ...] = (
     timer_model(
         "timer",
         "the oracle's timer against Timer: two tasks, ticks of 2 ms",

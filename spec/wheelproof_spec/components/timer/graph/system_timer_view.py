@@ -69,7 +69,7 @@ _ACTIONS: Mapping[tuple[str, str], str] = {
 }
 _UNLINK = ("_holds", "Get")
 _LEAVE = ("add", "_ReleaseRead")
-_TICK = ("tick", "Add")
+_TICK = ("tick", "AddAndGet")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 ::
 
-    with tracing(Path("trace.jsonl"), TimerSettings(tick_ms=1, wheel_size=20)):
+    with tracing(Path("trace.jsonl"), TimerConfig(tick_ms=1, wheel_size=20)):
         ...  # make one timer, on the system's clock, and use it from any number of threads
 
 Nothing of the timer is replaced: which action of SystemTimer.tla a thread takes is read off the
@@ -18,7 +18,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,18 +30,18 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
+from wheelproof_spec.base.history.lines import TRACE, TraceEnd, TraceEvent, TraceHeader
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.trace.vocabulary import (
+    Binding,
     Bound,
-    Cancelled,
     Claimed,
     ClockRead,
     EntryTaken,
     ExpirationSet,
     Found,
-    TaskAsked,
-    TimerSettings,
+    TaskNamed,
+    Unbound,
 )
 from wheelproof_spec.engines.runtimes.proxy_runtime import RELEASES, ProxyRuntime
 
@@ -50,17 +50,17 @@ _TRACE = "timer"
 
 
 @contextmanager
-def tracing(path: Path, settings: TimerSettings) -> Generator[None]:
+def tracing(path: Path, config: TimerConfig) -> Generator[None]:
     """Record what the timer does that is made inside the block, into `path`.
 
-    `settings` are those that the timer is made with; its start is observed. Raises UsageError if
+    `config` is that which the timer is made with; its start is observed. Raises UsageError if
     not exactly one timer is made.
     """
     runtime = current_runtime()
     watcher = _TimerWatcher(runtime.monotonic_ms)
     with use_runtime(ProxyRuntime(runtime, watcher, watcher.clock_read)):
         yield
-    path.write_bytes(b"".join(format_line(line) for line in watcher.lines(settings)))
+    path.write_bytes(b"".join(format_line(line) for line in watcher.lines(config)))
 
 
 @dataclass(slots=True)
@@ -109,22 +109,17 @@ class _TimerWatcher:
         """Each entry, by the cell of its list, with the name of its add."""
         self._bound: dict[int, TimerTaskEntry | None] = {}
 
-    def lines(self, settings: TimerSettings) -> Generator[object]:
+    def lines(self, config: TimerConfig) -> Generator[object]:
         """Yield the lines of the trace."""
         if self._timers != 1:
             raise UsageError(f"a trace is of one timer, but {self._timers} were made in the block")
         yield TraceHeader(
-            schema="wheelproof.trace/1",
+            schema=TRACE,
             kind="header",
             trace=_TRACE,
-            component="timer",
+            component=config.component,
             impl=Implementation(name=wheelproof.__name__, version="reference"),
-            config=TimerSettings(
-                tick_ms=settings.tick_ms,
-                wheel_size=settings.wheel_size,
-                start_ms=self._start_ms,
-                design=settings.design,
-            ),
+            config=replace(config, start_ms=self._start_ms),
             clock="monotonic",
         )
         taken: Counter[str] = Counter()
@@ -310,7 +305,7 @@ class _TimerWatcher:
             self._bind(t, cell, value, again=result is not None)
         elif how == "compare_and_set":
             if by_caller and t.entry is not None:
-                self._take(t, "CancelUnbind", obs=Cancelled(cancelled=bool(result)))
+                self._take(t, "CancelUnbind", obs=Unbound(cancelled=bool(result)))
             elif not by_caller:
                 t.guess = None
                 self._take(t, "Submit", obs=Claimed(submitted=bool(result)))
@@ -331,7 +326,7 @@ class _TimerWatcher:
         name = self._names[id(cell)]
         self._entries[id(entry.list)] = (entry, name)
         self._bound[id(cell)] = entry
-        args = AddAsked(task=name, delay_ms=entry.timer_task.delay_ms)
+        args = Binding(task=name, delay_ms=entry.timer_task.delay_ms)
         self._take(t, "Bind", args=args, obs=Bound(expiration_ms=entry.expiration_ms))
         t.pc, t.adds = "Insert", True
 
@@ -355,14 +350,14 @@ class _TimerWatcher:
         entry, name = self._entries[id(cell)]
         t.pc = "Idle"
         if any(bound is entry for bound in self._bound.values()):
-            self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=True))
+            self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=True))
         else:
-            self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=False))
+            self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=False))
             t.entry = None
 
     def _cancel(self, t: _Thread, cell: object, *, found: bool) -> None:
         name = self._names.setdefault(id(cell), f"never-added-{len(self._names)}")
-        self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=found))
+        self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=found))
 
     # Writing down
 

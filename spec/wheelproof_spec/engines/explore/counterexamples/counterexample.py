@@ -21,7 +21,7 @@ _LAST_ROWS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownStep:
-    """One event: who made it, and what it was, with its result."""
+    """One event: the actor, its thread by name, and the operation with its result."""
 
     actor: Actor
     thread: str
@@ -29,7 +29,7 @@ class ShownStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FailingRun:
+class FailingInterleaving:
     """A failing run: its steps, the threads in the order of their columns, and how to repeat it.
 
     `deviations` are the steps, counted from 1, at which the run departs from running each thread
@@ -61,7 +61,7 @@ class FailingRun:
         return table_of(self.threads, self.steps, [number for number, _, _ in self.deviations])
 
 
-def run_of(world: World, actors: Sequence[Actor]) -> FailingRun | None:
+def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
     """Replay a schedule and return the run as a counterexample; None if it does not fail."""
     strategy = ReplayStrategy(actors)
     execution = Execution(world, logging=True)
@@ -80,7 +80,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingRun | None:
         ShownStep(actor=actor, thread=columns[thread_of(actor)], text=text)
         for actor, text in zip(actors, log, strict=True)
     )
-    return FailingRun(
+    return FailingInterleaving(
         program=world.program.name,
         failure=failure,
         threads=tuple(columns[number] for number in sorted(columns)),
@@ -142,13 +142,13 @@ def _deviations(
 
 
 def chosen_name(actor: Actor, names: Mapping[Actor, str]) -> str:
-    """Return who makes a step, with the value that is chosen, if one is."""
+    """Return the name of the thread that makes a step, with the value that it chooses, if any."""
     name, choice = names[thread_of(actor)], choice_of(actor)
     return f"{name} (choosing {choice})" if choice else name
 
 
 def column_names(threads: Mapping[int, ModelThread]) -> dict[Actor, str]:
-    """Return the threads' names, with the number behind those that several of them share."""
+    """Return the threads' names; a name that several threads share gets the number behind it."""
     taken = [thread.name for thread in threads.values()]
     return {
         thread.number: thread.name

@@ -1,4 +1,4 @@
-"""A run with everything that can be seen of it: after each step, who holds what and who waits.
+"""A run with all its states: after each step, which thread holds and which waits for what.
 
 A counterexample says what was done; a recording says in which state, so that the run can be gone
 through step by step.
@@ -60,7 +60,7 @@ class RecordedStep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecordedRun:
+class RunRecording:
     """A run: the names of its threads and objects, how it began, each step, and how it ended."""
 
     threads: tuple[str, ...]
@@ -75,7 +75,7 @@ class RecordedRun:
         return tuple(_changed(before.values, after.values) for before, after in pairwise(moments))
 
 
-def record(world: World, actors: Sequence[Actor]) -> RecordedRun:
+def record(world: World, actors: Sequence[Actor]) -> RunRecording:
     """Replay a schedule and write down all there is to see; beyond it each thread runs on."""
     strategy = ReplayStrategy(actors)
     execution = _RecordedExecution(world)
@@ -93,7 +93,7 @@ def record(world: World, actors: Sequence[Actor]) -> RecordedRun:
     finally:
         execution.close()
     numbers = {number: place for place, number in enumerate(sorted(names))}
-    return RecordedRun(
+    return RunRecording(
         threads=tuple(names[number] for number in numbers),
         objects=tuple(made_object.name for made_object in objects),
         beginning=moments[0].moment(numbers),

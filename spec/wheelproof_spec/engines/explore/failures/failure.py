@@ -27,7 +27,7 @@ class FailureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitFor:
-    """A node of the graph with its edges: a thread, what it waits to do, and who prevents that.
+    """A node of the wait-for graph: a thread, what it waits to do, and which threads prevent that.
 
     `for_threads` is empty if it waits on a condition, which nobody will notify any more.
     """

@@ -11,7 +11,7 @@ _PROGRAMS = _CHECKER / "programs"
 
 
 def calling_frame() -> FrameType | None:
-    """Return the innermost frame that is none of the checker's own."""
+    """Return the innermost frame of the program under test."""
     frame = inspect.currentframe()
     while frame is not None and is_checkers(frame.f_code.co_filename):
         frame = frame.f_back

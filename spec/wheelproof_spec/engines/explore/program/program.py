@@ -11,8 +11,8 @@ from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
 from wheelproof_spec.engines.explore.program.scenario import Scenario
 from wheelproof_spec.engines.explore.runtime.settings import DEFAULT_SETTINGS, Settings
 
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-"""What differs from process to process in the representation of a function."""
+_WHERE = re.compile(r" at 0x[0-9a-f]+|(?<=<class ')(?:\w+\.)+")
+"""Where a function or a class lies: the address differs from run to run, the module may move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Program:
 def _source(build: Callable[[], Scenario]) -> str:
     if isinstance(build, partial):
         call = f"{_source(build.func)}{build.args!r}{sorted(build.keywords.items())!r}"
-        return _ADDRESS.sub("", call)
+        return _WHERE.sub("", call)
     try:
         return inspect.getsource(build)
     except (OSError, TypeError):

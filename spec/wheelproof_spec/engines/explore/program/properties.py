@@ -30,7 +30,7 @@ class LeadsTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wakes:
-    """Whoever waits on `condition` does not wait for ever while `when` holds."""
+    """No thread waits on `condition` for ever while `when` holds."""
 
     condition: object
     when: Predicate

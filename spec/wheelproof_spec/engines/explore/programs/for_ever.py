@@ -81,7 +81,7 @@ class Mailbox:
         self._messages = sync.volatile(0, "messages")
 
     def put(self, *, notify_first_only: bool) -> None:
-        """Put a message in; who waits is woken, perhaps only by the first."""
+        """Put a message in, and wake a taker: always, or only if the box was empty."""
         with self._lock:
             before = self._messages.get()
             self._messages.set(before + 1)

@@ -176,7 +176,7 @@ class Execution:
         return self._check()
 
     def seal(self) -> None:
-        """Let nobody use the run's objects any more; its threads are still to be unwound."""
+        """Reject any further use of the run's objects; its threads are still to be unwound."""
         self.runtime.closed = True
 
     def close(self) -> None:

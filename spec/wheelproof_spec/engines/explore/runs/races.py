@@ -177,7 +177,7 @@ class Analysis:
         return past
 
     def _add_blocked(self, now: int) -> None:
-        """Let those who wait for what others hold race with how it came to be held.
+        """Let each blocked thread race with the events that took what it waits for.
 
         To be called for a point `now` at which nobody can make a step.
         """

@@ -1,4 +1,4 @@
-"""Who waits for whom when nobody can make a step: the wait-for graph."""
+"""The wait-for graph of a run in which no thread can make a step."""
 
 from collections.abc import Mapping, Sequence
 
@@ -11,10 +11,10 @@ from wheelproof_spec.engines.explore.runtime.numbers import Actor
 def failure_of_stuck_threads(
     stuck: Sequence[ModelThread], threads: Mapping[int, ModelThread]
 ) -> Failure:
-    """Return the failure of a run in which nobody can make a step, with the wait-for graph.
+    """Return the failure of a run in which no thread can make a step, with the wait-for graph.
 
     Threads that wait for each other in a circle are a deadlock. Without a circle, one that waits on
-    a condition has missed its wake-up, and whoever else is stuck is just unfinished.
+    a condition has missed its wake-up, and any other stuck thread is unfinished.
     """
     waits = _waits_of(stuck, threads)
     circle = _circle_of(stuck, threads)
@@ -81,7 +81,7 @@ def _holders(thread: ModelThread) -> tuple[Actor, ...]:
 def _path_into_itself(
     here: Actor, holders: Mapping[Actor, tuple[Actor, ...]], path: list[Actor], innocent: set[Actor]
 ) -> list[Actor]:
-    """Follow the edges depth first; `innocent` are those from whom no circle is reached."""
+    """Follow the edges depth first; `innocent` are the threads from which no circle is reached."""
     if here in path:
         return path[path.index(here) :]
     if here in innocent:

@@ -61,7 +61,7 @@ def weak_initial(event: Event, sequence: Sequence[Event]) -> int | None:
 
 def _weak_initial_of_one(actor: Actor, access: Access, sequence: Sequence[Event]) -> int | None:
     # Nearly all events have a single access, and this is the innermost loop of the search.
-    conflicting = conflicting_with(access)
+    conflicting = (access ^ 1, access) if access & 1 and access != 1 else (access ^ 1,)
     for place, (other, others) in enumerate(sequence):
         if other == actor:
             return place

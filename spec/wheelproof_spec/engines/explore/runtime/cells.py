@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class Cell(SharedObject[T]):
-    """A volatile cell, and an atomic reference: those compare by identity."""
+    """A volatile cell, or an atomic reference; values are compared by identity."""
 
     __slots__ = ()
 

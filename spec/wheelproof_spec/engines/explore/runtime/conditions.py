@@ -207,7 +207,7 @@ class Notify(AtomicOperation[None]):
         self._chosen = chosen
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return writes of the queue and of the signals of those who are woken."""
+        """Return writes of the queue and of the signals of the woken threads."""
         condition = self._condition
         if not condition.state:
             return condition.read

@@ -1,7 +1,7 @@
 """The integers that stand for steps, objects and accesses, and what is packed into each.
 
-They are made and taken apart millions of times a minute, so they are no classes. The innermost
-loops shift and mask by themselves; everybody else asks the functions here.
+They are made and taken apart millions of times a minute, so they are plain integers. The
+innermost loops shift and mask; all other code calls the functions here.
 
 Actor, who makes a step::
 
@@ -39,7 +39,7 @@ TIME = Actor(THREAD_MASK)
 FIRST = Actor(0)
 """The thread that was made first."""
 SET_UP = Actor(-1)
-"""Whoever sets up and checks: nobody else runs meanwhile."""
+"""The set-up and the checks: no thread runs meanwhile."""
 
 HISTORY = ObjectNumber(0)
 INTERRUPTION = 1 << 19

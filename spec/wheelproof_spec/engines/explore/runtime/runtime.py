@@ -176,7 +176,7 @@ class ControlledRuntime:
         return field_number(index + 1, own)
 
     def add_root(self, body: Callable[[], None], name: str) -> ModelThread:
-        """Add a thread that is there from the beginning and that nobody joins."""
+        """Add a thread that runs from the beginning and is never joined."""
         return self._add(SET_UP, body, name)
 
     def add_time(self) -> None:

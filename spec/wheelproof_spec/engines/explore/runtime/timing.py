@@ -59,7 +59,7 @@ class ControlledClock(SharedObject[tuple[int, Deadlines]]):
         thread.now_ms = Millis(max(thread.now_ms, deadline))
 
     def next_deadline(self) -> int | None:
-        """Return when the clock would have to stop next, None if nobody waits for it."""
+        """Return the next time at which a wait ends, None if no thread waits for a time."""
         now, deadlines = self.state
         return min((deadline for _, deadline in deadlines if deadline > now), default=None)
 
@@ -126,7 +126,7 @@ class Tick(AtomicOperation[None]):
         self._clock = clock
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write of the clock, None if nobody waits for it."""
+        """Return a write of the clock, None if no thread waits for a time."""
         return None if self._clock.next_deadline() is None else self._clock.write
 
     def wanted(self) -> Accesses:

@@ -1,6 +1,6 @@
-"""A run whose schedule somebody else draws, one small integer for each choice that there is.
+"""A run whose schedule is drawn from outside, one small integer for each choice.
 
-0 keeps the running thread running, so that whoever shrinks the integers removes switches.
+0 keeps the running thread running, so shrinking the integers removes switches.
 """
 
 from collections.abc import Callable, Sequence

@@ -28,7 +28,7 @@ from wheelproof_spec.engines.explore.strategies.wakeup_tree import WakeupNode, i
 
 
 class _OptimalPoint:
-    """A point of the current run: who sleeps there, what is still to be explored, what is now."""
+    """A point of the current run: the sleeping steps, the planned ones, and the step now."""
 
     __slots__ = ("done", "event", "sleep", "wakeup")
 
@@ -132,7 +132,9 @@ class OptimalStrategy:
         return event
 
     def _first_awake(self, frame: _OptimalPoint, execution: Execution) -> Event | None:
-        current = thread_of(self._frames[-2].event[0]) if len(self._frames) > 1 else FIRST
+        current = self._frames[-2].event[0] if len(self._frames) > 1 else FIRST
+        if current > THREAD_MASK:
+            current = thread_of(current)
         # A thread sleeps by the value that it chose; another value may still be awake.
         asleep = {actor for actor in frame.sleep if actor <= THREAD_MASK}
         event = pick_first(execution, current, asleep)

@@ -1,4 +1,4 @@
-"""Random schedules, as a portfolio: none of the samplers finds every kind of bug best.
+"""Random schedules by several samplers in turn: each finds other kinds of bugs.
 
 Random: uniform over the possible steps. PCT (Burckhardt et al., ASPLOS 2010): threads have random
 priorities, which change at d - 1 random steps. POS (Yuan et al., CAV 2018): each pending operation

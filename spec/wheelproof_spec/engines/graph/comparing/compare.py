@@ -24,7 +24,7 @@ _MOST_DIFFERENCES = 1_000
 
 
 class Side(StrEnum):
-    """Who has the edge that the other one lacks."""
+    """The side that has an edge which the other lacks."""
 
     CODE = "code"
     SPEC = "spec"

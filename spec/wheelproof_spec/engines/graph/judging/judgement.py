@@ -46,7 +46,7 @@ def leads_to_bits(place: int) -> tuple[int, int]:
 
 
 def _endless(graph: ProgramGraph, may_wait: frozenset[str]) -> list[Finding]:
-    """Find runs that go on for ever although somebody should end."""
+    """Find runs that go on for ever although a thread should end."""
     free = graph.bits(lambda number, name: number == TIME or name in may_wait)
     first: dict[tuple[FailureKind, tuple[str, ...]], Forever] = {}
     for forever in endings(graph):

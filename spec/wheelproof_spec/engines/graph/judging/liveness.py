@@ -110,7 +110,7 @@ def _pop(stack: list[int], waiting: set[int], until: int) -> list[int]:
 
 
 def _fair_circle(graph: ProgramGraph, start: int, inside: set[int]) -> Sequence[Arc]:
-    """Return a way from a state of a component back to it that keeps nobody waiting who could go.
+    """Return a fair circle inside a component: every thread makes a step or is somewhere unable to.
 
     It need not be the shortest: it goes to the nearest state that satisfies one more thread.
     """
@@ -131,7 +131,7 @@ def _is_good_for(graph: ProgramGraph, threads: int, arc: Arc) -> bool:
 
 
 def _satisfied(graph: ProgramGraph, arc: Arc) -> int:
-    """Return the bits of the thread that makes a step, and of those who are unable after it."""
+    """Return the bits of the thread that makes a step, and of the threads that cannot after it."""
     return graph.bit_of(arc.actor) | ~graph.owed[arc.target]
 
 

@@ -276,7 +276,7 @@ class _GraphSearch:
         return node
 
     def _take_down(self, run: ObservedRun, node: int) -> None:
-        """Note what is asked of the state later: who can go on, who has ended, what holds."""
+        """Note for the judgement: which threads can go on, which have ended, which facts hold."""
         graph, viewed = self.graph, self._here()
         ended = 0
         for thread in run.threads.values():

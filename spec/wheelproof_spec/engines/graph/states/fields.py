@@ -31,7 +31,7 @@ def guarded_fields(kind: type) -> tuple[str, ...]:
 
 
 class FieldAccesses:
-    """Who hears of accesses to guarded fields; nobody outside a run."""
+    """The listeners for accesses to guarded fields; None outside a run."""
 
     def __init__(self) -> None:
         self.read: ReadListener | None = None

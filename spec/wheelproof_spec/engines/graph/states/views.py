@@ -57,7 +57,7 @@ class Surroundings:
         return self._pending
 
     def holder(self, lock: object) -> str | None:
-        """Return the name of the thread that holds a lock or monitor, None if nobody does."""
+        """Return the name of the thread that holds a lock or monitor, None if it is free."""
         owner = lock.state if isinstance(lock, ModelLock | ModelMonitor) else None
         return None if owner is None else self.threads[owner]
 
@@ -129,7 +129,7 @@ class NoView:
 
 
 class PlainView(NoView):
-    """The view that shows who does what: the labels are the steps in words."""
+    """The view whose labels are the threads and their steps in words."""
 
     def label(self, step: NextStep) -> str | None:
         """Return thread and operation."""
