@@ -1,7 +1,6 @@
 """Apache Kafka's own RecordAccumulator, driven: its verdict, and where it differs."""
 
 import pytest
-from wheelproof_spec.components.accumulator.clauses import AccumulatorLimit
 
 from support.drive.adapters import KAFKA, conform
 from wheelproof_spec.base.verdicts import Verdict

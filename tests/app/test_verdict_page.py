@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from wheelproof_spec.components.purgatory.contract import PurgatoryClause
 
 from support.checkout import ROOT
 from wheelproof_spec.app.verdict_page.deviations import (
@@ -22,6 +21,7 @@ from wheelproof_spec.app.verdict_page.render import render
 from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS, Implementation
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
+from wheelproof_spec.components.purgatory.component import PurgatoryClause
 
 COMPONENTS = ROOT / "spec" / "wheelproof_spec" / "components"
 FEW = Extent(cases=5, operations=400, threads=4, histories=2, seed=3)

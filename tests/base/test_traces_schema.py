@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from typing import cast
 
-from wheelproof_spec.components.definitions import COMPONENTS
-
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.pages import formats as page
 from wheelproof_spec.base.codec.json_schema import json_schema

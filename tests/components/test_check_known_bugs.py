@@ -6,10 +6,6 @@ from functools import partial
 from typing import TypeVar
 
 import pytest
-from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
-from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
-from wheelproof_spec.components.purgatory.suite import PurgatorySuite
-from wheelproof_spec.components.timer.suite import TimerSuite
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
@@ -32,9 +28,8 @@ from wheelproof_spec.components.buffer_pool.bug_table import (
 )
 from wheelproof_spec.components.buffer_pool.oracle import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.purgatory.bug_table import (
-    PurgatoryBug,
-)
+from wheelproof_spec.components.purgatory.bug_table import PurgatoryBug
+from wheelproof_spec.components.purgatory.cases import SUITE as PURGATORY
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.components.replication.bug_table import (
@@ -94,7 +89,7 @@ def _cases(bug: KnownBug) -> Iterator[_Case]:
         case "timer":
             yield from _cases_of(TimerSuite(), _timer, "kafka")
         case "purgatory":
-            yield from _cases_of(PurgatorySuite(), _purgatory, "wheelproof")
+            yield from _cases_of(PURGATORY, _purgatory, "wheelproof")
         case "buffer_pool":
             yield from _cases_of(BufferPoolSuite(), _pool, LONGEST_WAITING_FIRST.name)
         case "accumulator":

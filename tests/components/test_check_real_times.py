@@ -1,14 +1,6 @@
 """What the checker says of waits by a real clock, also where a line has no time."""
 
 import pytest
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-    AppendAsked,
-)
-from wheelproof_spec.components.buffer_pool.events import (
-    AllocateAsked,
-    PoolSettings,
-)
 
 from support.history.history_scripts import judged
 from support.history.small_histories import History, Line, history_of

@@ -1,7 +1,6 @@
 """Everything concurrent in the producer's memory passes, and each known bug of it is found."""
 
 import pytest
-from wheelproof_spec.components.producer_bug_programs import producer_bug_programs
 
 from wheelproof_spec.base.known_bug import (
     Finder,

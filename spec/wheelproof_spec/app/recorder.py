@@ -17,24 +17,12 @@ from typing import BinaryIO, TypeVar
 
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof_spec.components.buffer_pool.recorded import PoolRecorder
-from wheelproof_spec.components.purgatory.events import PurgatorySettings
+from wheelproof_spec.components.purgatory.component import REFERENCE_CLAIMS, PurgatoryConfig
 from wheelproof_spec.components.purgatory.recorded import PurgatoryRecorder
 from wheelproof_spec.components.timer.recorded import TimerRecorder
 from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, thread_name
 
 _Operation = TypeVar("_Operation", bound=DelayedOperation)
-
-REFERENCE_CLAIMS = PurgatorySettings(
-    attempts="exclusive", timeouts="end_with_operation", cancels="operation"
-)
-"""What the reference's purgatory promises beyond Kafka's."""
-PREDICATES_TOO = PurgatorySettings(
-    attempts="exclusive",
-    timeouts="end_with_operation",
-    cancels="operation",
-    predicates="recorded",
-)
-"""The same, for programs that make every predicate true inside `Recording.satisfying`."""
 
 
 class Recording:
@@ -46,7 +34,7 @@ class Recording:
         *,
         real_clock: bool,
         process: Callable[[], str],
-        claims: PurgatorySettings,
+        claims: PurgatoryConfig,
     ) -> None:
         self._writer = HistoryWriter(stream, real_clock=real_clock, process=process)
         timers = TimerRecorder(self._writer)
@@ -88,7 +76,7 @@ def recording(
     *,
     real_clock: bool = True,
     process: Callable[[], str] = thread_name,
-    claims: PurgatorySettings = REFERENCE_CLAIMS,
+    claims: PurgatoryConfig = REFERENCE_CLAIMS,
 ) -> Generator[Recording]:
     """Record what every timer, purgatory and pool does that is made inside the block.
 

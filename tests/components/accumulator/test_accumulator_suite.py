@@ -7,35 +7,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import pytest
-from wheelproof_spec.components.accumulator.calls import (
-    Abort,
-    AccumulatorCall,
-    AccumulatorConfig,
-    AccumulatorObservation,
-    Advance,
-    Append,
-    AppendFault,
-    CallbackFault,
-    Close,
-    Drain,
-    Expire,
-    Fail,
-    Flush,
-    Interrupt,
-    Ready,
-    Reset,
-    Retry,
-    Split,
-    Store,
-)
-from wheelproof_spec.components.accumulator.judge import AccumulatorJudge
-from wheelproof_spec.components.accumulator.messages import (
-    accumulator_answer,
-    parse_accumulator_answer,
-    parse_accumulator_call,
-)
-from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
-from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
 
 from wheelproof.producer import RecordAccumulator
 from wheelproof_spec.base.known_bug import (

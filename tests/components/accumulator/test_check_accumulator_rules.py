@@ -3,10 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-    AppendAnswer,
-)
 
 from support.history.history_scripts import (
     Lines,

@@ -3,35 +3,42 @@
 from collections.abc import Sequence
 
 import pytest
-from wheelproof_spec.base.codec.definitions import CountAnswer
-from wheelproof_spec.components.purgatory.events import (
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    PurgatorySettings,
-    WatchAsked,
-)
 
-from support.history.history_scripts import (
-    Lines,
+from support.history.history_scripts import Lines, broken_rule, judged, refuse
+from support.history.purgatory_scripts import (
     advance,
-    begin,
-    broken_rule,
+    await_submitted,
+    begin_call,
     cancel,
     check,
     completes,
-    end,
+    end_call,
     expires,
     force,
     gauge,
-    refuse,
+    hand_in,
+    purge,
     satisfy,
     tick,
+    tried,
+    tries,
     watch,
 )
-from wheelproof_spec.base.codec.vocabulary import Nothing
+from support.history.small_histories import history_of
+from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.components.purgatory.component import (
+    WHEELPROOF,
+    CheckAndComplete,
+    Completed,
+    Gauge,
+    PurgatoryClause,
+    PurgatoryConfig,
+    Satisfy,
+    Watched,
+)
 
-_CLAIMS = PurgatorySettings(
+_CLAIMS = PurgatoryConfig(
     predicates="recorded",
     attempts="exclusive",
     cancels="operation",
@@ -39,9 +46,13 @@ _CLAIMS = PurgatorySettings(
 )
 _EXPIRY: tuple[Lines, ...] = (watch("a"), tick(10), advance(), completes("a", "t"), expires("a"))
 _DONE: tuple[Lines, ...] = (watch("a"), satisfy("a"), check(1, completes("a")))
-_WATCH_A = begin("w", "try_complete_else_watch", WatchAsked(op="a", keys=("k",), delay_ms=10))
-_WATCHED = end("w", "try_complete_else_watch", CompletedAnswer(completed=False))
-_OF_A = OperationAsked(op="a")
+_WATCH_A = begin_call("w", hand_in("a"))
+_WATCHED = end_call("w", hand_in("a"), Completed(completed=False))
+_CANCELLED_UNDER_ONE_KEY: tuple[Lines, ...] = (watch("a", keys="kl"), cancel("a"))
+_IN_HAND: tuple[Lines, ...] = (
+    watch("a"),
+    advance(satisfy("a"), check(1, completes("a"))),
+)
 
 _RIGHT: dict[str, Sequence[Lines]] = {
     "an expiry": _EXPIRY,
@@ -60,14 +71,14 @@ _RIGHT: dict[str, Sequence[Lines]] = {
     "a check before the predicate": (watch("a"), check(0), satisfy("a"), *_EXPIRY[1:]),
     "a check beside the predicate": (
         watch("a"),
-        begin("s", "satisfy", _OF_A),
+        begin_call("s", Satisfy(operation="a")),
         check(0),
-        end("s", "satisfy", Nothing()),
+        end_call("s", Satisfy(operation="a")),
         check(1, completes("a")),
     ),
     "another call completes it": (
         watch("a"),
-        begin("d", "check_and_complete", KeyAsked(key="k")),
+        begin_call("d", CheckAndComplete(key="k")),
         satisfy("a"),
         check(0),
         completes("a", "d"),
@@ -85,33 +96,84 @@ _RIGHT: dict[str, Sequence[Lines]] = {
     **{
         f"who comes and who goes during a look that answers {count}": (
             watch("a"),
-            begin("g", "watched"),
+            begin_call("g", Watched()),
             watch("b"),
             satisfy("a"),
             check(1, completes("a")),
             check(0),
-            end("g", "watched", CountAnswer(count=count)),
+            end_call("g", Watched(), Gauge(count=count)),
             force("b", completes("b", "f"), done=True),
         )
         for count in (0, 2)
     },
     "a leftover is counted": (*_EXPIRY, gauge("watched", 1)),
     "a check drops it": (*_DONE, check(0), gauge("watched", 0), gauge("num_delayed", 0)),
-    "a time-out that an advance has in hand stays": (
-        watch("a"),
-        begin("reaper", "advance"),
-        satisfy("a"),
-        check(1, completes("a")),
-        end("reaper", "advance"),
-        gauge("num_delayed", 1),
+    "a time-out that an advance has in hand stays": (*_IN_HAND, gauge("num_delayed", 1)),
+    "it leaves with the next one that is due": (
+        *_IN_HAND,
+        tick(10),
+        advance(),
+        gauge("num_delayed", 0),
     ),
     "attempts in turn": (
         watch("a"),
-        begin("t1", "try_complete", _OF_A),
-        end("t1", "try_complete"),
-        begin("t2", "try_complete", _OF_A),
-        end("t2", "try_complete"),
+        tries("t1", "a"),
+        tried("t1", "a"),
+        tries("t2", "a"),
+        tried("t2", "a"),
         *_EXPIRY[1:],
+    ),
+    "a trigger beside the watch": (_WATCH_A, satisfy("a"), check(1, completes("a")), _WATCHED),
+    "the trigger looked before it was watched": (
+        _WATCH_A,
+        satisfy("a"),
+        check(0),
+        completes("a", "w"),
+        end_call("w", hand_in("a"), Completed(completed=True)),
+    ),
+    "a check that began before the predicate was true for sure": (
+        watch("a"),
+        begin_call("s", Satisfy(operation="a")),
+        check(0),
+        end_call("s", Satisfy(operation="a")),
+    ),
+    "a cancel beside the watch came too early": (_WATCH_A, cancel(), _WATCHED),
+    "a cancel comes too late for who is being completed": (
+        watch("a"),
+        satisfy("a"),
+        begin_call("d", CheckAndComplete(key="k")),
+        cancel(),
+        completes("a", "d"),
+        check(1, process="d")[1:],
+    ),
+    "an advance that began before the clock moved": (
+        watch("a"),
+        advance(tick(10)),
+        await_submitted(),
+    ),
+    "what was submitted has run": (*_EXPIRY, await_submitted()),
+    "who is cancelled under one of two keys may be left under the other": (
+        *_CANCELLED_UNDER_ONE_KEY,
+        gauge("watched", 1),
+        gauge("num_keys", 1),
+        gauge("num_delayed", 0),
+        purge(),
+        gauge("watched", 0),
+        gauge("num_keys", 0),
+    ),
+    "a purge beside a completion may miss it": (
+        watch("a"),
+        satisfy("a"),
+        purge(check(1, completes("a"))),
+        gauge("watched", 1),
+        gauge("num_keys", 1),
+    ),
+    "a purge before an expiry": (
+        *_EXPIRY[:2],
+        purge(),
+        *_EXPIRY[3:],
+        gauge("watched", 1),
+        gauge("num_keys", 1),
     ),
     "raised, and all were tried": (watch("a"), satisfy("a"), check(None, completes("a"))),
     "two in their order": (
@@ -125,6 +187,14 @@ _RIGHT: dict[str, Sequence[Lines]] = {
 
 _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
     "completed twice": ("Purgatory.CompletesAtMostOnce", (*_DONE, completes("a", "t"))),
+    "completed twice in one check": (
+        "Purgatory.CompletesAtMostOnce",
+        (watch("a"), satisfy("a"), check(2, completes("a"), completes("a"))),
+    ),
+    "completed before anybody makes its predicate true": (
+        "Purgatory.CompletesForAReason",
+        (watch("a"), check(1, completes("a")), satisfy("a")),
+    ),
     "completed by nobody": (
         "Purgatory.CompletesForAReason",
         (watch("a"), check(1, completes("a"))),
@@ -157,6 +227,10 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
         (watch("a"), satisfy("a"), completes("a", "t"), expires("a")),
     ),
     "left behind by an advance": ("Purgatory.ExpiresInTime", _EXPIRY[:3]),
+    "left behind by an advance, and late": (
+        "Purgatory.ExpiresInTime",
+        (*_EXPIRY[:3], await_submitted(), *_EXPIRY[3:]),
+    ),
     "expired though a check completed it": (
         "Purgatory.ExpiresAtMostOnceAfterCompletion",
         (*_DONE, tick(10), expires("a")),
@@ -170,7 +244,7 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
         (satisfy("a"), watch("a", done=True)),
     ),
     "two boast": (
-        "Purgatory.OneCallerCompletes",
+        "Purgatory.AnswersWhetherItCompleted",
         (watch("a"), force("a", completes("a", "f"), done=True), force("a", done=True)),
     ),
     "forced in vain": ("Purgatory.CompletesAtMostOnce", (watch("a"), force("a", done=False))),
@@ -211,6 +285,18 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
         (watch("a"), cancel("a"), satisfy("a"), check(1, completes("a"))),
     ),
     "completed and cancelled": ("Purgatory.CancelsWhoWaits", (*_DONE, cancel("a"))),
+    "cancelled beside its trigger, and completed": (
+        "Purgatory.CancelsWhoWaits",
+        (
+            watch("a"),
+            cancel("a", inside=satisfy("a")),
+            check(1, completes("a")),
+        ),
+    ),
+    "overlooked by a cancel, though it can end": (
+        "Purgatory.CancelsWhoWaits",
+        (watch("a"), satisfy("a"), cancel()),
+    ),
     "overlooked by a cancel": ("Purgatory.CancelsWhoWaits", (watch("a"), cancel())),
     "cancelled, never handed in": ("Purgatory.CancelsWhoWaits", (cancel("a"),)),
     "a watch is missing": ("Purgatory.WatchedCountsWatches", (watch("a"), gauge("watched", 0))),
@@ -218,6 +304,27 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
     "a watch is left": (
         "Purgatory.WatchedCountsWatches",
         (*_DONE, check(0), gauge("watched", 1)),
+    ),
+    "a watch outlives a purge": (
+        "Purgatory.WatchedCountsWatches",
+        (*_CANCELLED_UNDER_ONE_KEY, purge(), gauge("watched", 1)),
+    ),
+    "a key is missing": ("Purgatory.NoEmptyKeyIsKept", (watch("a"), gauge("num_keys", 0))),
+    "an empty key is left": (
+        "Purgatory.NoEmptyKeyIsKept",
+        (*_DONE, check(0), gauge("num_keys", 1)),
+    ),
+    "a key outlives a purge": (
+        "Purgatory.NoEmptyKeyIsKept",
+        (*_CANCELLED_UNDER_ONE_KEY, purge(), gauge("num_keys", 1)),
+    ),
+    "a time-out outlives the advance that is due": (
+        "Purgatory.DelayedCountsTimeouts",
+        (*_IN_HAND, tick(10), advance(), gauge("num_delayed", 1)),
+    ),
+    "a time-out of who is cancelled is left": (
+        "Purgatory.DelayedCountsTimeouts",
+        (*_CANCELLED_UNDER_ONE_KEY, gauge("num_delayed", 1)),
     ),
     "a time-out is missing": (
         "Purgatory.DelayedCountsTimeouts",
@@ -228,10 +335,10 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
         "Purgatory.AttemptsExclude",
         (
             watch("a"),
-            begin("t1", "try_complete", _OF_A),
-            begin("t2", "try_complete", _OF_A),
-            end("t1", "try_complete"),
-            end("t2", "try_complete"),
+            tries("t1", "a"),
+            tries("t2", "a"),
+            tried("t1", "a"),
+            tried("t2", "a"),
         ),
     ),
 }
@@ -258,4 +365,16 @@ def test_what_breaks_a_rule_fails(name: str) -> None:
     ],
 )
 def test_what_nobody_claims_is_not_held_against_anybody(lines: Sequence[Lines]) -> None:
-    assert broken_rule(PurgatorySettings(), lines, quiet=False) is None
+    assert broken_rule(PurgatoryConfig(), lines, quiet=False) is None
+
+
+def test_each_clause_is_counted_where_it_is_tested() -> None:
+    lines = [line for script in _RIGHT["gauges"] for line in script]
+    few = judged(history_of("purgatory", _CLAIMS, lines, quiet=True, clock="virtual")).checked
+    assert (few[PurgatoryClause.WATCHED_COUNTS], few[PurgatoryClause.NO_EMPTY_KEY]) == (1, 0)
+    tested: set[str] = set()
+    for scripts in _RIGHT.values():
+        lines = [line for script in scripts for line in script]
+        verdict = judged(history_of("purgatory", _CLAIMS, lines, quiet=True, clock="virtual"))
+        tested.update(clause for clause, times in verdict.checked.items() if times)
+    assert tested == set(clauses_of(PurgatoryClause, Wire.RECORDED, WHEELPROOF))

@@ -4,13 +4,9 @@ import pytest
 
 from support.history.purgatory_worlds import BROKEN, DEADLOCKS, RIGHT
 from support.history.recorded_worlds import explored, verdicts_of_a_deadlock
-from wheelproof_spec.base.known_bug import (
-    Sight,
-)
+from wheelproof_spec.base.known_bug import Sight
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.purgatory.bug_table import (
-    BUGS as PURGATORY_BUGS,
-)
+from wheelproof_spec.components.purgatory.bug_table import BUGS
 
 ENOUGH_TO_FIND_IT = 3_000
 _RULES = {
@@ -44,5 +40,5 @@ def test_a_deadlock_is_seen(bug: str) -> None:
 
 
 def test_all_that_shows_in_recorded_runs_is_shown_here() -> None:
-    recorded = {bug.id for bug in PURGATORY_BUGS if Sight.RECORDED in bug.seen}
+    recorded = {bug.id for bug in BUGS if Sight.RECORDED in bug.seen}
     assert {*BROKEN, *DEADLOCKS} == recorded

@@ -2,20 +2,14 @@
 
 import pytest
 
-from wheelproof_spec.base.known_bug import (
-    Finder,
-)
+from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.purgatory.bug_table import (
-    BUGS as PURGATORY_BUGS,
-)
+from wheelproof_spec.components.purgatory.bug_table import BUGS
+from wheelproof_spec.components.purgatory.programs import PROGRAMS
 from wheelproof_spec.components.purgatory.programs.bugs import (
     EXCLUSIVE_EXPIRY,
     purgatory_bug_programs,
 )
-from wheelproof_spec.components.purgatory.programs.completion import COMPLETION
-from wheelproof_spec.components.purgatory.programs.purgatory import PURGATORY
-from wheelproof_spec.components.purgatory.programs.users import PURGATORY_USERS
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
@@ -43,7 +37,7 @@ _DEADLOCKS = {
     "program",
     [
         pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.name in _SLOW else [])
-        for one in (*COMPLETION, *PURGATORY, *PURGATORY_USERS)
+        for one in PROGRAMS
     ],
 )
 def test_the_reference_passes(program: Program) -> None:
@@ -69,5 +63,5 @@ def test_an_expiry_that_takes_the_lock_can_wait_for_a_group() -> None:
 
 
 def test_every_concurrency_bug_of_the_purgatory_has_a_program() -> None:
-    named = {bug.id for bug in PURGATORY_BUGS if Finder.EXPLORE in bug.finders}
+    named = {bug.id for bug in BUGS if Finder.EXPLORE in bug.finders}
     assert set(purgatory_bug_programs()) == named

@@ -19,7 +19,7 @@ from wheelproof_spec.components.purgatory.bugs import (
     RetryOnceDiscipline,
 )
 from wheelproof_spec.components.purgatory.graph.catalog import (
-    PURGATORY_MODELS,
+    COMPARISONS,
     attempts_model,
     purgatory_model,
 )
@@ -59,7 +59,7 @@ _TESTED = {
 
 @pytest.mark.parametrize(
     "model",
-    [one for one in PURGATORY_MODELS if one.name in _TESTED],
+    [one for one in COMPARISONS if one.name in _TESTED],
     ids=lambda model: model.name,
 )
 def test_code_and_module_are_equal(model: GraphModel) -> None:
@@ -69,7 +69,7 @@ def test_code_and_module_are_equal(model: GraphModel) -> None:
 
 
 def test_every_tested_model_is_in_the_catalog() -> None:
-    assert {one.name for one in PURGATORY_MODELS} >= _TESTED
+    assert {one.name for one in COMPARISONS} >= _TESTED
 
 
 def _nearest(outcome: GraphOutcome) -> tuple[str, int]:

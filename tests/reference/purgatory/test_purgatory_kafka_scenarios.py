@@ -5,10 +5,6 @@ import threading
 from functools import partial
 
 import pytest
-from wheelproof_spec.components.purgatory.calls import PurgatoryCall
-from wheelproof_spec.components.purgatory.contract import STRICT_PURGATORY
-from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
-from wheelproof_spec.components.purgatory.scenarios import purgatory_scenarios
 
 from support.reference.purgatory import Bench, Operation, await_event, run_threads
 from wheelproof import sync
@@ -21,6 +17,10 @@ from wheelproof.purgatory import (
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.suite import Scenario
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
+from wheelproof_spec.components.purgatory.component import WHEELPROOF, PurgatoryCall
+from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 
 _THREADS = 20
@@ -30,7 +30,7 @@ _ATTEMPTS = 20
 
 @pytest.mark.parametrize("scenario", purgatory_scenarios(), ids=lambda scenario: scenario.name)
 def test_the_reference_follows_the_oracle(scenario: Scenario[PurgatoryCall]) -> None:
-    judge, port = PurgatoryJudge(STRICT_PURGATORY), ReferencePurgatoryPort()
+    judge, port = OraclePurgatory(WHEELPROOF, Tally()), ReferencePurgatoryPort()
     for call in scenario.calls:
         assert judge_call(judge, port, call) is None, call
 

@@ -2,34 +2,12 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.base.codec.definitions import CountAnswer
-from wheelproof_spec.components.accumulator.events import (
-    AppendAnswer,
-    AppendAsked,
-    BatchAsked,
-    CallbackAsked,
-    DrainAnswer,
-    DrainedBatch,
-    PartitionAsked,
-)
-from wheelproof_spec.components.purgatory.events import (
-    CancelledAnswer,
-    CheckedAnswer,
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    WatchAsked,
-)
-
 from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.calls import (
-    AdvanceClock,
-    Advanced,
     AvailableMemory,
     Interrupt,
     Memory,
-    Tick,
 )
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call, Config
@@ -82,7 +60,7 @@ def whole(process: str, f: str, asked: object, answer: object, *inside: Lines) -
 
 def call(process: str, asked: Call, answer: object = _NOTHING, *inside: Lines) -> Lines:
     """The same, where the call knows its name."""
-    return whole(process, asked.operation(), asked, answer, *inside)
+    return whole(process, asked.name_on_the_wire(), asked, answer, *inside)
 
 
 def available(size: int, *inside: Lines) -> Lines:
@@ -116,53 +94,6 @@ def give_back(buffer: str, *inside: Lines, process: str = "a") -> Lines:
 
 def queued(count: int, *inside: Lines) -> Lines:
     return call("g", Queued(), WaitingThreads(count=count), *inside)
-
-
-# A purgatory's
-
-
-def watch(name: str, *inside: Lines, done: bool = False, delay_ms: int = 10) -> Lines:
-    asked = WatchAsked(op=name, keys=("k",), delay_ms=delay_ms)
-    return whole("w", "try_complete_else_watch", asked, CompletedAnswer(completed=done), *inside)
-
-
-def satisfy(name: str) -> Lines:
-    return whole("s", "satisfy", OperationAsked(op=name), _NOTHING)
-
-
-def check(count: int | None, *inside: Lines, process: str = "c") -> Lines:
-    asked = KeyAsked(key="k")
-    return whole(process, "check_and_complete", asked, CheckedAnswer(count=count), *inside)
-
-
-def force(name: str, *inside: Lines, done: bool) -> Lines:
-    answer = CompletedAnswer(completed=done)
-    return whole("f", "force_complete", OperationAsked(op=name), answer, *inside)
-
-
-def cancel(*names: str) -> Lines:
-    answer = CancelledAnswer(count=len(names), ops=names)
-    return whole("x", "cancel_for_key", KeyAsked(key="k"), answer)
-
-
-def completes(name: str, process: str = "c") -> Lines:
-    return begin(process, "on_complete", OperationAsked(op=name))
-
-
-def expires(name: str, process: str = "timer") -> Lines:
-    return begin(process, "on_expiration", OperationAsked(op=name))
-
-
-def gauge(f: str, count: int) -> Lines:
-    return whole("g", f, _NOTHING, CountAnswer(count=count))
-
-
-def tick(to_ms: int) -> Lines:
-    return whole("clock", "tick", Tick(to_ms=to_ms), _NOTHING)
-
-
-def advance() -> Lines:
-    return whole("reaper", "advance_clock", AdvanceClock(), Advanced())
 
 
 # An accumulator's

@@ -7,17 +7,20 @@ there is no clock.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from wheelproof_spec.components.purgatory.events import (
-    CancelledAnswer,
-    CheckedAnswer,
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    WatchAsked,
-)
-
 from support.history.small_histories import History, Op
 from support.history.small_purgatories import KEYS
+from wheelproof_spec.components.purgatory.component import (
+    CancelForKey,
+    Cancelled,
+    CheckAndComplete,
+    Checked,
+    Completed,
+    ForceComplete,
+    OnComplete,
+    OnExpiration,
+    Satisfy,
+    TryCompleteElseWatch,
+)
 from wheelproof_spec.engines.history.linearizability import Model
 from wheelproof_spec.engines.history.linearizability_calls import (
     UNKNOWN,
@@ -81,9 +84,9 @@ class PurgatoryModel(Model[State, Operation, Answer]):
         done = {name for name, by in state.done if by == call}
         mine = len(done)
         match result:
-            case CompletedAnswer(completed=completed) if completed is not bool(mine):
+            case Completed(completed=completed) if completed is not bool(mine):
                 return ()
-            case CheckedAnswer(count=count) if count != mine:
+            case Checked(count=count) if count != mine:
                 return ()
             case _ if result is not UNKNOWN and not state.noted.issuperset(done):
                 # on_complete runs inside the call.
@@ -116,6 +119,10 @@ class PurgatoryModel(Model[State, Operation, Answer]):
             case "cancel":
                 waits = about in state.handed and about not in state.ended()
                 return (replace(state, cancelled=state.cancelled | {about}),) if waits else ()
+            case "cancel_for_key":
+                # Whoever waits is cancelled, unless somebody completes it.
+                owed = {name for name in state.watched if about in KEYS[name]}
+                return (replace(state, owed=state.owed | owed),)
             case "end":
                 silent = {name for name, by in state.done if by == _EXPIRY} - state.expired
                 return (state,) if state.owed <= state.ended() and not silent else ()
@@ -198,7 +205,9 @@ def _completions(history: History) -> dict[int, tuple[int, str]]:
         elif op.f != "on_expiration":
             if op.type == "invoke":
                 open_calls[op.process] = op
-                handed |= {_about(op.value)} if isinstance(op.value, WatchAsked) else set()
+                handed |= (
+                    {_about(op.value)} if isinstance(op.value, TryCompleteElseWatch) else set()
+                )
             else:
                 del open_calls[op.process]
     return found
@@ -209,19 +218,19 @@ def _cancelled(history: History, begun: Op) -> tuple[str, ...]:
     if begun.f != "cancel_for_key":
         return ()
     for op in history.ops[begun.index + 1 :]:
-        if op.process == begun.process and isinstance(op.value, CancelledAnswer):
+        if op.process == begun.process and isinstance(op.value, Cancelled):
             key = _about(begun.value)
-            assert isinstance(op.value.ops, tuple)
-            return tuple(name if key in KEYS[name] else "nobody" for name in op.value.ops)
+            assert isinstance(op.value.cancelled, tuple)
+            return tuple(name if key in KEYS[name] else "nobody" for name in op.value.cancelled)
     return ()
 
 
 def _about(value: object) -> str:
     match value:
-        case WatchAsked(op=name) | OperationAsked(op=name):
-            return name
-        case KeyAsked(key=key):
-            return key
+        case TryCompleteElseWatch() | Satisfy() | ForceComplete() | OnComplete() | OnExpiration():
+            return value.operation
+        case CheckAndComplete() | CancelForKey():
+            return value.key
         case _:
             return ""
 

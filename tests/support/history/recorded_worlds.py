@@ -6,19 +6,14 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO
 
-from wheelproof_spec.components.purgatory.events import PurgatorySettings
-
 from wheelproof import sync
 from wheelproof_spec.app.recorded import (
     judge_lines,
 )
-from wheelproof_spec.app.recorder import (
-    PREDICATES_TOO,
-    Recording,
-    recording,
-)
+from wheelproof_spec.app.recorder import Recording, recording
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.purgatory.component import PREDICATES_TOO, PurgatoryConfig
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program, Scenario
@@ -52,7 +47,7 @@ class Recorded:
     What the program checks by itself comes before that, so its checks are calls alone.
     """
 
-    def __init__(self, build: Build, claims: PurgatorySettings = PREDICATES_TOO) -> None:
+    def __init__(self, build: Build, claims: PurgatoryConfig = PREDICATES_TOO) -> None:
         self._build = build
         self._claims = claims
         self._stream: BinaryIO = io.BytesIO()
@@ -109,7 +104,7 @@ def explored(build: Build, max_runs: int) -> Exploration:
 
 def verdicts_of_a_deadlock(build: Build) -> list[RunVerdict]:
     """Look for a deadlock, repeat the run that leads into it, and judge what was recorded."""
-    recorded = Recorded(build, PurgatorySettings())
+    recorded = Recorded(build, PurgatoryConfig())
     try:
         found = explore(recorded.program, Options(shrink=False, check_every=_NEVER)).counterexample
         assert found is not None

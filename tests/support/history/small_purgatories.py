@@ -8,22 +8,26 @@ import random
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
-from wheelproof_spec.components.purgatory.events import (
-    CancelledAnswer,
-    CheckedAnswer,
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    PurgatorySettings,
-    WatchAsked,
-)
-
 from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.base.component import Call
+from wheelproof_spec.components.purgatory.component import (
+    CancelForKey,
+    Cancelled,
+    CheckAndComplete,
+    Checked,
+    Completed,
+    ForceComplete,
+    OnComplete,
+    OnExpiration,
+    PurgatoryConfig,
+    Satisfy,
+    TryCompleteElseWatch,
+)
 
 KEYS = {"a": ("k",), "b": ("k", "j"), "c": ("j",)}
 _TIMER = "timer"
-_SETTINGS = PurgatorySettings(predicates="recorded", cancels="operation")
+_CONFIG = PurgatoryConfig(predicates="recorded", cancels="operation")
 
 
 @dataclass(slots=True)
@@ -40,32 +44,33 @@ class _Purgatory:
 
     def call(self, process: str) -> Generator[None]:
         """One call, from effect to effect."""
-        f, value = self._draw()
-        self.lines.append(Line(process, "invoke", f, value))
+        asked = self._draw()
+        f = asked.name_on_the_wire()
+        self.lines.append(Line(process, "invoke", f, asked))
         yield
         answer: object = Nothing()
-        match f, value:
-            case "try_complete_else_watch", WatchAsked(op=name):
+        match asked:
+            case TryCompleteElseWatch(operation=name):
                 completed = self._try(process, name)
                 yield
                 if not completed:
                     self.watched.append(name)
                     completed = self._try(process, name)
-                answer = CompletedAnswer(completed=completed)
-            case "satisfy", OperationAsked(op=name):
+                answer = Completed(completed=completed)
+            case Satisfy(operation=name):
                 self.true.add(name)
-            case "force_complete", OperationAsked(op=name):
-                answer = CompletedAnswer(completed=self._complete(process, name))
-            case "check_and_complete", KeyAsked(key=key):
+            case ForceComplete(operation=name):
+                answer = Completed(completed=self._complete(process, name))
+            case CheckAndComplete(key=key):
                 count = 0
                 for name in self._of(key):
                     count += self._try(process, name)
                     yield
-                answer = CheckedAnswer(count=count)
-            case _, KeyAsked(key=key):
+                answer = Checked(count=count)
+            case CancelForKey(key=key):
                 taken = [name for name in self._of(key) if name not in self.done]
                 self.done.update(taken)
-                answer = CancelledAnswer(count=len(taken), ops=tuple(taken))
+                answer = Cancelled(count=len(taken), cancelled=tuple(taken))
             case _:
                 raise AssertionError(f)
         yield
@@ -75,7 +80,7 @@ class _Purgatory:
         """Whoever waits may expire at any time; and says so later."""
         if self.expiring and self.chance.random() < 0.5:
             name = self.expiring.pop(0)
-            self.lines.append(Line(_TIMER, "invoke", "on_expiration", OperationAsked(op=name)))
+            self.lines.append(Line(_TIMER, "invoke", "on_expiration", OnExpiration(operation=name)))
             return
         waiting = [name for name in self.watched if name not in self.done]
         if waiting and self.chance.random() < 0.06:
@@ -83,22 +88,22 @@ class _Purgatory:
             self._complete(_TIMER, name)
             self.expiring.append(name)
 
-    def _draw(self) -> tuple[str, object]:
+    def _draw(self) -> Call:
         left = [name for name in KEYS if name not in self.handed_in]
         if left and (not self.handed_in or self.chance.random() < 0.5):
             name = left[0]
             self.handed_in.append(name)
-            return "try_complete_else_watch", WatchAsked(op=name, keys=KEYS[name], delay_ms=1)
-        asked = OperationAsked(op=self.chance.choice(list(KEYS)))
-        key = KeyAsked(key=self.chance.choice("kkj"))
+            return TryCompleteElseWatch(operation=name, keys=KEYS[name], delay_ms=1)
+        satisfied = Satisfy(operation=self.chance.choice(list(KEYS)))
+        key = self.chance.choice("kkj")
         return self.chance.choice(
             (
-                ("satisfy", asked),
-                ("satisfy", asked),
-                ("check_and_complete", key),
-                ("check_and_complete", key),
-                ("force_complete", OperationAsked(op=self.chance.choice(self.handed_in))),
-                ("cancel_for_key", key),
+                satisfied,
+                satisfied,
+                CheckAndComplete(key=key),
+                CheckAndComplete(key=key),
+                ForceComplete(operation=self.chance.choice(self.handed_in)),
+                CancelForKey(key=key),
             )
         )
 
@@ -113,7 +118,7 @@ class _Purgatory:
         if name in self.done:
             return False
         self.done.add(name)
-        self.lines.append(Line(process, "invoke", "on_complete", OperationAsked(op=name)))
+        self.lines.append(Line(process, "invoke", "on_complete", OnComplete(operation=name)))
         return True
 
 
@@ -137,7 +142,7 @@ def purgatory_history(seed: int) -> History:
     lines = purgatory.lines
     if spoiled and not purgatory.careless:
         _spoil(lines, chance)
-    return history_of("purgatory", _SETTINGS, lines, quiet=chance.random() < 0.7)
+    return history_of("purgatory", _CONFIG, lines, quiet=chance.random() < 0.7)
 
 
 def _spoil(lines: list[Line], chance: random.Random) -> None:
@@ -160,12 +165,12 @@ def _spoil(lines: list[Line], chance: random.Random) -> None:
 
 def _lie(line: Line, chance: random.Random) -> Line:
     match line.value:
-        case CompletedAnswer(completed=completed):
-            return replace(line, value=CompletedAnswer(completed=not completed))
-        case CheckedAnswer(count=int(count)):
-            return replace(line, value=CheckedAnswer(count=count + 1 if count == 0 else count - 1))
-        case CancelledAnswer(ops=tuple(names)):
+        case Completed(completed=completed):
+            return replace(line, value=Completed(completed=not completed))
+        case Checked(count=int(count)):
+            return replace(line, value=Checked(count=count + 1 if count == 0 else count - 1))
+        case Cancelled(cancelled=tuple(names)):
             names = names[1:] if names else (chance.choice(list(KEYS)),)
-            return replace(line, value=CancelledAnswer(count=len(names), ops=names))
+            return replace(line, value=Cancelled(count=len(names), cancelled=names))
         case _:
             return line

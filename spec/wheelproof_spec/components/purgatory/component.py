@@ -5,7 +5,7 @@ set: that is its predicate. In a history predicates are the caller's own; who ma
 say so by `satisfy`. Nobody looks at a predicate before a trigger.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
 from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Reset, Tick
@@ -85,6 +85,14 @@ class PurgatoryConfig(Config):
             "or only its time-out is cancelled (`timeout`, the default; semantics.md 2.9)"
         ),
     ] = ABSENT
+
+
+REFERENCE_CLAIMS = PurgatoryConfig(
+    attempts="exclusive", timeouts="end_with_operation", cancels="operation"
+)
+"""What the reference's purgatory promises beyond Kafka's."""
+PREDICATES_TOO = replace(REFERENCE_CLAIMS, predicates="recorded")
+"""The same, where every predicate is made true inside a `satisfy` that is recorded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,9 +6,8 @@ from itertools import count
 
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.components.purgatory.component import PurgatoryConfig
+from wheelproof_spec.components.purgatory.component import PREDICATES_TOO, PurgatoryConfig
 from wheelproof_spec.components.purgatory.recorded_calls import (
-    PROMISES,
     RecordedCalls,
     RecordedOperation,
 )
@@ -48,7 +47,10 @@ class PurgatoryLoad:
     def config(self) -> PurgatoryConfig:
         """The settings of the purgatory, and what it claims."""
         return replace(
-            PROMISES, purge_interval=_PURGE_INTERVAL, tick_ms=_TICK_MS, lateness_ms=LATENESS_MS
+            PREDICATES_TOO,
+            purge_interval=_PURGE_INTERVAL,
+            tick_ms=_TICK_MS,
+            lateness_ms=LATENESS_MS,
         )
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:

@@ -52,13 +52,6 @@ _CALLBACKS: dict[str, type[TryComplete | OnComplete | OnExpiration]] = {
     "on_expiration": OnExpiration,
 }
 
-REFERENCE_CLAIMS = PurgatoryConfig(
-    attempts="exclusive", timeouts="end_with_operation", cancels="operation"
-)
-"""What the reference's purgatory promises beyond Kafka's."""
-PREDICATES_TOO = replace(REFERENCE_CLAIMS, predicates="recorded")
-"""The same, for programs that make every predicate true inside `Recording.satisfying`."""
-
 
 class PurgatoryRecorder:
     """Records purgatories; the classes of their operations are changed when they are met."""

@@ -21,7 +21,6 @@ from wheelproof_spec.components.purgatory.component import (
     NumKeys,
     OnComplete,
     OnExpiration,
-    PurgatoryConfig,
     Satisfy,
     TryComplete,
     TryCompleteElseWatch,
@@ -30,11 +29,6 @@ from wheelproof_spec.components.purgatory.component import (
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
-
-PROMISES = PurgatoryConfig(
-    predicates="recorded", attempts="exclusive", timeouts="end_with_operation", cancels="operation"
-)
-"""What is claimed of the reference when its operations are these."""
 
 
 class RecordedOperation(DelayedOperation):

@@ -23,23 +23,23 @@ from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
+    PREDICATES_TOO,
     WHEELPROOF,
     AwaitSubmitted,
     PurgeCompleted,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
 from wheelproof_spec.components.purgatory.recorded_calls import (
-    PROMISES,
     AnyPurgatory,
     RecordedCalls,
     RecordedOperation,
 )
 from wheelproof_spec.engines.fuzz.burst import await_submitted
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 from wheelproof_spec.engines.history.run import EVERY_CALL_RETURNS
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 MakeDiscipline = Callable[[], CompletionDiscipline]
 
@@ -89,7 +89,7 @@ class PurgatoryUnderTest:
     ) -> None:
         setup = dict(case.setup)
         config = replace(
-            PROMISES,
+            PREDICATES_TOO,
             tick_ms=setup["tick_ms"],
             wheel_size=setup["wheel_size"],
             purge_interval=setup["purge_interval"],
