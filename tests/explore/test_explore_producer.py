@@ -2,14 +2,16 @@
 
 import pytest
 
+from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.accumulator.programs import RECORD_ACCUMULATOR
-from wheelproof_spec.components.buffer_pool.programs import BUFFER_POOL
-from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, BUFFER_POOL_BUGS, Finder
-from wheelproof_spec.components.producer_bug_programs import producer_bug_programs
+from wheelproof_spec.components.accumulator import bug_table as accumulator_bugs
+from wheelproof_spec.components.accumulator import programs as accumulator
+from wheelproof_spec.components.buffer_pool import bug_table as buffer_pool_bugs
+from wheelproof_spec.components.buffer_pool import programs as buffer_pool
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.program import Program
 
+_FAILING = (*buffer_pool.FAILING, *accumulator.FAILING)
 _MANY_CLASSES = {"accumulator-two-appends-abort", "pool-spurious"}
 
 
@@ -20,7 +22,7 @@ def _programs() -> list[object]:
             id=program.name,
             marks=[pytest.mark.slow] if program.name in _MANY_CLASSES else [],
         )
-        for program in (*BUFFER_POOL, *RECORD_ACCUMULATOR)
+        for program in (*buffer_pool.PROGRAMS, *accumulator.PROGRAMS)
     ]
 
 
@@ -31,13 +33,15 @@ def test_the_producer_of_the_reference_passes(program: Program) -> None:
     assert found.classes > 1
 
 
-@pytest.mark.parametrize("bug", producer_bug_programs(), ids=str)
-def test_a_known_bug_of_the_producer_is_found(bug: str) -> None:
-    found = explore(producer_bug_programs()[bug])
+@pytest.mark.parametrize("program", _FAILING, ids=lambda program: program.name)
+def test_a_known_bug_of_the_producer_is_found(program: Program) -> None:
+    found = explore(program)
     assert found.verdict() is Verdict.FAIL
     assert found.counterexample is not None
 
 
 def test_every_concurrency_bug_of_the_producer_has_a_program() -> None:
-    bugs = (*BUFFER_POOL_BUGS, *ACCUMULATOR_BUGS)
-    assert set(producer_bug_programs()) == {bug.id for bug in bugs if Finder.EXPLORE in bug.finders}
+    bugs = (*buffer_pool_bugs.BUGS, *accumulator_bugs.BUGS)
+    assert {program.name for program in _FAILING} == {
+        f"bug/{bug.id}" for bug in bugs if Finder.EXPLORE in bug.finders
+    }
