@@ -4,7 +4,7 @@ import pytest
 
 from support.drive.adapters import KAFKA, conform
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
+from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorLimit
 from wheelproof_spec.engines.drive.conformance import FUZZED_CASES
 
 pytestmark = pytest.mark.slow

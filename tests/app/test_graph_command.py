@@ -74,7 +74,8 @@ def test_a_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_difference_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(catalog, "MODELS", (philosophers_model(2, ordered=True),))
+    models = (philosophers_model(2, ordered=True),)
+    monkeypatch.setattr(parts, "comparisons", lambda: models)
     report = tmp_path / "graph.json"
     assert _run("--all", "--json", str(report)) == ExitCode.FAIL
     printed = capsys.readouterr().out
