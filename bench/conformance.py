@@ -29,8 +29,9 @@ from wheelproof_spec.app.recorded import (
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
 from wheelproof_spec.base.reports import write_json
 from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.registry import suites
 from wheelproof_spec.components.timer.trace.run import TraceChecker
-from wheelproof_spec.engines.drive.conformance import ConformancePlan
+from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
 from wheelproof_spec.engines.history.line_parser import (
     Rejection,
 )
@@ -174,7 +175,7 @@ def drive(cases: int, seed: int) -> Iterator[Driven]:
         drivers.append((shlex.quote(str(kafka / "run")), kafka / "known-limits.txt"))
     for driver, skip in drivers:
         plan = ConformancePlan(driver=driver, cases=cases, seed=seed, skip=skip)
-        result = COMPONENTS["timer"].conform(plan, None)
+        result = conform(suites()["timer"], plan)
         if result.verdict is not Verdict.PASS:
             raise SystemExit(f"{driver}: {result.verdict}")
         yield Driven(subject=result.subject, steps=result.steps, seconds=result.seconds)

@@ -1,13 +1,6 @@
 """The stateful machines of the purgatory: the reference holds, each known bug falls."""
 
 import pytest
-from wheelproof_spec.components.purgatory.calls import parse_purgatory_call
-from wheelproof_spec.components.purgatory.contract import (
-    KAFKA_PURGATORY,
-    STRICT_PURGATORY,
-    PurgatoryContract,
-)
-from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
 
 from wheelproof.purgatory import (
     DelayedOperation,

@@ -3,13 +3,14 @@
 from collections.abc import Mapping
 from typing import cast
 
+from wheelproof_spec.components.definitions import COMPONENTS
+
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.pages import formats as page
 from wheelproof_spec.base.codec.json_schema import json_schema
 from wheelproof_spec.base.resources import checkout_directory
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.components import definitions as components
-from wheelproof_spec.components.definitions import COMPONENTS
 
 
 def _objects(schema: object) -> list[Mapping[str, object]]:

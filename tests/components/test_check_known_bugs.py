@@ -8,7 +8,6 @@ from typing import TypeVar
 import pytest
 from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
 from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
-from wheelproof_spec.components.purgatory.suite import PurgatorySuite
 from wheelproof_spec.components.timer.suite import TimerSuite
 
 from wheelproof.producer import BufferPool, RecordAccumulator
@@ -35,6 +34,7 @@ from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.components.purgatory.bug_table import PurgatoryBug
 from wheelproof_spec.components.purgatory.cases import SUITE as PURGATORY
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.components.replication.bug_table import (
     ReplicationBug,
 )
@@ -58,10 +58,10 @@ from wheelproof_spec.engines.explore.explorer import explore
 CallT = TypeVar("CallT", bound=Request)
 SeenT = TypeVar("SeenT")
 
-_DRIVEN = [bug for bug in KNOWN_BUGS if Sight.DRIVEN in bug.seen]
+_DRIVEN = [bug for bug in bugs() if Sight.DRIVEN in bug.seen]
 
 
-@pytest.mark.parametrize("bug", known_bugs(), ids=lambda bug: bug.id)
+@pytest.mark.parametrize("bug", bugs(), ids=lambda bug: bug.id)
 def test_a_bug_is_seen_or_says_why_not(bug: KnownBug) -> None:
     assert bool(bug.seen) != bool(bug.unseen)
 

@@ -1,6 +1,10 @@
 """What the checker says of waits by a real clock, also where a line has no time."""
 
 import pytest
+from wheelproof_spec.components.accumulator.events import (
+    AccumulatorSettings,
+    AppendAsked,
+)
 from wheelproof_spec.components.buffer_pool.events import (
     AllocateAsked,
     PoolSettings,
@@ -9,10 +13,6 @@ from wheelproof_spec.components.buffer_pool.events import (
 from support.history.history_scripts import judged
 from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Nothing
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-    AppendAsked,
-)
 
 _MS = 1_000_000
 _POOL = PoolSettings(total=10, poolable=4)

@@ -11,6 +11,7 @@ from support.graph.philosophers import (
 )
 from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
+from wheelproof_spec.app.parts import comparisons
 from wheelproof_spec.base.contract import NEVER_EARLY
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.verdicts import Verdict

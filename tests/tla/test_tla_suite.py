@@ -13,6 +13,7 @@ from wheelproof_spec.base.known_bug import (
 )
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.engines.tlc.judging import (
     ModelOutcome,
     RunSettings,
@@ -75,7 +76,7 @@ def test_tla_module_has_a_smoke_model_and_one_that_fails(module: str) -> None:
 
 def test_tla_known_bugs_name_models_of_the_manifest() -> None:
     names = {model.name for model in _models() if model.kind is not Kind.MODEL}
-    for bug in KNOWN_BUGS:
+    for bug in bugs():
         assert set(bug.models) <= names, bug.id
         assert bool(bug.models) == (Finder.TLC in bug.finders), bug.id
 

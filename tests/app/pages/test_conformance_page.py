@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
 from wheelproof_spec.components.buffer_pool.scenarios import pool_scenarios
 
 from support.checkout import ROOT
@@ -18,7 +19,6 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.drawing import Part, bar, chip
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
 from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
 from wheelproof_spec.components.timer.cases import timer_scenarios
 from wheelproof_spec.components.timer.component import Add, TimerClause, TimerConfig

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 
 import pytest
+from wheelproof_spec.components.accumulator.events import (
+    AccumulatorSettings,
+    AppendAnswer,
+)
 
 from support.history.history_scripts import (
     Lines,
@@ -21,10 +25,6 @@ from support.history.history_scripts import (
     tick,
 )
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-    AppendAnswer,
-)
 
 _BATCH = 1_000
 _CLAIMS = AccumulatorSettings(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.base.codec.definitions import CountAnswer
 from wheelproof_spec.components.accumulator.events import (
     AppendAnswer,
     AppendAsked,
@@ -16,12 +15,9 @@ from wheelproof_spec.components.accumulator.events import (
 from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.calls import (
-    AdvanceClock,
-    Advanced,
     AvailableMemory,
     Interrupt,
     Memory,
-    Tick,
 )
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call, Config

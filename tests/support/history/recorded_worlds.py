@@ -6,8 +6,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO
 
-from wheelproof_spec.components.purgatory.events import PurgatorySettings
-
 from wheelproof import sync
 from wheelproof_spec.app.recorded import (
     judge_lines,
