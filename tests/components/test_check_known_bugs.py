@@ -6,12 +6,6 @@ from functools import partial
 from typing import TypeVar
 
 import pytest
-<<<<<<< HEAD
-=======
-from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
-from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
-from wheelproof_spec.components.timer.suite import TimerSuite
->>>>>>> wip-purgatory
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager

@@ -2,19 +2,6 @@
 
 from collections.abc import Sequence
 
-<<<<<<< HEAD
-=======
-from wheelproof_spec.components.accumulator.events import (
-    AppendAnswer,
-    AppendAsked,
-    BatchAsked,
-    CallbackAsked,
-    DrainAnswer,
-    DrainedBatch,
-    PartitionAsked,
-)
-
->>>>>>> wip-purgatory
 from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.calls import (
