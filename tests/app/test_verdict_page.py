@@ -20,7 +20,7 @@ from wheelproof_spec.app.verdict_page.recorded_clauses import RECORDED_CLAUSES
 from wheelproof_spec.app.verdict_page.render import render
 from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS, Implementation
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
+from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.purgatory.component import PurgatoryClause
 
 COMPONENTS = ROOT / "spec" / "wheelproof_spec" / "components"
