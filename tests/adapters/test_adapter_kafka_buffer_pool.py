@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from adapter_support import KAFKA, conform
 
+from support.drive.adapters import KAFKA, conform
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.verdicts import Verdict

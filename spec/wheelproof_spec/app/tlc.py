@@ -7,13 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.verdicts import exit_code, overall
+from wheelproof_spec.base.result import Result, publish
+from wheelproof_spec.base.verdicts import overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.tlc.launch import Toolchain
-    from wheelproof_spec.engines.tlc.model import Model
-    from wheelproof_spec.engines.tlc.outcome import ModelOutcome
+    from wheelproof_spec.engines.tlc.judging import ModelOutcome
+    from wheelproof_spec.engines.tlc.manifest import Model
+    from wheelproof_spec.engines.tlc.running import Toolchain
 
 _TIERS = ("smoke", "small", "big")
 
@@ -59,6 +61,14 @@ def register(verbs: Verbs) -> None:
         "--graph", type=Path, metavar="DIR", help="dump the state graphs as DOT and sum them up"
     )
     parser.add_argument(
+        "--write-cfg",
+        metavar="MODEL",
+        help="print the cfg that TLC reads for a model and run nothing, for TLC's own tools",
+    )
+    parser.add_argument(
+        "--output", type=Path, metavar="FILE", help="where --write-cfg writes the cfg"
+    )
+    parser.add_argument(
         "--pin",
         action="store_true",
         help="print the numbers for the manifest as TOML; the manifest is not changed",
@@ -66,32 +76,63 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the models and report; returns the exit code."""
-    from wheelproof_spec.engines.tlc.launch import find_toolchain
-    from wheelproof_spec.engines.tlc.manifest import load_manifest
-    from wheelproof_spec.engines.tlc.model import Tier
-    from wheelproof_spec.engines.tlc.selection import select_models
+    """Run the models and report, or write the cfg of one; returns the exit code."""
+    if arguments.write_cfg is not None:
+        return _write_cfg(arguments)
+    if arguments.output is not None:
+        raise UsageError("--output needs --write-cfg")
+    from wheelproof_spec.engines.tlc.manifest import Tier, load_manifest, select_models
+    from wheelproof_spec.engines.tlc.reporting import closing_line, run_document
+    from wheelproof_spec.engines.tlc.running import find_toolchain
 
-    manifest: Path = arguments.manifest or tla_directory() / "manifest.toml"
     models = select_models(
-        load_manifest(manifest, pinning=arguments.pin),
+        load_manifest(_manifest(arguments), pinning=arguments.pin),
         arguments.models,
         [Tier(tier) for tier in arguments.tier],
     )
     toolchain = find_toolchain(arguments.jar, arguments.java)
     outcomes = _run(arguments, toolchain, models)
-    _write(arguments, toolchain, outcomes)
     _print(arguments, toolchain, outcomes)
-    return exit_code(overall(outcome.verdict for outcome in outcomes))
+    result = Result(
+        verb="tlc",
+        verdict=overall(outcome.verdict for outcome in outcomes),
+        checks=[outcome.check_result() for outcome in outcomes],
+        line=closing_line(outcomes),
+        given={"models": [model.name for model in models]},
+        document=run_document(toolchain, outcomes),
+    )
+    return publish(result, arguments)
+
+
+def _write_cfg(arguments: argparse.Namespace) -> int:
+    from wheelproof_spec.base.reports import write_text
+    from wheelproof_spec.engines.tlc.manifest import load_manifest, select_models
+
+    if arguments.models:
+        raise UsageError("--write-cfg runs nothing; leave out the models to run")
+    models = select_models(
+        load_manifest(_manifest(arguments), pinning=True), [arguments.write_cfg], []
+    )
+    if len(models) > 1:
+        raise UsageError(f"--write-cfg takes one model; {arguments.write_cfg} is {len(models)}")
+    if arguments.output is None:
+        print(models[0].cfg.text, end="")
+    else:
+        write_text(arguments.output, models[0].cfg.text)
+    return 0
+
+
+def _manifest(arguments: argparse.Namespace) -> Path:
+    manifest: Path | None = arguments.manifest
+    return manifest or tla_directory() / "manifest.toml"
 
 
 def _run(
     arguments: argparse.Namespace, toolchain: "Toolchain", models: "Sequence[Model]"
 ) -> "list[ModelOutcome]":
-    from wheelproof_spec.engines.tlc.process import termination_interrupts
-    from wheelproof_spec.engines.tlc.progress import progress_observer
-    from wheelproof_spec.engines.tlc.runner import RunSettings, SilentObserver, run_models
-    from wheelproof_spec.engines.tlc.table import make_console
+    from wheelproof_spec.engines.tlc.judging import RunSettings, SilentObserver, run_models
+    from wheelproof_spec.engines.tlc.reporting import make_console, progress_observer
+    from wheelproof_spec.engines.tlc.running import termination_interrupts
 
     settings = RunSettings(
         jobs=arguments.jobs,
@@ -106,29 +147,14 @@ def _run(
             return run_models(toolchain, models, settings, observer)
 
 
-def _write(
-    arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
-) -> None:
-    from wheelproof_spec.base.reports import write_json, write_junit
-    from wheelproof_spec.engines.tlc.document import run_document
-
-    if arguments.json is not None:
-        write_json(arguments.json, run_document(toolchain, outcomes))
-    if arguments.junit is not None:
-        write_junit(arguments.junit, "tlc", [outcome.check_result() for outcome in outcomes])
-
-
 def _print(
     arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
 ) -> None:
-    from wheelproof_spec.engines.tlc.pin import pin_lines
-    from wheelproof_spec.engines.tlc.table import closing_line, make_console, print_run
+    from wheelproof_spec.engines.tlc.reporting import make_console, pin_lines, print_run
 
     if arguments.pin:
         print("\n\n".join("\n".join(pin_lines(outcome)) for outcome in outcomes))
-    elif arguments.quiet:
-        print(closing_line(outcomes))
-    else:
+    elif not arguments.quiet:
         print_run(
             make_console(),
             toolchain,

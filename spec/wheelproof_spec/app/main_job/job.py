@@ -19,13 +19,10 @@ from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
 from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
 from wheelproof_spec.engines.contracts.prove import prove_all
-from wheelproof_spec.engines.tlc.launch import find_toolchain
-from wheelproof_spec.engines.tlc.manifest import load_manifest
-from wheelproof_spec.engines.tlc.model import Kind, Tier
-from wheelproof_spec.engines.tlc.progress import progress_observer
-from wheelproof_spec.engines.tlc.runner import RunSettings, run_models
-from wheelproof_spec.engines.tlc.selection import select_models
-from wheelproof_spec.engines.tlc.table import make_console
+from wheelproof_spec.engines.tlc.judging import RunSettings, run_models
+from wheelproof_spec.engines.tlc.manifest import Kind, Tier, load_manifest, select_models
+from wheelproof_spec.engines.tlc.reporting import make_console, progress_observer
+from wheelproof_spec.engines.tlc.running import find_toolchain
 
 FUZZ_SECONDS = 10.0
 DEMO_RUNS = 3_000
@@ -74,14 +71,14 @@ def _fuzz_section(seed: int, report: Reporter) -> Section:
     reports = (
         run_timer_fuzz(
             BoundedReferencePort(),
-            contract=KAFKA,
+            profile=KAFKA.name,
             cases=_CASES_IN_A_BATCH,
             seed=seed,
             seconds=share,
             repeat=f"wheelproof fuzz timer --cases {_CASES_IN_A_BATCH} --seed {{seed}}",
         ),
         run_threaded_timer_fuzz(
-            SystemTimer, contract=KAFKA, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share
+            SystemTimer, profile=KAFKA.name, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share
         ),
         run_list_fuzz(TimerTaskList, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share),
     )

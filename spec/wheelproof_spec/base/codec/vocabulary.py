@@ -51,6 +51,8 @@ class Only:
 
 DRIVEN = Only(Wire.DRIVEN)
 RECORDED = Only(Wire.RECORDED)
+REQUIRED = Only(Wire.BOTH)
+"""For a field that every line has to have, though the class has a default for it."""
 
 
 @dataclass(frozen=True, slots=True)

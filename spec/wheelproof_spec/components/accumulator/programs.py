@@ -24,7 +24,9 @@ from wheelproof.producer import (
 )
 from wheelproof.units import Millis
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.accumulator.bug_table import BUGS
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import program

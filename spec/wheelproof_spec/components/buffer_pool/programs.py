@@ -20,11 +20,19 @@ from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.buffer_pool.bug_table import BUGS
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program import Action, Program, Scenario, choose
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.engines.explore.program import (
+    DEFAULT_SETTINGS,
+    Action,
+    PlainField,
+    Program,
+    Scenario,
+    Settings,
+    choose,
+)
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
 
 FOREVER = MAX_MILLIS - 1_000
 SOON = 10

@@ -2,8 +2,12 @@
 
 from functools import partial
 
-from wheelproof_spec.components.bugs import find_bug
-from wheelproof_spec.components.replication.bug_table import REPLICATION_BUGS
+from wheelproof_spec.base.known_bug import (
+    find_bug,
+)
+from wheelproof_spec.components.replication.bug_table import (
+    BUGS as REPLICATION_BUGS,
+)
 from wheelproof_spec.components.replication.programs import append_and_consume, produce_and_lose
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.making import program

@@ -6,17 +6,15 @@ that are at least as hard, and broken if a model fails by it, in surroundings no
 cannot say anything that TLC does not confirm whenever the suite runs.
 """
 
-import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
 from wheelproof_spec.base.reports import write_text
 from wheelproof_spec.base.resources import checkout_directory, tla_directory
-from wheelproof_spec.engines.tlc.manifest import load_manifest
-from wheelproof_spec.engines.tlc.model import Expectation, Kind, Model
+from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model, load_manifest
 
 PAGE = "docs/purgatory-disciplines.md"
 
@@ -32,7 +30,6 @@ shortest counterexample (of a counterexample, where the promise is that somethin
 
 | promise | property |
 """
-_ASSIGNMENT = re.compile(r"^\s*(\w+)\s*(=|<-)\s*(\S.*?)\s*$", re.MULTILINE)
 _EMPTY = "{}"
 
 
@@ -133,8 +130,8 @@ class _Setting:
     """A model with the constants of its cfg; the assignments with <- apart."""
 
     model: Model
-    constants: dict[str, str]
-    replaced: dict[str, str]
+    constants: Mapping[str, str]
+    replaced: Mapping[str, str]
 
     @property
     def present(self) -> frozenset[str]:
@@ -149,7 +146,7 @@ class _Setting:
 def render(manifest: Path) -> str:
     """Return the page as Markdown; raises InputRejectedError, UndecidedCellError."""
     settings = [_setting(model) for model in load_manifest(manifest)]
-    titles = " | ".join(f"{one.name} ({one.versions})" for one in DISCIPLINES)
+    titles = " | ".join(f"{discipline.name} ({discipline.versions})" for discipline in DISCIPLINES)
     head = _HEAD.replace("| property |\n", f"| property | {titles} |\n")
     rule = "|".join("---" for _ in range(len(DISCIPLINES) + 2))
     rows = (_row(promise, settings) for promise in PROMISES)
@@ -163,12 +160,12 @@ def _row(promise: Promise, settings: Sequence[_Setting]) -> str:
 
 
 def _cell(promise: Promise, discipline: Discipline, settings: Sequence[_Setting]) -> str:
-    about = [one for one in settings if _is_about(one, promise, discipline)]
-    held = [one.model.name for one in about if _holds(one, promise)]
+    about = [setting for setting in settings if _is_about(setting, promise, discipline)]
+    held = [setting.model.name for setting in about if _holds(setting, promise)]
     broken = [
-        (one.model.trace_length, one.model.name)
-        for one in about
-        if _breaks(one, promise) and one.model.trace_length is not None
+        (setting.model.trace_length, setting.model.name)
+        for setting in about
+        if _breaks(setting, promise) and setting.model.trace_length is not None
     ]
     if bool(held) == bool(broken):
         found = "models for both" if held else "no model"
@@ -211,15 +208,7 @@ def _breaks(setting: _Setting, promise: Promise) -> bool:
 
 
 def _setting(model: Model) -> _Setting:
-    text = "\n".join(
-        section.text for section in model.cfg.sections if section.keyword.startswith("CONSTANT")
-    )
-    found = [(match[1], match[2], match[3]) for match in _ASSIGNMENT.finditer(text)]
-    return _Setting(
-        model,
-        {name: value for name, sign, value in found if sign == "="},
-        {name: value for name, sign, value in found if sign == "<-"},
-    )
+    return _Setting(model, model.cfg.constants, model.cfg.replaced)
 
 
 def main() -> int:

@@ -23,10 +23,10 @@ from wheelproof_spec.components.accumulator.history import RECORDED
 from wheelproof_spec.components.accumulator.recorded_calls import RecordedAccumulator
 from wheelproof_spec.components.accumulator.reference import reference_config
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
 _BATCH_SIZE = 100

@@ -1,7 +1,7 @@
 """What is compared of the states and steps of BufferPool.tla; see `buffer_pool_view`."""
 
-from wheelproof_spec.engines.graph.projected import only
-from wheelproof_spec.engines.tlc.values import State, Value, entries
+from wheelproof_spec.engines.graph.comparing.projected import only
+from wheelproof_spec.engines.tlc.states import State, Value, entries
 
 _VARIABLES = (
     "now", "lock", "closed", "nonPooled", "free", "waiters", "asleep", "accumulated", "interrupted",

@@ -4,7 +4,12 @@ from collections.abc import Iterator
 
 from wheelproof.replication import ReplicaManager
 from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.components.bugs import REPLICATION_BUGS, find_bug
+from wheelproof_spec.base.known_bug import (
+    find_bug,
+)
+from wheelproof_spec.components.replication.bug_table import (
+    BUGS as REPLICATION_BUGS,
+)
 from wheelproof_spec.components.replication.fuzz.sequential import run_replication_fuzz
 from wheelproof_spec.components.replication.fuzz.threads import run_threaded_replication_fuzz
 from wheelproof_spec.engines.fuzz.order import FuzzOrder

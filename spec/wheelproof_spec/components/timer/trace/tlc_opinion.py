@@ -1,7 +1,7 @@
 """Runs TLC on recorded traces and reads off how far each of them came."""
 
+import os
 import re
-import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,15 +9,15 @@ from pathlib import Path
 
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.components.timer.events import TimerSettings
+from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.tlc_module import (
     MODULE,
     REACHED,
     RecordedTrace,
     trace_module,
 )
-from wheelproof_spec.engines.tlc.launch import Toolchain
-from wheelproof_spec.engines.tlc.process import Ending, ProcessPool
+from wheelproof_spec.engines.tlc.manifest import library
+from wheelproof_spec.engines.tlc.running import Ending, ProcessPool, Toolchain
 
 SECONDS = 600
 _HEAP = "-Xmx1g"
@@ -44,16 +44,15 @@ class TlcOpinion:
 
 def judge_with_tlc(
     toolchain: Toolchain,
-    settings: TimerSettings,
-    wheel_size: int,
+    config: TimerConfig,
     traces: Sequence[RecordedTrace],
 ) -> list[TlcOpinion]:
-    """Return TLC's opinion on each trace; all are of timers with the same settings.
+    """Return TLC's opinion on each trace; all are of timers with the same configuration.
 
     Raises UsageError for what TLC cannot judge, TlcTraceError if it ends in any other way than
     having tried everything.
     """
-    module, cfg = trace_module(settings, wheel_size, traces)
+    module, cfg = trace_module(config, traces)
     reached = [0] * len(traces)
     last: list[str] = []
 
@@ -70,7 +69,6 @@ def judge_with_tlc(
     with tempfile.TemporaryDirectory(prefix="wheelproof-traces-") as name:
         folder = Path(name)
         (folder / "tmp").mkdir()
-        shutil.copy(tla_directory() / "SystemTimer.tla", folder)
         (folder / f"{MODULE}.tla").write_text(module, encoding="utf-8")
         (folder / f"{MODULE}.cfg").write_text(cfg, encoding="utf-8")
         result = ProcessPool().run(_command(toolchain, folder), folder, SECONDS, consume)
@@ -87,13 +85,14 @@ def judge_with_tlc(
 
 
 def _command(toolchain: Toolchain, folder: Path) -> list[str]:
+    modules = [str(place) for place in library(tla_directory() / "manifest.toml")]
     return [
         str(toolchain.java.path),
         _HEAP,
         "-XX:+UseSerialGC",
         "-Xss16m",
         f"-Djava.io.tmpdir={folder / 'tmp'}",
-        f"-DTLA-Library={tla_directory()}",
+        f"-DTLA-Library={os.pathsep.join(modules)}",
         "-cp",
         str(toolchain.jar.path),
         "tlc2.TLC",

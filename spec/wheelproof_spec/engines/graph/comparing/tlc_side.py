@@ -1,0 +1,117 @@
+"""Has TLC dump the state graph of a module for values of its constants.
+
+The cfg, and a module that defines the constants, are written for the run: the configuration has
+one home, the one that the code's side is built from.
+"""
+
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model, Tier, library, parse_cfg
+from wheelproof_spec.engines.tlc.running import (
+    LIMITS,
+    Ending,
+    ProcessPool,
+    RunOptions,
+    Toolchain,
+    run_tlc,
+)
+from wheelproof_spec.engines.tlc.states import ModelValue, StateGraph, Value, read_graph, show
+
+_ROOT = "WheelproofGraph"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlcConfiguration:
+    """A module with values for its constants.
+
+    `specification` is the formula; `overrides` replace operators of the module by others of it;
+    `folder` has the module, unless it is one of the project's own.
+    """
+
+    module: str
+    constants: Mapping[str, Value]
+    specification: str = "Spec"
+    overrides: Mapping[str, str] | None = None
+    folder: Path | None = None
+
+
+class TlcGraphError(WheelproofSpecError):
+    """TLC did not come to the end of the graph."""
+
+
+def tlc_graph(toolchain: Toolchain, configuration: TlcConfiguration) -> StateGraph:
+    """Return the graph; raises TlcGraphError if TLC could not explore it."""
+    with tempfile.TemporaryDirectory(prefix="wheelproof-graph-") as name:
+        folder = Path(name)
+        model = _model(folder, configuration)
+        dump = folder / "graph.dot"
+        options = RunOptions(limits=LIMITS[Tier.SMALL], dump=dump)
+        run = run_tlc(toolchain, ProcessPool(), model, options)
+        if run.ending is not Ending.EXITED or run.exit_code != 0:
+            said = "; ".join(run.report.errors) or f"exit code {run.exit_code}"
+            raise TlcGraphError(f"TLC found no graph of {configuration.module}: {said}")
+        return read_graph(dump)
+
+
+def _model(folder: Path, configuration: TlcConfiguration) -> Model:
+    if configuration.folder is not None:
+        for source in configuration.folder.glob("*.tla"):
+            shutil.copy(source, folder)
+    module = folder / f"{_ROOT}.tla"
+    module.write_text("\n".join(_module_lines(configuration)) + "\n", encoding="utf-8")
+    manifest = tla_directory() / "manifest.toml"
+    return Model(
+        name=_ROOT,
+        module=_ROOT,
+        specifies=configuration.module,
+        tier=Tier.SMALL,
+        kind=Kind.MODEL,
+        expect=Expectation.PASS,
+        summary="",
+        module_path=module,
+        cfg=parse_cfg(f"{_ROOT}.cfg", "\n".join(_cfg_lines(configuration)) + "\n"),
+        manifest=manifest,
+        library=library(manifest),
+        property=None,
+        distinct=None,
+        generated=None,
+        depth=None,
+        trace_length=None,
+        check_deadlock=False,
+        witnesses=(),
+        unreached_actions=(),
+        bug=None,
+    )
+
+
+def _module_lines(configuration: TlcConfiguration) -> Sequence[str]:
+    return [
+        f"---- MODULE {_ROOT} ----",
+        f"EXTENDS {configuration.module}, TLC",
+        *(
+            f"Graph{name} == {show(value)}"
+            for name, value in configuration.constants.items()
+            if not isinstance(value, ModelValue)
+        ),
+        "====",
+    ]
+
+
+def _cfg_lines(configuration: TlcConfiguration) -> Sequence[str]:
+    return [
+        f"SPECIFICATION {configuration.specification}",
+        "CONSTANTS",
+        *(
+            f"    {name} = {value.name}"
+            if isinstance(value, ModelValue)
+            else f"    {name} <- Graph{name}"
+            for name, value in configuration.constants.items()
+        ),
+        *(f"    {name} <- {other}" for name, other in (configuration.overrides or {}).items()),
+    ]

@@ -1,0 +1,209 @@
+"""Runs the models of a manifest, several at a time, and judges each of them."""
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from wheelproof_spec.base.errors import InputRejectedError
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.verdicts import Verdict, overall
+from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness, trace_length
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome, WitnessOutcome
+from wheelproof_spec.engines.tlc.manifest import (
+    Expectation,
+    Model,
+    Tier,
+    load_manifest,
+    select_models,
+)
+from wheelproof_spec.engines.tlc.running import (
+    LIMITS,
+    Ending,
+    Limits,
+    ProcessPool,
+    RunOptions,
+    Statistics,
+    TlcRun,
+    Toolchain,
+    available_memory,
+    job_count,
+    run_tlc,
+    usable_cores,
+)
+from wheelproof_spec.engines.tlc.states import read_graph
+
+
+class Observer(Protocol):
+    """Hears how the run goes on; called from several threads."""
+
+    def started(self, model: Model) -> None:
+        """TLC starts on `model`."""
+
+    def progressed(self, model: Model, statistics: Statistics, depth: int) -> None:
+        """TLC told its counts; it does so after some seconds and then each minute."""
+
+    def finished(self, outcome: ModelOutcome) -> None:
+        """`outcome` is final."""
+
+
+class SilentObserver:
+    """Hears and says nothing."""
+
+    def started(self, model: Model) -> None:
+        """Do nothing."""
+
+    def progressed(self, model: Model, statistics: Statistics, depth: int) -> None:
+        """Do nothing."""
+
+    def finished(self, outcome: ModelOutcome) -> None:
+        """Do nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunSettings:
+    """How to run: at most `jobs` models at a time (None: what cores and memory allow).
+
+    `seconds` replaces the limits of time of the tiers, `graphs` is the folder for state graphs,
+    `coverage` counts actions also where no verdict needs it.
+    """
+
+    jobs: int | None = None
+    seconds: float | None = None
+    graphs: Path | None = None
+    coverage: bool = False
+
+
+def run_manifest(
+    toolchain: Toolchain,
+    manifest: Path | None = None,
+    *,
+    patterns: Sequence[str] = (),
+    tiers: Sequence[Tier] = (),
+    settings: RunSettings | None = None,
+    observer: Observer | None = None,
+) -> list[ModelOutcome]:
+    """Run the models of `manifest` (the project's own by default) that the selection names.
+
+    Returns an outcome for each in the order of the manifest. After Ctrl-C the models that were
+    not finished are inconclusive. Raises InputRejectedError, UsageError.
+    """
+    path = manifest or tla_directory() / "manifest.toml"
+    models = select_models(load_manifest(path), patterns, tiers)
+    return run_models(toolchain, models, settings or RunSettings(), observer or SilentObserver())
+
+
+def run_models(
+    toolchain: Toolchain, models: Sequence[Model], settings: RunSettings, observer: Observer
+) -> list[ModelOutcome]:
+    """Run `models`, the ones with the most states first, and return their outcomes in order."""
+    if settings.graphs is not None:
+        settings.graphs.mkdir(parents=True, exist_ok=True)
+    pool = ProcessPool()
+    runner = _ModelRunner(toolchain, pool, settings, observer)
+    with ThreadPoolExecutor(max_workers=_jobs(models, settings)) as executor:
+        futures: dict[str, Future[ModelOutcome]] = {}
+        try:
+            for model in sorted(models, key=_cost, reverse=True):
+                futures[model.name] = executor.submit(runner.run, model)
+            wait(futures.values())
+        except KeyboardInterrupt:
+            pool.interrupt()
+        except BaseException:
+            pool.interrupt()
+            raise
+        missing = [model for model in models if model.name not in futures]
+        for model in missing:
+            futures[model.name] = executor.submit(runner.run, model)
+        return [futures[model.name].result() for model in models]
+
+
+def _cost(model: Model) -> tuple[int, int]:
+    return (list(Tier).index(model.tier), model.generated or 0)
+
+
+def _jobs(models: Sequence[Model], settings: RunSettings) -> int:
+    if settings.jobs is not None:
+        return settings.jobs
+    heap = max((LIMITS[model.tier].heap_bytes for model in models), default=0)
+    return job_count(heap, usable_cores(), available_memory())
+
+
+class _ModelRunner:
+    def __init__(
+        self, toolchain: Toolchain, pool: ProcessPool, settings: RunSettings, observer: Observer
+    ) -> None:
+        self._toolchain = toolchain
+        self._pool = pool
+        self._settings = settings
+        self._observer = observer
+
+    def run(self, model: Model) -> ModelOutcome:
+        if not self._pool.interrupted:
+            self._observer.started(model)
+        begin = time.monotonic()
+        run = self._main_run(model)
+        judgement = judge(model, run)
+        judgements, witnesses = [judgement], list[WitnessOutcome]()
+        if run.ending is Ending.EXITED and judgement.verdict is not Verdict.ERROR:
+            for name in model.witnesses:
+                judged, witness = self._witness(model, name)
+                judgements.append(judged)
+                witnesses.append(witness)
+        outcome = ModelOutcome(
+            model=model,
+            judgement=_combine(judgements),
+            run=run,
+            witnesses=tuple(witnesses),
+            seconds=time.monotonic() - begin,
+            graph_summary=self._graph_summary(model, run),
+        )
+        self._observer.finished(outcome)
+        return outcome
+
+    def _main_run(self, model: Model) -> TlcRun:
+        graphs = self._settings.graphs
+        options = RunOptions(
+            limits=self._limits(model),
+            coverage=self._settings.coverage or model.expect is Expectation.PASS,
+            dump=None if graphs is None else (graphs / f"{model.name}.dot").resolve(),
+        )
+        return run_tlc(
+            self._toolchain,
+            self._pool,
+            model,
+            options,
+            lambda statistics, depth: self._observer.progressed(model, statistics, depth),
+        )
+
+    def _witness(self, model: Model, name: str) -> tuple[Judgement, WitnessOutcome]:
+        options = RunOptions(limits=self._limits(model), witness=name)
+        run = run_tlc(self._toolchain, self._pool, model, options)
+        judgement = judge_witness(name, run)
+        outcome = WitnessOutcome(
+            name=name, verdict=judgement.verdict, trace_length=trace_length(run.report)
+        )
+        return judgement, outcome
+
+    def _limits(self, model: Model) -> Limits:
+        limits = LIMITS[model.tier]
+        seconds = self._settings.seconds
+        return limits if seconds is None else replace(limits, seconds=seconds)
+
+    def _graph_summary(self, model: Model, run: TlcRun) -> str:
+        if self._settings.graphs is None or run.ending is not Ending.EXITED:
+            return ""
+        path = self._settings.graphs / f"{model.name}.dot"
+        try:
+            return read_graph(path).summary()
+        except InputRejectedError as error:
+            return f"no state graph: {error.problem}"
+
+
+def _combine(judgements: Sequence[Judgement]) -> Judgement:
+    return Judgement(
+        verdict=overall(judgement.verdict for judgement in judgements),
+        problems=tuple(problem for judgement in judgements for problem in judgement.problems),
+    )

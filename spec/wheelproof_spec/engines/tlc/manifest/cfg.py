@@ -1,0 +1,182 @@
+"""Reads the cfg of a model as far as the runner needs, and derives others from it."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from wheelproof_spec.base.errors import InputRejectedError
+
+_INVARIANTS = frozenset({"INVARIANT", "INVARIANTS"})
+_PROPERTIES = frozenset({"PROPERTY", "PROPERTIES"})
+_CONSTANTS = frozenset({"CONSTANT", "CONSTANTS"})
+_BEHAVIOUR = frozenset({"INIT", "NEXT", "SPECIFICATION"})
+_KEYWORDS = (
+    _INVARIANTS
+    | _PROPERTIES
+    | _CONSTANTS
+    | _BEHAVIOUR
+    | frozenset(
+        {
+            "CONSTRAINT",
+            "CONSTRAINTS",
+            "ACTION_CONSTRAINT",
+            "ACTION_CONSTRAINTS",
+            "SYMMETRY",
+            "VIEW",
+        }
+    )
+)
+_TOO_NEW = {
+    "ALIAS": "remove it",
+    "POSTCONDITION": "remove it",
+    "CHECK_DEADLOCK": "set check_deadlock in the manifest instead",
+}
+_TOKEN = re.compile(
+    r"(?P<comment>\\\*[^\n]*|\(\*.*?\*\))|(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<word>\w+)"
+    r"|(?P<other>\s+|.)",
+    re.DOTALL,
+)
+
+
+_ASSIGNMENT_OR_STRING = re.compile(r"(\w+)\s*(=|<-)\s*|\"(?:[^\"\\]|\\.)*\"")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Section:
+    """A keyword of a cfg with the text up to the next one, without comments."""
+
+    keyword: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Variation:
+    """How a cfg differs from its base.
+
+    `constants` get another value, operators in `replaced` another definition, `specification` is
+    another formula than the base's. `checked` is all that is checked: a keyword and a name, or
+    None for nothing but deadlocks.
+    """
+
+    constants: Mapping[str, str]
+    replaced: Mapping[str, str]
+    specification: str | None
+    checked: tuple[str, str] | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cfg:
+    """A configuration as TLC reads it: `name` for messages, the whole text, its sections."""
+
+    name: str
+    text: str
+    sections: tuple[Section, ...]
+
+    @property
+    def invariants(self) -> tuple[str, ...]:
+        """The names under INVARIANT."""
+        return self._names(_INVARIANTS)
+
+    @property
+    def properties(self) -> tuple[str, ...]:
+        """The names under PROPERTY."""
+        return self._names(_PROPERTIES)
+
+    @property
+    def constants(self) -> Mapping[str, str]:
+        """The constants that get a value."""
+        return {name: value for name, sign, value in self._assignments() if sign == "="}
+
+    @property
+    def replaced(self) -> Mapping[str, str]:
+        """The constants and operators that another definition replaces."""
+        return {name: value for name, sign, value in self._assignments() if sign == "<-"}
+
+    def witness_text(self, witness: str) -> str:
+        """Return this cfg with `witness` as the only thing that is checked."""
+        kept = (
+            f"{section.keyword} {section.text.strip()}\n"
+            for section in self.sections
+            if section.keyword not in _INVARIANTS | _PROPERTIES
+        )
+        return "".join(kept) + f"INVARIANT {witness}\n"
+
+    def varied(self, name: str, comment: str, variation: Variation) -> "Cfg":
+        """Return the cfg `name` that differs from this one by `variation`; `comment` heads it."""
+        settings = {key: (sign, value) for key, sign, value in self._assignments()}
+        settings.update((key, ("=", value)) for key, value in variation.constants.items())
+        settings.update((key, ("<-", value)) for key, value in variation.replaced.items())
+        lines = [f"\\* {comment}", *self._formulas(variation.specification), "CONSTANTS"]
+        # In the order of the base: TLC sorts strings by when it first meets them, and the
+        # counterexamples of liveness depend on that.
+        lines += (f"    {key} {sign} {value}" for key, (sign, value) in settings.items())
+        if variation.checked is not None:
+            lines.append(" ".join(variation.checked))
+        return parse_cfg(name, "\n".join(lines) + "\n")
+
+    def _formulas(self, specification: str | None) -> Iterator[str]:
+        """Yield the sections that are neither constants nor checked."""
+        dropped = _INVARIANTS | _PROPERTIES | _CONSTANTS
+        if specification is not None:
+            dropped |= _BEHAVIOUR
+            yield f"SPECIFICATION {specification}"
+        for section in self.sections:
+            if section.keyword not in dropped:
+                yield f"{section.keyword} {' '.join(section.text.split())}"
+
+    def _names(self, keywords: frozenset[str]) -> tuple[str, ...]:
+        return tuple(
+            name
+            for section in self.sections
+            if section.keyword in keywords
+            for name in section.text.split()
+        )
+
+    def _assignments(self) -> Iterator[tuple[str, str, str]]:
+        """Yield what each constant or operator is set to, and whether by ``=`` or ``<-``."""
+        for section in self.sections:
+            if section.keyword in _CONSTANTS:
+                tokens = _ASSIGNMENT_OR_STRING.finditer(section.text)
+                found = [match for match in tokens if match[1]]
+                ends = [*(match.start() for match in found[1:]), len(section.text)]
+                for match, end in zip(found, ends, strict=True):
+                    yield match[1], match[2], " ".join(section.text[match.end() : end].split())
+
+
+def load_cfg(path: Path) -> Cfg:
+    """Read a cfg file; raises InputRejectedError for what TLC 2.15 would not understand."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputRejectedError(str(path), None, f"unreadable ({error})", "repair it") from error
+    return parse_cfg(str(path), text)
+
+
+def parse_cfg(name: str, text: str) -> Cfg:
+    """Read the text of a cfg; raises InputRejectedError as `load_cfg` does."""
+    return Cfg(name=name, text=text, sections=tuple(_sections(name, text)))
+
+
+def _sections(name: str, text: str) -> Iterator[Section]:
+    keyword, start, body = None, 1, ""
+    line = 1
+    for match in _TOKEN.finditer(text):
+        token, kind = match[0], match.lastgroup
+        if kind == "word" and token in _TOO_NEW:
+            raise InputRejectedError(name, line, f"TLC 2.15 does not know {token}", _TOO_NEW[token])
+        if kind == "word" and token in _KEYWORDS:
+            if keyword is not None:
+                yield Section(keyword=keyword, line=start, text=body)
+            keyword, start, body = token, line, ""
+        elif keyword is None:
+            if kind != "comment" and token.strip():
+                raise InputRejectedError(
+                    name, line, f"a keyword expected, not {token}", "begin with SPECIFICATION"
+                )
+        else:
+            body += " " if kind == "comment" else token
+        line += token.count("\n")
+    if keyword is not None:
+        yield Section(keyword=keyword, line=start, text=body)

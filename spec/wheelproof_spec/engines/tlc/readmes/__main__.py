@@ -1,0 +1,25 @@
+"""`python -m wheelproof_spec.engines.tlc.readmes`: renews the tables in the READMEs of tla."""
+
+import sys
+
+from wheelproof_spec.base.errors import MissingToolError
+from wheelproof_spec.base.reports import write_text
+from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.engines.tlc.readmes import load_suite
+
+
+def main() -> int:
+    """Write the READMEs."""
+    checkout = checkout_directory()
+    if checkout is None:
+        raise MissingToolError("the checkout", "run this inside a clone of the project")
+    suite = load_suite(checkout)
+    for path in suite.readmes():
+        write_text(path, suite.renewed(path))
+    for sentence in suite.unknown():
+        print(sentence, file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

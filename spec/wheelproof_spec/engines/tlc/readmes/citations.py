@@ -1,0 +1,66 @@
+"""Finds which lines of the reference are which actions of TLA+: their docstrings say so.
+
+A docstring ends a sentence with, for example, ``TLA+: Poll and AdvanceClock of SystemTimer``;
+``the steps Remove* of EntryMigration`` are all actions whose name begins so. A module alone, or a
+variable in backquotes, is cited as well, but is no action.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_SENTENCE = re.compile(r"TLA\+:\s(.*?)\.(?=\s|$)")
+_GROUP = re.compile(r"(.*?)\bof ([A-Z]\w*)")
+_ACTION = re.compile(r"(?<![`\w])[A-Z]\w*\*?")
+_VARIABLE = re.compile(r"variable `(\w+)`")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Citation:
+    """What a docstring names: an action, all actions with a prefix (``Remove*``), or a variable.
+
+    `definition` is the function or class, with its class before it, `line` where it begins.
+    """
+
+    module: str
+    action: str | None
+    variable: str | None
+    path: Path
+    definition: str
+    line: int
+
+
+def citations(folder: Path) -> Iterator[Citation]:
+    """Yield what the docstrings of the Python files below `folder` name, file by file."""
+    for path in sorted(folder.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"), path.name)
+        yield from _citations_in(path, tree, ())
+
+
+def _citations_in(path: Path, node: ast.AST, outer: tuple[str, ...]) -> Iterator[Citation]:
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            names = (*outer, child.name)
+            text = " ".join((ast.get_docstring(child) or "").split())
+            for module, action, variable in _named(text):
+                yield Citation(
+                    module=module,
+                    action=action,
+                    variable=variable,
+                    path=path,
+                    definition=".".join(names),
+                    line=child.lineno,
+                )
+            yield from _citations_in(path, child, names)
+
+
+def _named(text: str) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield each module of the sentences, with the action or the variable that is named of it."""
+    for sentence in _SENTENCE.findall(text):
+        for names, module in _GROUP.findall(sentence):
+            for action in _ACTION.findall(names):
+                yield module, action, None
+            for variable in _VARIABLE.findall(names):
+                yield module, None, variable

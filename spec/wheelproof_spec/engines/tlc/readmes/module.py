@@ -1,0 +1,67 @@
+"""Reads of a TLA+ module which operators it defines, and which of them are actions."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+_COMMENT = re.compile(r"\(\*.*?\*\)|\\\*[^\n]*", re.DOTALL)
+_DEFINITION = re.compile(r"^(\w+)(?:\([^()]*\))?[ \n]*==", re.MULTILINE)
+_VARIABLES = re.compile(r"^VARIABLES?\b(.*?)(?=^\S)", re.MULTILINE | re.DOTALL)
+_STEP = re.compile(r"\w'|\bUNCHANGED\b")
+_CHOICE = re.compile(r"\\/|\\E\b")
+_WORD = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Module:
+    """A module of TLA+: the bodies of its operators by name, in order, and its variables."""
+
+    name: str
+    operators: Mapping[str, str]
+    variables: frozenset[str]
+
+    def actions(self) -> Sequence[str]:
+        """Return the actions, in the order of the module.
+
+        An action is an operator that `Next` comes to first which says something about the next
+        state by itself; what only chooses between others is none.
+        """
+        found = set(self._actions_of("Next", set()))
+        return [name for name in self.operators if name in found]
+
+    def _actions_of(self, name: str, seen: set[str]) -> Iterator[str]:
+        if name in seen:
+            return
+        seen.add(name)
+        body = self.operators.get(name, "")
+        if "/\\" in body or _STEP.search(body) or not _CHOICE.search(body):
+            yield name
+            return
+        for word in _WORD.findall(body):
+            if word in self.operators and self._is_step(word, set()):
+                yield from self._actions_of(word, seen)
+
+    def _is_step(self, name: str, seen: set[str]) -> bool:
+        """Tell whether an operator says something about the next state, itself or by others."""
+        if name in seen:
+            return False
+        seen.add(name)
+        body = self.operators.get(name, "")
+        words = (word for word in _WORD.findall(body) if word in self.operators)
+        return _STEP.search(body) is not None or any(self._is_step(word, seen) for word in words)
+
+
+def read_module(path: Path) -> Module:
+    """Return what the module in `path` defines."""
+    text = _COMMENT.sub("", path.read_text(encoding="utf-8"))
+    found = list(_DEFINITION.finditer(text))
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    variables = (word for block in _VARIABLES.findall(text) for word in _WORD.findall(block))
+    return Module(
+        name=path.stem,
+        operators={
+            match[1]: text[match.end() : end] for match, end in zip(found, ends, strict=True)
+        },
+        variables=frozenset(variables),
+    )

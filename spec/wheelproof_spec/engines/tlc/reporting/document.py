@@ -1,0 +1,100 @@
+"""The outcome of a run as JSON, complete: numbers, coverage, counterexamples."""
+
+from collections.abc import Sequence
+
+from wheelproof_spec.engines.tlc.judging import ModelOutcome, describe, explain, first_violation
+from wheelproof_spec.engines.tlc.running import Counterexample, Toolchain
+from wheelproof_spec.engines.tlc.states import show
+
+
+def run_document(toolchain: Toolchain, outcomes: Sequence[ModelOutcome]) -> dict[str, object]:
+    """Return the whole run as plain JSON values."""
+    return {
+        "tlc": {
+            "announced": announced_version(outcomes),
+            "jar": toolchain.jar.path.name,
+            "sha256": toolchain.jar.sha256,
+            "known": toolchain.jar.known is not None,
+        },
+        "java": toolchain.java.version,
+        "models": [model_document(outcome) for outcome in outcomes],
+    }
+
+
+def announced_version(outcomes: Sequence[ModelOutcome]) -> str | None:
+    """Return what TLC said of itself in the first run that got so far."""
+    versions = (outcome.run.report.version for outcome in outcomes)
+    return next((version for version in versions if version), None)
+
+
+def model_document(outcome: ModelOutcome) -> dict[str, object]:
+    """Return one model's outcome as plain JSON values."""
+    model, report = outcome.model, outcome.run.report
+    violation = first_violation(report)
+    return {
+        "name": model.name,
+        "module": model.module,
+        "specifies": model.specifies,
+        "tier": model.tier.value,
+        "kind": model.kind.value,
+        "bug": model.bug,
+        "summary": model.summary,
+        "expect": model.expect.value,
+        "property": model.property,
+        "verdict": outcome.verdict.value,
+        "problems": list(outcome.problems),
+        "seconds": round(outcome.seconds, 3),
+        "exit_code": outcome.run.exit_code,
+        "ending": outcome.run.ending.value,
+        "found": None if violation is None else describe(violation),
+        "distinct": outcome.distinct,
+        "generated": outcome.generated,
+        "depth": outcome.depth,
+        "trace_length": outcome.trace_length,
+        "witnesses": [
+            {
+                "name": witness.name,
+                "verdict": witness.verdict.value,
+                "trace_length": witness.trace_length,
+            }
+            for witness in outcome.witnesses
+        ],
+        "coverage": [
+            {
+                "action": action.name,
+                "module": action.module,
+                "place": action.place,
+                "distinct": action.distinct,
+                "generated": action.generated,
+            }
+            for action in report.coverage
+        ],
+        "graph": outcome.graph_summary or None,
+        "counterexample": (
+            None
+            if report.counterexample is None
+            else counterexample_document(report.counterexample)
+        ),
+    }
+
+
+def counterexample_document(counterexample: Counterexample) -> dict[str, object]:
+    """Return a counterexample, its states with each value as TLA+."""
+    explained = {step.number: step for step in explain(counterexample)}
+    steps: list[dict[str, object]] = []
+    for number, step in enumerate(counterexample.steps, start=1):
+        words = explained.get(number)
+        steps.append(
+            {
+                "number": number,
+                "action": step.action,
+                "actor": None if words is None else words.actor,
+                "changes": [] if words is None else list(words.changes),
+                "state": {name: show(value) for name, value in sorted(step.state.items())},
+            }
+        )
+    return {
+        "steps": steps,
+        "back_to": counterexample.back_to,
+        "stutters": counterexample.stutters,
+    }

@@ -1,0 +1,1 @@
+"""A bounded counter: the smallest component that is driven, recorded, fuzzed, explored, drawn."""

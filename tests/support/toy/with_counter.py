@@ -1,0 +1,26 @@
+"""The program `wheelproof`, or its reference driver, with one folder and one registry line more."""
+
+import sys
+from pathlib import Path
+
+from wheelproof_spec import components
+from wheelproof_spec.components import registry
+
+FOLDER = Path(__file__).parent / "components"
+
+
+def main(arguments: list[str]) -> int:
+    """Run the reference driver if `arguments` begin with `--serve`, else the program."""
+    components.__path__.append(str(FOLDER))
+    registry.COMPONENTS = (*registry.COMPONENTS, "counter")
+    if arguments[:1] == ["--serve"]:
+        from wheelproof_spec.app.reference_driver import main as serve
+
+        return serve()
+    from wheelproof_spec.app.cli import main as run
+
+    return run(arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

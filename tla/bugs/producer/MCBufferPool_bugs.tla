@@ -1,0 +1,101 @@
+-------------------------- MODULE MCBufferPool_bugs --------------------------
+(* What replaces an operator of BufferPool to bring a mistake into it.  The manifest names the
+   operator that it replaces and the property that must break. *)
+EXTENDS MCBufferPool
+
+\* Kafka's own: a newcomer does not look at the queue (3.2).
+TakeThoughSomebodyWaits(n) == HasEnough(n)
+
+\* Kafka's own: whoever wakes up takes memory, for whatever reason it woke up (3.3).
+EverybodyIsNext(t) == TRUE
+
+\* KAFKA-3651: whoever gives up stays in the queue.
+StayInTheQueue(t, buffers, unpooled, part) ==
+    /\ free' = buffers
+    /\ nonPooled' = unpooled + part
+    /\ accumulated' = [accumulated EXCEPT ![t] = 0]
+    /\ UNCHANGED <<closed, waiters, held, then>>
+    /\ SignalNext(t)
+
+\* KAFKA-4840: what was accumulated is not given back.
+LeaveWithPart(t, buffers, unpooled, part) ==
+    /\ free' = buffers
+    /\ nonPooled' = unpooled
+    /\ accumulated' = [accumulated EXCEPT ![t] = 0]
+    /\ waiters' = Without(t)
+    /\ UNCHANGED <<closed, held, then>>
+    /\ SignalNext(t)
+
+\* KAFKA-4840: the signal is not handed on.
+LeaveInSilence(t, buffers, unpooled, part) ==
+    /\ free' = buffers
+    /\ nonPooled' = unpooled + part
+    /\ accumulated' = [accumulated EXCEPT ![t] = 0]
+    /\ waiters' = Without(t)
+    /\ UNCHANGED <<closed, held, then>>
+    /\ Go(t, "Unlock")
+
+\* KAFKA-4840: a reservation for which there is no memory is forgotten.
+ForgetTheReservation(t) ==
+    /\ pc[t] = "Make"
+    /\ t \in Unlucky
+    /\ Continue(t)
+    /\ held' = [held EXCEPT ![t] = 0]
+    /\ UNCHANGED <<now, lock, fields, asleep, then, deadline, called, asked, interruption>>
+
+\* The same, and the client does not even know that it has the memory.
+ForgetTheFailure(t) ==
+    /\ pc[t] = "Make"
+    /\ t \in Unlucky
+    /\ Continue(t)
+    /\ UNCHANGED <<now, lock, fields, asleep, held, then, deadline, called, asked, interruption>>
+
+\* The lock keeps nobody out.
+AcquireAnyway(t) == lock' = t
+
+\* Memory that comes back is announced to nobody.
+SignalNobody(t) == Go(t, "Unlock")
+
+\* Memory comes back into the free list and beside it.
+ReturnTwice(t) ==
+    /\ pc[t] = "Deallocate"
+    /\ Acquire(t)
+    /\ free' = free + 1
+    /\ nonPooled' = nonPooled + held[t]
+    /\ held' = [held EXCEPT ![t] = 0]
+    /\ UNCHANGED <<closed, waiters, accumulated>>
+    /\ SignalFirst(t)
+    /\ UNCHANGED <<now, asleep, then, registers, interruption>>
+
+\* close() notifies the first waiter alone.
+CloseForTheFirst(c) ==
+    /\ pc[c] = "CloseSignal"
+    /\ asleep' = asleep \ {Head(waiters)}
+    /\ called' = [called EXCEPT ![c] = 1]
+    /\ Go(c, "Unlock")
+    /\ UNCHANGED <<now, lock, fields, held, then, deadline, round, asked, interruption>>
+
+\* Whoever has waited does not ask whether the pool has been closed meanwhile.
+EndWaitOfAClosedPool(t) ==
+    /\ pc[t] = "EndWait"
+    /\ IF t \in thrown
+       THEN GiveUp(t)
+       ELSE IF IsNext(t)
+       THEN TakeWhatThereIs(t)
+       ELSE IF now >= deadline[t]
+       THEN GiveUp(t)
+       ELSE /\ WaitAgain(t)
+            /\ UNCHANGED fields
+    /\ thrown' = thrown \ {t}
+    /\ UNCHANGED <<now, lock, asleep, registers, interrupted>>
+
+\* Each wait may last for the whole limit: what has been waited is not subtracted (3.3).
+WaitAsLongAgain(t) ==
+    /\ pc[t] = "Await"
+    /\ t \notin interrupted
+    /\ lock' = None
+    /\ asleep' = asleep \cup {t}
+    /\ deadline' = [deadline EXCEPT ![t] = now + Limit[t]]
+    /\ Go(t, "Asleep")
+    /\ UNCHANGED <<now, fields, held, then, round, called, asked, interruption>>
+=============================================================================

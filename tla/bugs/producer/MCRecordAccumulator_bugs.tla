@@ -1,0 +1,160 @@
+----------------------- MODULE MCRecordAccumulator_bugs -----------------------
+(* What replaces an operator of RecordAccumulator to bring a mistake into it.  The manifest names
+   the operator that it replaces and the property that must break. *)
+EXTENDS MCRecordAccumulator
+
+\* KAFKA-3147: what is aborted stays in its queue as it is.
+AbortInPlace ==
+    /\ sender = "AbortBatch"
+    /\ hand' = Head(left)
+    /\ left' = Tail(left)
+    /\ sender' = "AbortEnd"
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, client, lastRound, drain, history>>
+
+\* The end of an aborted batch that nobody has closed.
+EndInPlace(b, final) ==
+    /\ batch' = [batch EXCEPT ![b].final = final]
+    /\ outcomes' = [r \in Records |->
+            outcomes[r] + Cardinality({i \in DOMAIN batch[b].records : batch[b].records[i] = r})]
+
+\* The second phase of an append does not ask whether the accumulator has been closed.
+AppendNewToAClosedOne(a) ==
+    LET p == Partition(a)
+        number == Len(batch) + 1
+    IN
+    /\ pc[a] = "AppendNew"
+    /\ IF queue[p] # <<>> /\ HasRoom(Last(p))
+       THEN /\ AddToLast(a, "GiveBack", "GiveBack")
+            /\ UNCHANGED <<queue, incomplete, buffer>>
+       ELSE /\ batch' = Append(IF queue[p] = <<>> THEN batch ELSE Closing(Last(p)),
+                               NewBatch(p, <<Record(a)>>, buffer[a], TRUE))
+            /\ queue' = [queue EXCEPT ![p] = Append(@, number)]
+            /\ incomplete' = incomplete \cup {number}
+            /\ buffer' = [buffer EXCEPT ![a] = None]
+            /\ taken' = [taken EXCEPT ![a] = TRUE]
+            /\ Go(a, "EndAppend")
+    /\ UNCHANGED <<inAir, free, closed, poolClosed, forced, appending, flushes, round, awaited,
+                   sender, work, drain, history>>
+
+\* KAFKA-3655: an interrupted flush is counted for ever.
+FlushInterruptedAndCounted(f) ==
+    /\ pc[f] = "AwaitFlush"
+    /\ f \in Interrupted
+    /\ awaited' = [awaited EXCEPT ![f] = {}]
+    /\ promised' = [promised EXCEPT ![f] = {}]
+    /\ Go(f, "Done")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, sender, work, drain, outcomes, returned>>
+
+\* KAFKA-4741: a buffer that was not used is not given back.
+KeepTheBuffer(a) ==
+    /\ pc[a] = "GiveBack"
+    /\ buffer' = [buffer EXCEPT ![a] = None]
+    /\ Go(a, "EndAppend")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, taken, awaited, sender, work, drain, history>>
+
+\* KAFKA-9312: a batch that was split is done at the split.
+DoneAtTheSplit(b) == batch[b].final # None
+
+\* KAFKA-19012: the memory of a batch goes back at its end, whoever may be reading it.
+ReturnAtOnce(b) ==
+    /\ free' = free \cup ({batch[b].memory} \ {None})
+    /\ UNCHANGED batch
+
+\* KAFKA-8202: a batch that was split stays in flight, as if it had not ended.
+SplitInAir(b) ==
+    LET n == Len(batch[b].records)
+        made == [i \in 1..n |->
+            NewBatch(batch[b].partition, <<batch[b].records[i]>>, None, FALSE)]
+        numbers == [i \in 1..n |-> Len(batch) + i]
+    IN
+    /\ MaySplit
+    /\ Answered(b)
+    /\ batch[b].final = None
+    /\ n > 1
+    /\ batch' = [batch EXCEPT ![b].children = Range(numbers)] \o made
+    /\ sender' = "EnqueueChild"
+    /\ hand' = b
+    /\ left' = numbers
+    /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
+                   client, lastRound, drain, history>>
+
+\* Every drain begins at the first partition.
+FirstIndex == IF visited = 0 THEN 0 ELSE (drainIndex + 1) % Partitions
+
+\* What is drained is not closed.
+LeaveOpen(b) == batch
+
+\* A batch is tried again while its request is still under way.
+ReenqueueTwice(b) ==
+    /\ Answered(b)
+    /\ batch[b].final = None
+    /\ batch[b].attempts < MaxAttempts
+    /\ batch' = [batch EXCEPT ![b].attempts = @ + 1]
+    /\ queue' = [queue EXCEPT ![batch[b].partition] = <<b>> \o @]
+    /\ UNCHANGED <<incomplete, inAir, free, closed, poolClosed, forced, appending, flushes, client,
+                   sender, work, drain, history>>
+
+\* A response ends what has ended before.
+CompleteAgain(b) ==
+    /\ Answered(b)
+    /\ batch[b].final # None
+    /\ inAir' = inAir \ {b}
+    /\ End(b, "succeeded")
+    /\ free' = free \cup ({batch[b].memory} \ {None})
+    /\ UNCHANGED <<queue, incomplete, closed, poolClosed, forced, appending, flushes, client,
+                   sender, work, drain, returned, promised>>
+
+\* An abort ends with its first round, whoever appends.
+AbortOnce ==
+    /\ sender = "AbortAwait"
+    /\ sender' = "Done"
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, client, work, drain, history>>
+
+\* A flush is counted once and uncounted twice.
+AwaitFlushTwice(f) ==
+    /\ pc[f] = "AwaitFlush"
+    /\ \A b \in awaited[f] : AllDone(b)
+    /\ flushes' = flushes - 2
+    /\ awaited' = [awaited EXCEPT ![f] = {}]
+    /\ Go(f, "Done")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   round, buffer, taken, sender, work, drain, history>>
+
+\* A flush hurries nobody: its batches linger on.
+FlushUncounted(f) ==
+    /\ pc[f] = "BeginFlush"
+    /\ promised' = [promised EXCEPT ![f] = returned]
+    /\ Go(f, "LookAtIncomplete")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, outcomes, returned>>
+
+AwaitUncounted(f) ==
+    /\ pc[f] = "AwaitFlush"
+    /\ \A b \in awaited[f] : AllDone(b)
+    /\ awaited' = [awaited EXCEPT ![f] = {}]
+    /\ Go(f, "Done")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, sender, work, drain, history>>
+
+\* Memory that is exhausted makes nobody ready: the appender waits for a batch that lingers.
+NeverExhausted == FALSE
+
+\* An abort goes on as long as somebody appends, and begins again when nobody does.
+AbortForEver ==
+    /\ sender = "AbortAwait"
+    /\ sender' = "AbortRound"
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, client, work, drain, history>>
+
+\* What has expired is told to nobody.
+ExpireInSilence ==
+    /\ sender = "Expire"
+    /\ batch' = [batch EXCEPT ![hand].final = "expired"]
+    /\ sender' = "Forget"
+    /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
+                   client, work, drain, history>>
+=============================================================================
