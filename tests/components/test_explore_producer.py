@@ -2,16 +2,24 @@
 
 import pytest
 
-from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.accumulator import bug_table as accumulator_bugs
-from wheelproof_spec.components.accumulator import programs as accumulator
-from wheelproof_spec.components.buffer_pool import bug_table as buffer_pool_bugs
-from wheelproof_spec.components.buffer_pool import programs as buffer_pool
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS as ACCUMULATOR_BUGS,
+)
+from wheelproof_spec.components.accumulator.programs import FAILING as ACCUMULATOR_FAILING
+from wheelproof_spec.components.accumulator.programs import PROGRAMS as ACCUMULATOR
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BUGS as BUFFER_POOL_BUGS,
+)
+from wheelproof_spec.components.buffer_pool.programs import FAILING as POOL_FAILING
+from wheelproof_spec.components.buffer_pool.programs import PROGRAMS as BUFFER_POOL
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.program import Program
 
-_FAILING = (*buffer_pool.FAILING, *accumulator.FAILING)
+_FAILING = (*POOL_FAILING, *ACCUMULATOR_FAILING)
 _MANY_CLASSES = {"accumulator-two-appends-abort", "pool-spurious"}
 
 
@@ -22,7 +30,7 @@ def _programs() -> list[object]:
             id=program.name,
             marks=[pytest.mark.slow] if program.name in _MANY_CLASSES else [],
         )
-        for program in (*buffer_pool.PROGRAMS, *accumulator.PROGRAMS)
+        for program in (*BUFFER_POOL, *ACCUMULATOR)
     ]
 
 
@@ -41,7 +49,6 @@ def test_a_known_bug_of_the_producer_is_found(program: Program) -> None:
 
 
 def test_every_concurrency_bug_of_the_producer_has_a_program() -> None:
-    bugs = (*buffer_pool_bugs.BUGS, *accumulator_bugs.BUGS)
-    assert {program.name for program in _FAILING} == {
-        f"bug/{bug.id}" for bug in bugs if Finder.EXPLORE in bug.finders
-    }
+    bugs = (*BUFFER_POOL_BUGS, *ACCUMULATOR_BUGS)
+    found = {program.name.removeprefix("bug/") for program in _FAILING}
+    assert found == {bug.id for bug in bugs if Finder.EXPLORE in bug.finders}
