@@ -17,9 +17,7 @@ from pathlib import Path
 import frontrun_comparison
 import graph_engine
 from machine import this_machine
-from wheelproof_spec.app.parts import (
-    bug_programs,
-)
+from wheelproof_spec.components.timer.programs import bug_programs
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import (

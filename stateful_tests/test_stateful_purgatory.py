@@ -12,7 +12,10 @@ from wheelproof_spec.base.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.components.purgatory.bug_table import BUGS, PurgatoryBug
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS,
+    PurgatoryBug,
+)
 from wheelproof_spec.components.purgatory.bugs import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,

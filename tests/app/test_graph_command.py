@@ -8,10 +8,10 @@ import pytest
 
 from support.graph.philosophers import philosophers, philosophers_model
 from wheelproof_spec.app import graph as command
+from wheelproof_spec.app import parts
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import MissingToolError, UsageError
 from wheelproof_spec.base.verdicts import ExitCode
-from wheelproof_spec.components import comparisons as catalog
 from wheelproof_spec.engines.graph.comparing import comparisons
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
 from wheelproof_spec.engines.graph.states import engine
@@ -27,7 +27,7 @@ def _run(*arguments: str) -> int:
 def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert _run("--list") == ExitCode.PASS
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [model.name for model in catalog.MODELS]
+    assert [line.split()[0] for line in lines] == [model.name for model in parts.comparisons()]
 
 
 @pytest.mark.parametrize("arguments", [(), ("--all", "timer")])
@@ -74,7 +74,8 @@ def test_a_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_difference_is_told(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(catalog, "MODELS", (philosophers_model(2, ordered=True),))
+    models = (philosophers_model(2, ordered=True),)
+    monkeypatch.setattr(parts, "comparisons", lambda: models)
     report = tmp_path / "graph.json"
     assert _run("--all", "--json", str(report)) == ExitCode.FAIL
     printed = capsys.readouterr().out

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from typing import cast
 
-from wheelproof_spec.components.definitions import COMPONENTS
-
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.pages import formats as page
+from wheelproof_spec.app.recorded import LINES
 from wheelproof_spec.base.codec.json_schema import json_schema
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.resources import checkout_directory
 from wheelproof_spec.base.verdicts import ExitCode
-from wheelproof_spec.components import definitions as components
+from wheelproof_spec.components.registry import definitions
 
 
 def _objects(schema: object) -> list[Mapping[str, object]]:
@@ -26,7 +26,7 @@ def _objects(schema: object) -> list[Mapping[str, object]]:
 
 
 def test_every_object_is_closed_and_says_what_it_requires() -> None:
-    objects = _objects(json_schema())
+    objects = _objects(json_schema(LINES.shapes))
     assert len(objects) > 100
     assert all(one["additionalProperties"] is False for one in objects)
     assert all("required" in one for one in objects)
@@ -39,12 +39,13 @@ def test_the_page_is_up_to_date() -> None:
 
 
 def test_a_name_means_the_same_in_every_component() -> None:
-    for one in COMPONENTS.values():
-        for call in one.calls:
-            other = components.calls()[call.f]
-            assert (call.asked, call.answered) == (other.asked, other.answered)
-        for action in one.actions:
-            assert components.actions()[action.action] == action
+    meant: dict[str, tuple[object, object]] = {}
+    for definition in definitions():
+        for operation in definition.operations_on(Wire.RECORDED):
+            meaning = (operation.call, operation.returns)
+            assert meant.setdefault(operation.name, meaning) == meaning
+    actions = [action for definition in definitions() for action in definition.actions]
+    assert len({action.action for action in actions}) == len(actions)
 
 
 def test_the_verb_prints_it() -> None:

@@ -1,14 +1,11 @@
 """Every known bug is seen from outside, or it says why it cannot be, and that is so."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import partial
 from typing import TypeVar
 
 import pytest
-from wheelproof_spec.components.accumulator.suite import AccumulatorSuite
-from wheelproof_spec.components.buffer_pool.suite import BufferPoolSuite
-from wheelproof_spec.components.timer.suite import TimerSuite
 
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
@@ -18,21 +15,30 @@ from wheelproof_spec.base.known_bug import (
     KnownBug,
     Sight,
 )
-from wheelproof_spec.base.port import Port, judge_call
-from wheelproof_spec.base.suite import Scenario, Suite
+from wheelproof_spec.base.port import Judge, Port, first_violation
+from wheelproof_spec.base.suite import Scenario
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.bug_table import (
     AccumulatorBug,
 )
+from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
+from wheelproof_spec.components.accumulator.component import WHEELPROOF
+from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
 from wheelproof_spec.components.buffer_pool.bug_table import (
     BufferPoolBug,
 )
-from wheelproof_spec.components.buffer_pool.oracle import LONGEST_WAITING_FIRST
+from wheelproof_spec.components.buffer_pool.cases import pool_scenarios
+from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
+from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.purgatory.bug_table import PurgatoryBug
-from wheelproof_spec.components.purgatory.cases import SUITE as PURGATORY
+from wheelproof_spec.components.purgatory.bug_table import (
+    PurgatoryBug,
+)
+from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
+from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.components.replication.bug_table import (
@@ -51,7 +57,9 @@ from wheelproof_spec.components.timer.bug_table import (
 from wheelproof_spec.components.timer.bug_table import (
     TimerBug,
 )
+from wheelproof_spec.components.timer.cases import timer_scenarios
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.components.timer.oracle import TimerOracle
 from wheelproof_spec.components.timer.programs.system_timer import TIMER_BUILDERS, timer_program
 from wheelproof_spec.engines.explore.explorer import explore
 
@@ -90,35 +98,37 @@ _Case = Callable[[KnownBug | None], Violation | None]
 def _cases(bug: KnownBug) -> Iterator[_Case]:
     match bug.component:
         case "timer":
-            yield from _cases_of(TimerSuite(), _timer, "kafka")
+            yield from _cases_of(TimerOracle, _timer, "kafka", timer_scenarios())
         case "purgatory":
-            yield from _cases_of(PURGATORY, _purgatory, "wheelproof")
+            yield from _cases_of(OraclePurgatory, _purgatory, "wheelproof", purgatory_scenarios())
         case "buffer_pool":
-            yield from _cases_of(BufferPoolSuite(), _pool, LONGEST_WAITING_FIRST.name)
+            yield from _cases_of(LedgerPool, _pool, LONGEST_WAITING_FIRST, pool_scenarios())
         case "accumulator":
-            yield from _cases_of(AccumulatorSuite(), _accumulator, "wheelproof")
+            yield from _cases_of(BatchLedger, _accumulator, WHEELPROOF, accumulator_scenarios())
         case _:
             yield _ask_broker
 
 
 def _cases_of(
-    suite: Suite[CallT, SeenT], make: Callable[[KnownBug | None], Port[CallT, SeenT]], profile: str
+    judge: Callable[[str, Tally], Judge[CallT, SeenT]],
+    make: Callable[[KnownBug | None], Port[CallT, SeenT]],
+    profile: str,
+    scenarios: Sequence[Scenario[CallT]],
 ) -> Iterator[_Case]:
-    for scenario in suite.scenarios():
-        yield partial(_drive, suite, make, profile, scenario)
+    for scenario in scenarios:
+        yield partial(_drive, judge, make, profile, scenario)
 
 
 def _drive(
-    suite: Suite[CallT, SeenT],
+    judge: Callable[[str, Tally], Judge[CallT, SeenT]],
     make: Callable[[KnownBug | None], Port[CallT, SeenT]],
     profile: str,
     scenario: Scenario[CallT],
     bug: KnownBug | None,
 ) -> Violation | None:
-    port, judge = make(bug), suite.judge(profile, ())
+    port = make(bug)
     try:
-        broken = (judge_call(judge, port, call) for call in scenario.calls)
-        return next((one for one in broken if one is not None), None)
+        return first_violation(judge(profile, Tally()), port, scenario.calls)
     finally:
         if isinstance(port, ReferencePoolPort | ReferenceAccumulatorPort):
             port.close()

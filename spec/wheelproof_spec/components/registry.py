@@ -20,7 +20,7 @@ from wheelproof_spec.base.history.judging import (
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.base.suite import AnySuite, is_suite
 
-COMPONENTS = ("timer", "purgatory", "replication", "buffer_pool", "accumulator")
+COMPONENTS: tuple[str, ...] = ("timer", "purgatory", "replication", "buffer_pool", "accumulator")
 
 PartT = TypeVar("PartT")
 

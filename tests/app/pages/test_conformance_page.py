@@ -6,8 +6,6 @@ import sys
 from pathlib import Path
 
 import pytest
-from wheelproof_spec.components.accumulator.scenarios import accumulator_scenarios
-from wheelproof_spec.components.buffer_pool.scenarios import pool_scenarios
 
 from support.checkout import ROOT
 from support.pages import whole_page
@@ -19,6 +17,8 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.drawing import Part, bar, chip
 from wheelproof_spec.base.verdicts import ExitCode
 from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
+from wheelproof_spec.components.buffer_pool.cases import pool_scenarios
 from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
 from wheelproof_spec.components.timer.cases import timer_scenarios
 from wheelproof_spec.components.timer.component import Add, TimerClause, TimerConfig

@@ -3,10 +3,6 @@
 from collections.abc import Sequence
 
 import pytest
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-    AppendAnswer,
-)
 
 from support.history.history_scripts import (
     Lines,
@@ -18,97 +14,157 @@ from support.history.history_scripts import (
     called_back,
     drain,
     end,
-    of_batch,
-    of_partition,
+    flush_in_progress,
+    has_incomplete,
+    interrupt,
     plain,
     refuse,
-    tick,
 )
+from wheelproof_spec.base.calls import Close, Tick
 from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.components.accumulator.component import (
+    Abort,
+    AccumulatorConfig,
+    Appended,
+    Expire,
+    Flush,
+    Mute,
+    Reenqueue,
+    Respond,
+    Split,
+    Unmute,
+)
 
 _BATCH = 1_000
-_CLAIMS = AccumulatorSettings(
+_CLAIMS = AccumulatorConfig(
     batch_size=_BATCH,
-    total=2 * _BATCH,
+    total_memory=2 * _BATCH,
     delivery_timeout_ms=10,
     callbacks="in_order",
     gives_back="at_once",
 )
 _TWO: tuple[Lines, ...] = (append("r", new_batch=True), append("s", new_batch=False))
 _SENT: tuple[Lines, ...] = (*_TWO, drain(("b", ("r", "s"))))
-_STORED = of_batch("respond", "b", called_back("r", 5), called_back("s", 6))
+_STORED = plain(Respond(batch="b"), called_back("r", 5), called_back("s", 6))
 _OTHER_BATCH = append("s", new_batch=True)
-_EXPIRE_BOTH = plain("expire", called_back("r", error="Expired"), called_back("s", error="Expired"))
-_ACCEPTED = end("a", "append", AppendAnswer(new_batch=True))
+_EXPIRE_BOTH = plain(Expire(), called_back("r", error="Expired"), called_back("s", error="Expired"))
+_ACCEPTED = end("a", "append", Appended(new_batch_created=True))
 
 _RIGHT: dict[str, Sequence[Lines]] = {
     "stored": (*_SENT, _STORED, available(2 * _BATCH)),
     "a full pool refuses": (
         append("r", new_batch=True),
         append("s", new_batch=True, partition="q"),
-        begin_append("t", max_block_ms=5),
-        tick(5),
+        begin_append("t", max_time_to_block_ms=5),
+        plain(Tick(to_ms=5), process="clock"),
         refuse("a", "append", "Exhausted"),
-        plain("expire", called_back("r", error="Gone"), called_back("s", error="Gone")),
+        plain(Expire(), called_back("r", error="Gone"), called_back("s", error="Gone")),
     ),
     "flushed": (
         *_SENT,
-        begin("f", "flush"),
+        begin("f", "flush", Flush()),
         _STORED,
         end("f", "flush"),
     ),
     "what comes during a flush is not waited for": (
-        begin("f", "flush"),
+        begin("f", "flush", Flush()),
         append("r", new_batch=True),
         end("f", "flush"),
         drain(("b", ("r",))),
-        of_batch("respond", "b", called_back("r", 0)),
+        plain(Respond(batch="b"), called_back("r", 0)),
     ),
     "an interrupted flush": (
         *_TWO,
-        begin("f", "flush"),
+        begin("f", "flush", Flush()),
+        interrupt("f"),
         refuse("f", "flush", "Interrupted"),
         drain(("b", ("r", "s"))),
         _STORED,
     ),
-    "expired in time": (*_TWO, tick(10), _EXPIRE_BOTH),
+    "expired in time": (*_TWO, plain(Tick(to_ms=10), process="clock"), _EXPIRE_BOTH),
     "expired in flight, its memory comes later": (
         *_SENT,
-        tick(10),
+        plain(Tick(to_ms=10), process="clock"),
         _EXPIRE_BOTH,
         available(_BATCH),
-        of_batch("respond", "b"),
+        plain(Respond(batch="b")),
         available(2 * _BATCH),
     ),
-    "sent again": (*_SENT, of_batch("reenqueue", "b"), drain(("b", ("r", "s"))), _STORED),
+    "sent again": (*_SENT, plain(Reenqueue(batch="b")), drain(("b", ("r", "s"))), _STORED),
     "split": (
         *_SENT,
-        of_batch("split", "b"),
+        plain(Split(batch="b")),
         drain(("c", ("r",))),
-        of_batch("respond", "c", called_back("r", 0)),
+        plain(Respond(batch="c"), called_back("r", 0)),
         drain(("d", ("s",))),
-        of_batch("respond", "d", called_back("s", 1)),
+        plain(Respond(batch="d"), called_back("s", 1)),
     ),
     "muted, then not": (
         *_TWO,
-        of_partition("mute"),
+        plain(Mute(partition="p")),
         drain(),
-        of_partition("unmute"),
+        plain(Unmute(partition="p")),
         drain(("b", ("r", "s"))),
         _STORED,
     ),
     "aborted": (
         *_SENT,
-        plain("close"),
-        plain("abort", called_back("r", error="Aborted"), called_back("s", error="Aborted")),
+        plain(Close()),
+        plain(Abort(), called_back("r", error="Aborted"), called_back("s", error="Aborted")),
         begin_append("t"),
         refuse("a", "append", "Closed"),
-        of_batch("respond", "b"),
+        plain(Respond(batch="b")),
+    ),
+    "split before the append that made the batch returns": (
+        begin_append("r"),
+        append("s", new_batch=False, process="b"),
+        drain(("b", ("r", "s"))),
+        plain(Split(batch="b")),
+        append("t", partition="q", new_batch=True, process="b"),
+        append("u", partition="o", new_batch=True, process="b"),
+        _ACCEPTED,
+        drain(("c", ("r",))),
+        plain(Respond(batch="c"), called_back("r", 0)),
+        drain(("d", ("s",))),
+        plain(Respond(batch="d"), called_back("s", 1)),
+        plain(Expire(), called_back("t", error="Gone"), called_back("u", error="Gone")),
+    ),
+    "incomplete as long as a record is under way": (
+        has_incomplete(False),
+        begin_append("r"),
+        has_incomplete(True),
+        has_incomplete(False),
+        _ACCEPTED,
+        has_incomplete(True),
+        drain(("b", ("r",))),
+        plain(Respond(batch="b"), called_back("r", 0), has_incomplete(True), has_incomplete(False)),
+        has_incomplete(False),
+    ),
+    "what is incomplete when the look begins may be no more": (
+        *_SENT,
+        has_incomplete(False, _STORED),
+        has_incomplete(True, append("t"), plain(Abort(), called_back("t", error="Aborted"))),
+    ),
+    "in progress as long as a flush is under way": (
+        flush_in_progress(False),
+        begin("f", "flush", Flush()),
+        flush_in_progress(True),
+        flush_in_progress(False),
+        end("f", "flush"),
+        flush_in_progress(True, begin("f", "flush", Flush()), end("f", "flush")),
+        flush_in_progress(False),
+    ),
+    "interrupted before it flushes": (
+        *_SENT,
+        interrupt("f"),
+        begin("f", "flush", Flush()),
+        refuse("f", "flush", "Interrupted"),
+        _STORED,
     ),
     "called back before its append returns": (
         begin_append("r"),
         drain(("b", ("r",))),
-        of_batch("respond", "b", called_back("r", 0)),
+        plain(Respond(batch="b"), called_back("r", 0)),
         _ACCEPTED,
         available(2 * _BATCH),
     ),
@@ -123,15 +179,20 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
     "never appended": ("Accumulator.RecordCompletesExactlyOnce", (called_back("r", 5),)),
     "refused and called back": (
         "Accumulator.RecordCompletesExactlyOnce",
-        (begin_append("r"), refuse("a", "append", "Interrupted"), called_back("r", 5)),
+        (
+            begin_append("r"),
+            interrupt("a"),
+            refuse("a", "append", "Interrupted"),
+            called_back("r", 5),
+        ),
     ),
     "responded, and not called back": (
         "Accumulator.RecordCompletesExactlyOnce",
-        (*_SENT, of_batch("respond", "b", called_back("r", 5))),
+        (*_SENT, plain(Respond(batch="b"), called_back("r", 5))),
     ),
     "aborted, and not called back": (
         "Accumulator.RecordCompletesExactlyOnce",
-        (*_TWO, plain("close"), plain("abort", called_back("r", error="Aborted"))),
+        (*_TWO, plain(Close()), plain(Abort(), called_back("r", error="Aborted"))),
     ),
     "neither stored nor failed": (
         "Accumulator.AnswersWithAnOffsetOrAnError",
@@ -139,33 +200,33 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
     ),
     "another offset": (
         "Accumulator.RecordGetsTheOutcomeOfItsBatch",
-        (*_SENT, of_batch("respond", "b", called_back("r", 5), called_back("s", 7))),
+        (*_SENT, plain(Respond(batch="b"), called_back("r", 5), called_back("s", 7))),
     ),
     "half a batch fails": (
         "Accumulator.RecordGetsTheOutcomeOfItsBatch",
-        (*_SENT, of_batch("respond", "b", called_back("r", 5), called_back("s", error="Gone"))),
+        (*_SENT, plain(Respond(batch="b"), called_back("r", 5), called_back("s", error="Gone"))),
     ),
     "callbacks out of order": (
         "Accumulator.CallbacksInTheOrderOfTheAppends",
-        (*_SENT, of_batch("respond", "b", called_back("s", 6), called_back("r", 5))),
+        (*_SENT, plain(Respond(batch="b"), called_back("s", 6), called_back("r", 5))),
     ),
     "expired early": (
         "Accumulator.ExpiresWhatIsLate",
-        (*_TWO, tick(9), _EXPIRE_BOTH),
+        (*_TWO, plain(Tick(to_ms=9), process="clock"), _EXPIRE_BOTH),
     ),
     "a young batch expires": (
         "Accumulator.ExpiresWhatIsLate",
         (
             append("r", new_batch=True),
-            tick(10),
-            plain("expire", called_back("r", error="Expired")),
+            plain(Tick(to_ms=10), process="clock"),
+            plain(Expire(), called_back("r", error="Expired")),
             _OTHER_BATCH,
-            plain("expire", called_back("s", error="Expired")),
+            plain(Expire(), called_back("s", error="Expired")),
         ),
     ),
     "drained though muted": (
         "Accumulator.DrainTakesTheHeadsOfTheQueues",
-        (*_TWO, of_partition("mute"), drain(("b", ("r", "s")))),
+        (*_TWO, plain(Mute(partition="p")), drain(("b", ("r", "s")))),
     ),
     "two batches of a partition": (
         "Accumulator.DrainTakesTheHeadsOfTheQueues",
@@ -181,11 +242,16 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
     ),
     "drained though it has ended": (
         "Accumulator.DrainTakesTheHeadsOfTheQueues",
-        (*_TWO, tick(10), _EXPIRE_BOTH, drain(("b", ("r", "s")))),
+        (*_TWO, plain(Tick(to_ms=10), process="clock"), _EXPIRE_BOTH, drain(("b", ("r", "s")))),
     ),
     "drained though refused": (
         "Accumulator.DrainTakesTheHeadsOfTheQueues",
-        (begin_append("r"), refuse("a", "append", "Interrupted"), drain(("b", ("r",)))),
+        (
+            begin_append("r"),
+            interrupt("a"),
+            refuse("a", "append", "Interrupted"),
+            drain(("b", ("r",))),
+        ),
     ),
     "drained for another partition": (
         "Accumulator.DrainTakesTheHeadsOfTheQueues",
@@ -201,11 +267,46 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
     ),
     "a flush that does not wait": (
         "Accumulator.FlushWaitsForWhatWasAccepted",
-        (*_SENT, plain("flush", called_back("r", 5), process="f")),
+        (*_SENT, plain(Flush(), called_back("r", 5), process="f")),
     ),
     "accepted after close": (
         "Accumulator.RefusesAfterClose",
-        (plain("close"), append("r", new_batch=True)),
+        (plain(Close()), append("r", new_batch=True)),
+    ),
+    "nobody interrupted the append": (
+        "Accumulator.AppendEndsForAReason",
+        (begin_append("r"), refuse("a", "append", "Interrupted")),
+    ),
+    "interrupted once, and two appends end": (
+        "Accumulator.AppendEndsForAReason",
+        (
+            interrupt("a"),
+            begin_append("r"),
+            refuse("a", "append", "Interrupted"),
+            begin_append("s"),
+            refuse("a", "append", "Interrupted"),
+        ),
+    ),
+    "nobody interrupted the flush": (
+        "Accumulator.FlushWaitsForWhatWasAccepted",
+        (*_SENT, interrupt("a"), begin("f", "flush", Flush()), refuse("f", "flush", "Interrupted")),
+    ),
+    "a flush that is over counts": (
+        "Accumulator.FlushEndsAndCountsNoMore",
+        (
+            begin("f", "flush", Flush()),
+            interrupt("f"),
+            refuse("f", "flush", "Interrupted"),
+            flush_in_progress(True),
+        ),
+    ),
+    "incomplete though all have been called back": (
+        "Accumulator.NothingThatEndedIsLeft",
+        (*_SENT, _STORED, has_incomplete(True)),
+    ),
+    "nothing incomplete though one is not called back": (
+        "Accumulator.RecordCompletesExactlyOnce",
+        (*_TWO, has_incomplete(False)),
     ),
     "refused as closed": (
         "Accumulator.AppendEndsForAReason",
@@ -220,8 +321,8 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
         (
             append("r", new_batch=True),
             append("s", new_batch=True, partition="q"),
-            begin_append("t", max_block_ms=5),
-            tick(4),
+            begin_append("t", max_time_to_block_ms=5),
+            plain(Tick(to_ms=4), process="clock"),
             refuse("a", "append", "Exhausted"),
         ),
     ),
@@ -250,13 +351,21 @@ def test_what_breaks_a_rule_fails(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["callbacks out of order", "expired early", "exhausted with memory", "memory leaks"],
+    [
+        "callbacks out of order",
+        "expired early",
+        "exhausted with memory",
+        "memory leaks",
+        "incomplete though all have been called back",
+    ],
 )
 def test_what_nobody_claims_is_not_held_against_anybody(name: str) -> None:
-    bare = AccumulatorSettings(batch_size=_BATCH, total=2 * _BATCH)
+    bare = AccumulatorConfig(batch_size=_BATCH, total_memory=2 * _BATCH)
     assert broken_rule(bare, _WRONG[name][1], quiet=False) is None
 
 
 def test_a_record_that_is_appended_twice_is_no_history() -> None:
     with pytest.raises(MalformedError, match="appends the record 'r' again"):
-        broken_rule(_CLAIMS, (append("r", new_batch=True), begin_append("r", max_block_ms=5)))
+        broken_rule(
+            _CLAIMS, (append("r", new_batch=True), begin_append("r", max_time_to_block_ms=5))
+        )

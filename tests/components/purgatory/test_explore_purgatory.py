@@ -4,7 +4,9 @@ import pytest
 
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.purgatory.bug_table import BUGS
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.purgatory.programs import PROGRAMS
 from wheelproof_spec.components.purgatory.programs.bugs import (
     EXCLUSIVE_EXPIRY,

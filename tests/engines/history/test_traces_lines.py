@@ -6,11 +6,11 @@ import pytest
 
 from support.history.damaged_lines import damaged, good_line
 from wheelproof_spec.app.recorded import (
+    LINES,
     parse_line,
 )
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.engines.history import line_parser
 from wheelproof_spec.engines.history.line_parser import (
     LINE_LIMIT,
     Rejection,
@@ -28,7 +28,7 @@ ADD = (
 
 def _explained(line: bytes) -> object:
     try:
-        return line_parser.explained(line)
+        return LINES.explained(line)
     except MalformedError as error:
         return Rejection(str(error))
 
@@ -48,7 +48,7 @@ def test_the_shortcut_says_what_the_explanation_says() -> None:
     for _ in range(4_000):
         line = good_line(chance)
         line = damaged(line, chance) if chance.random() < 0.5 else line
-        shortcut = line_parser.shortcut(line)
+        shortcut = LINES.shortcut(line)
         if shortcut is not None:
             taken += 1
             assert shortcut == _explained(line), line

@@ -153,7 +153,6 @@ def test_a_killed_campaign_loses_nothing_and_does_nothing_twice(
 
 
 _PROGRAM = """
-from wheelproof_spec.explore.program import Program, Scenario
 
 PROGRAM = Program(name="p", summary="one step", build=lambda: Scenario(threads={"a": print}))
 """

@@ -1,5 +1,6 @@
 """Good lines of every kind, and ways to damage them."""
 
+import json
 import random
 from functools import cache
 
@@ -12,11 +13,11 @@ from wheelproof_spec.base.codec.shapes import (
     IntegerKind,
     Kind,
     ListKind,
+    MapKind,
     RecordKind,
     Shape,
     StringKind,
 )
-from wheelproof_spec.base.codec.writer import format_line
 
 JsonValue = object
 
@@ -49,6 +50,9 @@ def _of_kind(kind: Kind, chance: random.Random) -> JsonValue:
             return chance.random() < 0.5
         case ListKind():
             return [_of_kind(kind.item, chance) for _ in range(chance.randrange(3))]
+        case MapKind():
+            names = [str(_of_kind(kind.key, chance)) for _ in range(chance.randrange(3))]
+            return {name: _of_kind(kind.value, chance) for name in names}
         case RecordKind():
             return good_value(chance.choice(kind.shapes), chance)
 
@@ -65,11 +69,7 @@ def good_line(chance: random.Random) -> bytes:
 
 def format_line_of(value: dict[str, JsonValue]) -> bytes:
     """Return a line of plain values."""
-    return format_line(_Plain(value))
-
-
-class _Plain(dict[str, JsonValue]):
-    """A dictionary, which the writer leaves as it is."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
 
 
 _ODD = (

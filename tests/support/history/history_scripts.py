@@ -2,16 +2,6 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.components.accumulator.events import (
-    AppendAnswer,
-    AppendAsked,
-    BatchAsked,
-    CallbackAsked,
-    DrainAnswer,
-    DrainedBatch,
-    PartitionAsked,
-)
-
 from support.history.small_histories import History, Line, history_of
 from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.calls import (
@@ -22,6 +12,18 @@ from wheelproof_spec.base.calls import (
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.components.accumulator.component import (
+    Append,
+    Appended,
+    Callback,
+    Drain,
+    Drained,
+    DrainedBatch,
+    FlushInProgress,
+    HasIncomplete,
+    OfBatch,
+    YesOrNo,
+)
 from wheelproof_spec.components.buffer_pool.component import (
     Allocate,
     Allocated,
@@ -116,35 +118,38 @@ def append(
     new_batch: bool | None = None,
     process: str = "a",
 ) -> Lines:
-    asked = AppendAsked(record=name, partition=partition, bytes=10, max_block_ms=0)
-    answer = AppendAnswer() if new_batch is None else AppendAnswer(new_batch=new_batch)
-    return whole(process, "append", asked, answer, *inside)
+    asked = Append(record=name, partition=partition, size=10, max_time_to_block_ms=0)
+    answer = Appended() if new_batch is None else Appended(new_batch_created=new_batch)
+    return call(process, asked, answer, *inside)
 
 
-def begin_append(name: str, process: str = "a", max_block_ms: int = 0) -> Lines:
-    asked = AppendAsked(record=name, partition="p", bytes=10, max_block_ms=max_block_ms)
+def begin_append(name: str, process: str = "a", max_time_to_block_ms: int = 0) -> Lines:
+    asked = Append(record=name, partition="p", size=10, max_time_to_block_ms=max_time_to_block_ms)
     return begin(process, "append", asked)
 
 
 def called_back(name: str, offset: int | None = None, error: str | None = None) -> Lines:
-    asked = CallbackAsked(record=name, offset=offset, error=error)
-    return begin("sender", "callback", asked)
+    return begin("sender", "callback", Callback(record=name, offset=offset, error=error))
 
 
 def drain(*batches: tuple[str, tuple[str, ...]], partition: str = "p") -> Lines:
     drained = tuple(
         DrainedBatch(batch=name, partition=partition, records=records) for name, records in batches
     )
-    return whole("sender", "drain", _NOTHING, DrainAnswer(batches=drained))
+    return call("sender", Drain(), Drained(batches=drained))
 
 
-def of_batch(f: str, name: str, *inside: Lines) -> Lines:
-    return whole("sender", f, BatchAsked(batch=name), _NOTHING, *inside)
+def of_batch(asked: OfBatch, *inside: Lines) -> Lines:
+    return call("sender", asked, _NOTHING, *inside)
 
 
-def of_partition(f: str) -> Lines:
-    return whole("sender", f, PartitionAsked(partition="p"), _NOTHING)
+def plain(asked: Call, *inside: Lines, process: str = "sender") -> Lines:
+    return call(process, asked, _NOTHING, *inside)
 
 
-def plain(f: str, *inside: Lines, process: str = "sender") -> Lines:
-    return whole(process, f, _NOTHING, _NOTHING, *inside)
+def has_incomplete(yes: bool, *inside: Lines) -> Lines:
+    return call("g", HasIncomplete(), YesOrNo(yes=yes), *inside)
+
+
+def flush_in_progress(yes: bool, *inside: Lines) -> Lines:
+    return call("g", FlushInProgress(), YesOrNo(yes=yes), *inside)

@@ -53,7 +53,7 @@ class Holdings:
             self._settle(record)
             return None
         self._incomplete.change(least=1)
-        if not new_batch:
+        if not new_batch or record.was_split:
             return None
         self._sure.add(record)
         self._memory.change(least=self._batch_size)
@@ -100,6 +100,7 @@ class Holdings:
     def split(self, batch: Batch) -> None:
         """The parts of a batch are not in the pool's memory."""
         for record in batch.records:
+            record.was_split = True
             self._unsure(record)
 
     def landed(self, batch: Batch) -> None:

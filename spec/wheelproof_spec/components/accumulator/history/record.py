@@ -21,6 +21,8 @@ class Record:
     returned: int | None = None
     refused: bool = False
     called_back: int | None = None
+    was_split: bool = False
+    """Whether the batch that its append made, if any, is not what holds it any more."""
     batch: "Batch | None" = None
     """The batch that it was drained in last."""
     place: int = 0
