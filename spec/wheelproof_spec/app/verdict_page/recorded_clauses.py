@@ -17,7 +17,6 @@ RECORDED_CLAUSES: Mapping[str, tuple[str, ...]] = {
     "purgatory": (
         "Purgatory.CompletesAtMostOnce",
         "Purgatory.CompletesForAReason",
-        "Purgatory.OneCallerCompletes",
         "Purgatory.TriggerCompletes",
         "Purgatory.TriesInWatchOrder",
         "Purgatory.AttemptsExclude",
@@ -28,6 +27,7 @@ RECORDED_CLAUSES: Mapping[str, tuple[str, ...]] = {
         "Purgatory.CancelsWhoWaits",
         "Purgatory.DelayedCountsTimeouts",
         "Purgatory.WatchedCountsWatches",
+        "Purgatory.NoEmptyKeyIsKept",
     ),
     "buffer_pool": (
         "BufferPool.NeverLendsMoreThanItHas",
