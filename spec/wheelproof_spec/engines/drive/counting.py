@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Generic
 
 from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.base.component import CallT, SeenT
+from wheelproof_spec.base.component import Call, CallT, SeenT
 from wheelproof_spec.base.port import BrokenDownError, RefusedError, SendingPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 
@@ -54,10 +54,14 @@ class CountingPort(Generic[CallT, SeenT]):
     def _count(self, call: CallT) -> None:
         if self._failed:
             return
-        if isinstance(call, Reset):
+        if _starts_a_case(call):
             self.calls.clear()
             self.cases += 1
             if self._on_case is not None:
                 self._on_case(self.cases, self.steps)
         self.calls.append(call)
         self.steps += 1
+
+
+def _starts_a_case(call: Call) -> bool:
+    return isinstance(call, Reset)

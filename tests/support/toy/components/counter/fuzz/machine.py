@@ -47,11 +47,15 @@ class CounterUnderTest:
             recorder.call(Look(), lambda: Value(value=counter.value()))
 
 
+def _setup(bound: int) -> tuple[tuple[str, int], ...]:
+    return (("bound", bound),)
+
+
 def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     yield run_burst_fuzz(
         "counter, real threads",
         partial(CounterUnderTest, _CLASSES[order.bug]),
-        st.builds(lambda bound: (("bound", bound),), st.integers(5, 20)),
+        st.integers(5, 20).map(_setup),
         st.sampled_from(("increment", "increment", "look")),
         cases=order.cases,
         seed=order.seed,
