@@ -10,7 +10,14 @@ from wheelproof_spec.base.codec.explain import build
 from wheelproof_spec.base.codec.shapes import Shape, shape_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain_fields
-from wheelproof_spec.base.component import Call, CallT, ComponentDefinition, Config, Operation, SeenT
+from wheelproof_spec.base.component import (
+    Call,
+    CallT,
+    ComponentDefinition,
+    Config,
+    Operation,
+    SeenT,
+)
 from wheelproof_spec.base.history.lines import VectorStep
 from wheelproof_spec.base.strict_json import (
     JsonObject,

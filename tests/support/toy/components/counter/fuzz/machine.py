@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
