@@ -17,9 +17,9 @@ from wheelproof_spec.components.timer.reference import ReferenceTimerPort
 from wheelproof_spec.engines.drive.driver.messages import (
     Introduction,
 )
+from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
 from wheelproof_spec.engines.history.line_parser import LineFormat
 from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
-from wheelproof_spec.engines.vectors.run import VectorRunner, VectorTally, run_vectors
 
 _WIRE = DrivenWire(DEFINITION)
 _LINES = LineFormat([any_definition(DEFINITION)])

@@ -18,8 +18,8 @@ from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 from wheelproof_spec.engines.drive.driver.session import DriverSession
+from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
 from wheelproof_spec.engines.vectors.files import PublishedVector, find_vector_files, read_vectors
-from wheelproof_spec.engines.vectors.run import VectorRunner, VectorTally, run_vectors
 
 _MOST_SHOWN = 5
 

@@ -12,8 +12,11 @@ from wheelproof_spec.components.buffer_pool.component import (
     Deallocate,
     PoolConfig,
 )
-from wheelproof_spec.components.timer.recorded import Replacements
-from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, nothing
+from wheelproof_spec.engines.history.recording.recorded_run import (
+    HistoryWriter,
+    Replacements,
+    nothing,
+)
 
 _P = ParamSpec("_P")
 

@@ -34,10 +34,11 @@ from wheelproof_spec.components.purgatory.component import (
     TryCompleteElseWatch,
     Watched,
 )
-from wheelproof_spec.components.timer.recorded import Replacements, TimerRecorder
+from wheelproof_spec.components.timer.recorded import TimerRecorder
 from wheelproof_spec.engines.history.recording.recorded_run import (
     HistoryWriter,
     LineType,
+    Replacements,
     Run,
     nothing,
 )

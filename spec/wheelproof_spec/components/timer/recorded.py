@@ -19,11 +19,14 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
     WaitingTasks,
 )
-from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, nothing
+from wheelproof_spec.engines.history.recording.recorded_run import (
+    HistoryWriter,
+    Replacements,
+    nothing,
+)
 from wheelproof_spec.engines.history.recording.recorded_run import Run as RecordedRun
 
 _P = ParamSpec("_P")
-Replacements = dict[tuple[type[object], str], Callable[..., object]]
 
 
 class TimerRecorder:

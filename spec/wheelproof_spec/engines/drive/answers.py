@@ -7,7 +7,7 @@ from wheelproof_spec.base.strict_json import JsonObject, format_object
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 from wheelproof_spec.engines.drive.driver.session import DriverSession
-from wheelproof_spec.engines.vectors.run import StepRequest
+from wheelproof_spec.engines.drive.vector_run import StepRequest
 
 
 def answers_to(session: DriverSession, lines: Sequence[str]) -> tuple[str, ...]:

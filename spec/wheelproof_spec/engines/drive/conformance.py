@@ -39,7 +39,7 @@ from wheelproof_spec.engines.drive.result import (
     ConformanceResult,
     DriverTrouble,
 )
-from wheelproof_spec.engines.vectors.run import VectorRunner, VectorTally, run_vectors
+from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
 
 FUZZED_CASES = "fuzzed cases"
 """The name under which the fuzzed cases are reported."""

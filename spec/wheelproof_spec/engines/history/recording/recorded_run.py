@@ -18,6 +18,8 @@ from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, Histor
 from wheelproof_spec.engines.history.recording.refusals import refusal_of
 
 _R = TypeVar("_R")
+Replacements = dict[tuple[type[object], str], Callable[..., object]]
+"""Methods that record, by the class and the name that they replace."""
 LineType = Literal["invoke", "ok", "fail", "info"]
 Clock = Literal["virtual", "monotonic_ns", "none"]
 
