@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from wheelproof_spec.base.history.bounds import Bounds
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
     NumDelayed,
     NumKeys,
@@ -56,7 +56,7 @@ class Gauges:
         """That call has answered; nothing is promised of a purgatory that is `closing`."""
         clause, bounds = self._shown[type(asked.value)]
         least, most = bounds.seen(asked.index) or (count, count)
-        if closing or (self._tests(clause) and least <= count <= most):
+        if closing or not self._tests(clause) or least <= count <= most:
             return None
         return clause.broken(f"{asked.f} answers {least} to {most}", f"it answers {count}")
 
