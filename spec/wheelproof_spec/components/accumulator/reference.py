@@ -187,7 +187,7 @@ class ReferenceAccumulatorPort:
     ) -> None:
         offset = None if metadata is None else metadata.offset
         self._called_back.append(
-            Callback(record=call.record, offset=offset, error=_reason_of(error))
+            Callback(record=call.record, offset=offset, error=reason_of(error))
         )
         if call.callback is CallbackFault.RAISES:
             raise CallbackError
@@ -260,10 +260,11 @@ class ReferenceAccumulatorPort:
     def _respond(self, call: Respond | Reenqueue | Split, batch: ProducerBatch) -> None:
         accumulator = self._accumulator
         match call:
-            case Respond(offset=None):
-                accumulator.fail_batch(batch, RefusedByBrokerError())
-            case Respond(offset=int(offset)):
-                accumulator.complete_batch(batch, offset)
+            case Respond(offset=offset):
+                if offset is None:
+                    accumulator.fail_batch(batch, RefusedByBrokerError())
+                else:
+                    accumulator.complete_batch(batch, offset)
             case Reenqueue():
                 accumulator.reenqueue(batch, self._now_ms())
             case Split(size=size):
@@ -336,7 +337,8 @@ def reference_config(config: AccumulatorConfig) -> ReferenceConfig:
     )
 
 
-def _reason_of(error: Exception | None) -> str | None:
+def reason_of(error: Exception | None) -> str | None:
+    """Return what a callback is told that is called with this error."""
     match error:
         case None:
             return None
