@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from time import process_time
 
-from machine import this_machine
+from instruments.machine import this_machine
 from recorded_runs import damaged_lines, pool_lines, timer_lines, trace_lines
 from replay_against_tlc import Race, race
 from wheelproof_spec.app.recorded import (
@@ -27,8 +27,8 @@ from wheelproof_spec.app.recorded import (
     parse_line,
 )
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
-from wheelproof_spec.base.reports import write_json
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.reports import write_json
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.components.timer.trace.run import TraceChecker
 from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform

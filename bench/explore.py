@@ -16,7 +16,7 @@ from pathlib import Path
 
 import frontrun_comparison
 import graph_engine
-from machine import this_machine
+from instruments.machine import this_machine
 from wheelproof_spec.components.timer.programs import bug_programs
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program

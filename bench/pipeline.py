@@ -27,8 +27,8 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 
-from machine import this_machine
-from pipeline_runs import write_one_run, write_runs
+from instruments.machine import this_machine
+from instruments.pipeline_runs import write_one_run, write_runs
 from wheelproof_spark.base.options import Workers
 from wheelproof_spark.base.session import spark_session
 from wheelproof_spark.base.standalone import standalone_cluster
@@ -41,7 +41,7 @@ from wheelproof_spark.tables.rows import collected, read_rows
 from wheelproof_spec.app.recorded import (
     judge_lines,
 )
-from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.results.reports import write_json
 from wheelproof_spec.engines.history.checkers import (
     MAX_STATES,
     CheckOptions,

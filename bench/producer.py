@@ -13,12 +13,12 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from machine import this_machine
-from producer_partitions import PartitionCost, measure_partitions
-from stopwatch import microseconds_each
+from instruments.machine import this_machine
+from instruments.producer_partitions import PartitionCost, measure_partitions
+from instruments.stopwatch import microseconds_each
 from wheelproof import sync
 from wheelproof.producer import BufferPool
-from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.results.reports import write_json
 
 _POOLABLE = 16_384
 _THREADS = 10

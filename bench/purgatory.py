@@ -13,14 +13,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from machine import this_machine
-from stopwatch import garbage_collector, microseconds_each
+from instruments.machine import this_machine
+from instruments.stopwatch import garbage_collector, microseconds_each
 from wheelproof.clock import ManualClock
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
-from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.results.reports import write_json
 
 KEYS_EACH = 3
 TRIGGERED_PERCENT = 90

@@ -9,7 +9,7 @@ from wheelproof_spec.app.recorded import (
     parse_line,
 )
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.run import TraceChecker, TraceOrder
 from wheelproof_spec.components.timer.trace.search import Step

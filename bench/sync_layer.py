@@ -4,8 +4,8 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from bare_wheel import BareEntry, BareQueue, BareTask, BareWheel, Counter
-from stopwatch import garbage_collector, microseconds_each
+from instruments.bare_wheel import BareEntry, BareQueue, BareTask, BareWheel, Counter
+from instruments.stopwatch import garbage_collector, microseconds_each
 from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.timer import DelayQueue, TimerTask, TimerTaskEntry, TimingWheel

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from contestants import CONTESTANTS
-from machine import Machine, this_machine
-from population import CANCELLED_PERCENT, Cost, Workload, measure_bytes, measure_cost
+from instruments.contestants import CONTESTANTS
+from instruments.machine import Machine, this_machine
+from instruments.population import CANCELLED_PERCENT, Cost, Workload, measure_bytes, measure_cost
 from sync_layer import SyncLayerCost, measure_sync_layer
-from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.results.reports import write_json
 
 RATIO_TARGET = 1.5
 """How much dearer add plus cancel may be among the most timers than among the fewest."""

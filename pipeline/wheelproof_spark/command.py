@@ -5,7 +5,7 @@ from wheelproof_spark.check import command as check
 from wheelproof_spark.demo import command as demo
 from wheelproof_spark.report import command as report
 from wheelproof_spark.stream import command as stream
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 
 
 def register(verbs: Verbs) -> None:

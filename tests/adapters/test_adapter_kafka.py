@@ -8,7 +8,7 @@ from support.drive.adapters import KAFKA, conform
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.port import RefusedError
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.component import (
     DEFINITION,
     Add,

@@ -3,7 +3,7 @@
 import pytest
 
 from support.drive.adapters import conform
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.component import PurgatoryClause
 from wheelproof_spec.engines.drive.conformance import FUZZED_CASES
 

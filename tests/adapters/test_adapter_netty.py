@@ -5,7 +5,7 @@ import pytest
 from support.drive.adapters import NETTY, conform
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.component import (
     DEFINITION,
     Add,

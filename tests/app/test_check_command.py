@@ -14,7 +14,7 @@ from wheelproof_spec.app.recorded import (
     judge_lines,
 )
 from wheelproof_spec.base.codec.writer import format_line
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.engines.history.reader import lines_of, read_lines
 
 HEADER = (

@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 VERBS = ("tlc", "explore", "graph", "fuzz", "conform")
 

@@ -15,8 +15,8 @@ from support.drive.commands import HEAPQ, REFERENCE, bad_driver
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.base.strict_json import JsonObject, parse_object
-from wheelproof_spec.base.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.cases import SUITE
 from wheelproof_spec.components.timer.component import TimerClause
 from wheelproof_spec.engines.drive.conformance import ConformancePlan

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.app import explore as command
 from wheelproof_spec.app.parts import (
     find_program,
 )
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs import explore as command
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import InputRejectedError, UsageError, WheelproofSpecError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.engines.explore.explorer import explore
 
 
@@ -94,7 +94,7 @@ def test_words_that_make_no_sense(words: tuple[str, ...], problem: str) -> None:
     ("words", "problem"),
     [
         (("no.such.module:PROGRAM",), "ModuleNotFoundError"),
-        (("wheelproof_spec.base.verdicts:Verdict",), "is no Program"),
+        (("wheelproof_spec.base.results.verdicts:Verdict",), "is no Program"),
         (("event", "--replay", "nonsense"), "no schedule string"),
     ],
 )
@@ -114,8 +114,8 @@ PROGRAM = program("long", partial(increments, 7))
 """
 _MAIN = """
 import argparse, sys
-from wheelproof_spec.app import explore as command
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs import explore as command
+from wheelproof_spec.app.verbs.declaring import Verbs
 
 parser = argparse.ArgumentParser()
 command.register(Verbs(parser))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 def test_fuzz_pass_writes_its_reports(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from support.graph.philosophers import philosophers, philosophers_model
-from wheelproof_spec.app import graph as command
 from wheelproof_spec.app import parts
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs import graph as command
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import MissingToolError, UsageError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.engines.graph.comparing import comparisons
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
 from wheelproof_spec.engines.graph.states import engine

@@ -11,7 +11,7 @@ import pytest
 from wheelproof_spec.app.main_job.page import render_page
 from wheelproof_spec.app.main_job.pipeline import TITLE, pipeline_section
 from wheelproof_spec.app.main_job.sections import JobReport, Section
-from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 
 def _section(*verdicts: Verdict, note: str = "") -> Section:

@@ -19,7 +19,7 @@ from wheelproof_spec.app.verdict_page.page import PAGE
 from wheelproof_spec.app.verdict_page.render import render
 from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS, Implementation
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import definition_of
 
 COMPONENTS = ROOT / "spec" / "wheelproof_spec" / "components"

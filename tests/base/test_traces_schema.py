@@ -9,7 +9,7 @@ from wheelproof_spec.app.recorded import LINES
 from wheelproof_spec.base.codec.json_schema import json_schema
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.resources import checkout_directory
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.components.registry import definitions
 
 

@@ -16,10 +16,10 @@ from wheelproof_spec.base.known_bug import (
     Sight,
 )
 from wheelproof_spec.base.port import Judge, Port, first_violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.bug_table import (
     AccumulatorBug,
 )

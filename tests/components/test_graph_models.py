@@ -14,7 +14,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.app.parts import comparisons
 from wheelproof_spec.base.contract import NEVER_EARLY
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.graph.catalog import COMPARISONS as PURGATORY_MODELS
 from wheelproof_spec.components.timer.bugs import (
     PollOutsideLockTimer,

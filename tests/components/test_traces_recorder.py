@@ -11,7 +11,7 @@ from wheelproof_spec.app.recorded import (
     judge_lines,
 )
 from wheelproof_spec.app.recorder import Recording, recording
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.component import PREDICATES_TOO
 from wheelproof_spec.engines.history.reader import read_lines
 from wheelproof_spec.engines.history.routing import FileResult

@@ -12,7 +12,7 @@ from wheelproof_spec.base.known_bug import (
     Finder,
 )
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.engines.tlc.judging import (
     ModelOutcome,

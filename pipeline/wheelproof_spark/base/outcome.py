@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.base.reports import write_json, write_junit
-from wheelproof_spec.base.verdicts import CheckResult, ExitCode
+from wheelproof_spec.base.results.reports import write_json, write_junit
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

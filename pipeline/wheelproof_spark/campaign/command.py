@@ -7,7 +7,7 @@ from pathlib import Path
 
 from wheelproof_spark.base.options import add_number, add_output, add_workers, say_of, workers_of
 from wheelproof_spark.campaign.seed_ranges import seed_range
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 
 
 def register(verbs: Verbs) -> None:

@@ -36,7 +36,7 @@ from wheelproof_spark.campaign.seed_ranges import Range, missing, size
 from wheelproof_spark.campaign.targets import SCHEDULES_OF_A_SEED, Target, find_target
 from wheelproof_spark.tables.rows import read_rows, whole_number
 from wheelproof_spark.tables.schemas import LEDGER, SEEDS
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 
 _FIRST_WAVE_A_CORE = 50
 _SECONDS_A_WAVE = 10.0

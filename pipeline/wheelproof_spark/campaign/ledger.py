@@ -9,7 +9,7 @@ from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.campaign.seed_ranges import Range, joined, size
 from wheelproof_spark.tables.documents import load_document
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.results.reports import write_json
 
 SCHEMA = "wheelproof.campaign/1"
 NAME = "manifest.json"

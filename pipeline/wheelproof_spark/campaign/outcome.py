@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wheelproof_spark.base.outcome import Outcome
 from wheelproof_spark.campaign.ledger import CampaignManifest, Failure, SeedCounts
-from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, exit_code
 
 SCHEMA = "wheelproof.campaign.outcome/1"
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 from wheelproof_spark.campaign.targets import Target, find_target
 from wheelproof_spark.tables.rows import Row, batches_of, whole_number
 from wheelproof_spark.tables.schemas import LEDGER_ARROW
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 
 _ROWS = 256
 

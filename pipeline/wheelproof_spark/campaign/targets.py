@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
-from wheelproof_spec.app.fuzz import check_result
 from wheelproof_spec.app.parts import failing_programs, find_program, machines, passing_programs
+from wheelproof_spec.app.verbs.fuzz import check_result
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.known_bug import Finder, find_bug
-from wheelproof_spec.base.verdicts import CheckResult, Verdict
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components import registry
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.result import Exploration

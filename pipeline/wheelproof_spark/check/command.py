@@ -4,7 +4,7 @@ import argparse
 
 from wheelproof_spark.base.options import add_input, add_output, add_workers, workers_of
 from wheelproof_spec.app.judging import add_judging, check_options
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 
 
 def register(verbs: Verbs) -> None:

@@ -9,7 +9,7 @@ from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.tables.rows import union
 from wheelproof_spark.tables.schemas import VERDICT_COLUMNS, VIOLATION_COLUMNS
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 
 WHO = ("format", "component", "implementation", "version")
 """By what counts are grouped: the subject of a verdict."""

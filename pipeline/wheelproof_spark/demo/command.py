@@ -5,7 +5,7 @@ import secrets
 from pathlib import Path
 
 from wheelproof_spark.base.options import add_number, add_workers, say_of, workers_of
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 
 _SEEDS = 2**31
 _RUNS = 3_000

@@ -16,8 +16,8 @@ from wheelproof_spark.report.page import write_page
 from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spark.tables.rows import Row, read_rows
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import result_document
-from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code, overall
+from wheelproof_spec.base.results.reports import result_document
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, exit_code, overall
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
 SCHEMA = "wheelproof.pipeline.demo/1"

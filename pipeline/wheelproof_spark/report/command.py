@@ -5,9 +5,9 @@ from dataclasses import asdict
 from pathlib import Path
 
 from wheelproof_spark.base.options import add_output
-from wheelproof_spec.app.verbs import Verbs
-from wheelproof_spec.base.reports import write_json
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.results.reports import write_json
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 def register(verbs: Verbs) -> None:

@@ -15,7 +15,7 @@ from wheelproof_spark.tables.outcome import code_of
 from wheelproof_spark.tables.rows import Row, read_rows, whole_number
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import InputRejectedError
-from wheelproof_spec.base.reports import write_text
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import COMPONENTS, definition_of
 
 MOST_VIOLATIONS = 500

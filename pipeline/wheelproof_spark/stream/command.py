@@ -12,7 +12,7 @@ from wheelproof_spark.base.options import (
     workers_of,
 )
 from wheelproof_spec.app.judging import add_judging, check_options
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 
 _LATE = 10

@@ -7,8 +7,8 @@ from pathlib import Path
 from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.tables.documents import load_document
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_json
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.reports import write_json
+from wheelproof_spec.base.results.verdicts import Verdict
 
 SCHEMA = "wheelproof.pipeline/1"
 NAME = "manifest.json"

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wheelproof_spark.base.outcome import Outcome
 from wheelproof_spark.tables.manifest import Batch, Counts, Manifest
-from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 SCHEMA = "wheelproof.pipeline.outcome/1"
 

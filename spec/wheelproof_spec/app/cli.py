@@ -12,18 +12,18 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib.metadata import entry_points, version
 
-from wheelproof_spec.app import check as check_command
-from wheelproof_spec.app import conform as conformance_command
-from wheelproof_spec.app import explore as explore_command
-from wheelproof_spec.app import fuzz as fuzz_command
-from wheelproof_spec.app import graph as graph_command
-from wheelproof_spec.app import record as record_command
-from wheelproof_spec.app import schema as schema_command
-from wheelproof_spec.app import tlc as tlc_command
-from wheelproof_spec.app import vectors as vectors_command
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs import check as check_command
+from wheelproof_spec.app.verbs import conform as conformance_command
+from wheelproof_spec.app.verbs import explore as explore_command
+from wheelproof_spec.app.verbs import fuzz as fuzz_command
+from wheelproof_spec.app.verbs import graph as graph_command
+from wheelproof_spec.app.verbs import record as record_command
+from wheelproof_spec.app.verbs import schema as schema_command
+from wheelproof_spec.app.verbs import tlc as tlc_command
+from wheelproof_spec.app.verbs import vectors as vectors_command
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 VERBS_OF_OTHERS = "wheelproof.verbs"
 """The group of entry points whose modules have a function `register`, as ours do."""

@@ -4,7 +4,7 @@ from enum import StrEnum
 from typing import Self
 
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 
 DRIVEN_ALONE = Wire.DRIVEN
 """A clause that needs the order of calls, which driven cases alone have."""

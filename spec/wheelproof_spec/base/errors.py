@@ -1,6 +1,6 @@
 """Errors that end a command with one clear sentence and the right exit code."""
 
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 class WheelproofSpecError(Exception):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
 
 from wheelproof_spec.base.component import Request
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 
 Call_contra = TypeVar("Call_contra", contravariant=True)
 Seen = TypeVar("Seen")

@@ -12,10 +12,10 @@ from wheelproof_spec.base.component import (
     SeenT,
 )
 from wheelproof_spec.base.port import Judge, SendingPort
-from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.results.tally import Tally
 
 if TYPE_CHECKING:
-    from wheelproof_spec.base.fuzz_report import FuzzReport
+    from wheelproof_spec.base.results.fuzz_report import FuzzReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,8 +17,8 @@ from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.drawing import Part, bar, chip
-from wheelproof_spec.base.verdicts import ExitCode
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.verdicts import ExitCode
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
 from wheelproof_spec.components.buffer_pool.cases import pool_scenarios
 from wheelproof_spec.components.purgatory.cases import purgatory_scenarios

@@ -21,10 +21,10 @@ from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.port import RefusedError, first_violation, judge_call
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.bug_table import (
     BUGS,
     AccumulatorBug,

@@ -9,9 +9,9 @@ from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.port import first_violation
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.components.buffer_pool.bug_table import (
     BUGS,
     BufferPoolBug,

@@ -10,7 +10,7 @@ import pytest
 from support.graph.philosophers import compared
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.buffer_pool.bugs import (
     AnyoneTakesPool,
     BargingPool,

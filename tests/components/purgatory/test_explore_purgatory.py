@@ -3,7 +3,7 @@
 import pytest
 
 from wheelproof_spec.base.known_bug import Finder
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.bug_table import (
     BUGS,
 )

@@ -10,7 +10,7 @@ from wheelproof import sync
 from wheelproof.purgatory import CompletionDiscipline, DelayedOperation
 from wheelproof.sync.protocols import LockView
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.bugs import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,

@@ -4,7 +4,7 @@ import pytest
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.port import RefusedError
-from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.purgatory.component import (
     KAFKA,
     WHEELPROOF,

@@ -8,8 +8,8 @@ import pytest
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.purgatory.cases import SUITE
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,

@@ -5,7 +5,7 @@ import pytest
 from support.history.history_scripts import judged, whole
 from support.history.small_histories import Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,

@@ -8,11 +8,11 @@ import pytest
 
 from support.history.trace_walks import Walk, renumbered, spoiled, walk
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.second_opinion import compare
+from wheelproof_spec.app.verbs.second_opinion import compare
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.codec.writer import format_line
-from wheelproof_spec.base.run_verdict import RunVerdict
-from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.trace.run import TraceChecker, TraceOrder
 from wheelproof_spec.components.timer.trace.search import Step
 from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace

@@ -2,7 +2,7 @@
 
 import pytest
 
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.bug_table import (
     BUGS,
 )

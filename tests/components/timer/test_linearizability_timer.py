@@ -5,7 +5,7 @@ import random
 import pytest
 
 from wheelproof_spec.base.contract import KAFKA
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.linearizability import (
     Add,
     Advance,

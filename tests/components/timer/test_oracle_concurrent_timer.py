@@ -20,7 +20,7 @@ from support.history.concurrent_histories import (
     tick,
 )
 from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.oracle import HeapTimer
 
 _NAMES = "abc"

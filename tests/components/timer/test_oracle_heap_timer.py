@@ -10,7 +10,7 @@ from wheelproof_spec.base.contract import (
     Rounding,
     TimerContract,
 )
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.oracle import HeapTimer
 
 _LATE_IN_ANY_ORDER = TimerContract(

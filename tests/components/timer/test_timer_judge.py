@@ -7,8 +7,8 @@ from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.components.timer.cases import timer_scenarios
 from wheelproof_spec.components.timer.component import (
     Add,

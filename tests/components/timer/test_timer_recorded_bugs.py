@@ -13,8 +13,8 @@ from wheelproof_spec.app.recorder import (
     recording,
 )
 from wheelproof_spec.base.known_bug import Sight, find_bug
-from wheelproof_spec.base.run_verdict import RunVerdict
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.bug_table import (
     BUGS,
 )

@@ -13,8 +13,8 @@ from wheelproof_spec.app.recorded import (
     judge_lines,
 )
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.run_verdict import RunVerdict
-from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.bugs import CancelBlindTimer, PollOutsideLockTimer
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.recorder import tracing

@@ -4,7 +4,7 @@ import pytest
 
 from support.contracts.planted import PLANTED, Planted
 from support.contracts.planted_producer import PLANTED_PRODUCER
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.contracts.prove import Contract, find_contracts, prove
 
 CONTRACTS = {contract.name: contract for contract in find_contracts()}

@@ -7,7 +7,7 @@ import pytest
 from support.contracts.unreadable_contract import promises_gibberish
 from support.contracts.without_contract import promises_nothing
 from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.contracts.prove import find_contracts, prove, prove_all
 
 ODD = {

@@ -11,11 +11,11 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import BrokenDownError, RefusedError, judge_call, outcome_of
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan
-from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.components.timer.bug_table import (
     BUGS,
     TimerBug,

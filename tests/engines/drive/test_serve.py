@@ -7,7 +7,7 @@ import pytest
 
 from support.drive.commands import REFERENCE
 from wheelproof_spec.base.errors import InputRejectedError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
 from wheelproof_spec.engines.drive.driver.serve import serve, served

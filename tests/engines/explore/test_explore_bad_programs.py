@@ -11,7 +11,7 @@ import pytest
 
 from support.explore.exploring import explored, make
 from wheelproof import sync
-from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.failures.problems import (

@@ -25,7 +25,7 @@ from support.explore.guarded_classes import (
 )
 from wheelproof import sync
 from wheelproof.clock import ManualClock
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import add_against_advance
 from wheelproof_spec.engines.explore.explorer import Options, explore

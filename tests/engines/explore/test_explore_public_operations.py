@@ -11,7 +11,7 @@ from wheelproof_spec.app.parts import (
     find_program,
 )
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.bug_table import (
     BUGS,
 )

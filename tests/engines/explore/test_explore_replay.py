@@ -9,7 +9,7 @@ from wheelproof import sync
 from wheelproof_spec.app.parts import (
     failing_programs,
 )
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
 from wheelproof_spec.engines.explore.program import Program, Scenario, choose

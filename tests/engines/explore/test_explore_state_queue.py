@@ -1,6 +1,6 @@
 """The lost wake-up of TLC's own state queue, which hung this project's tests."""
 
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.programs.state_queue import (

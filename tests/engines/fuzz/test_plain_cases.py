@@ -4,8 +4,8 @@ import pytest
 
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.parts import machines
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
 from wheelproof_spec.engines.fuzz.order import FuzzOrder
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.threaded_case import ATTEMPTS, ThreadedCase, shrink
 
 VIOLATION = Violation(rule="Test.Rule", expected="this", observed="that", reason="planted")

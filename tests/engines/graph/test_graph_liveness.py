@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from wheelproof import sync
-from wheelproof_spec.app import explore as command
 from wheelproof_spec.app.parts import (
     failing_graph_programs,
     graph_programs,
 )
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs import explore as command
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
 from wheelproof_spec.engines.explore.program import (
     Action,

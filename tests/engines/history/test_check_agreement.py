@@ -9,7 +9,7 @@ from support.history.history_scripts import judged
 from support.history.purgatory_model import PurgatoryModel, purgatory_events
 from support.history.small_histories import pool_history, timer_history
 from support.history.small_purgatories import purgatory_history
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.linearizability import check_history
 
 FEW, MORE, MANY = range(200), range(200, 2_000), range(200, 4_000)

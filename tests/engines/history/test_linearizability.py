@@ -13,7 +13,7 @@ from support.history.linearizability import (
     longest_prefix,
     random_history,
 )
-from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.history.linearizability import (
     Judgement,
     MalformedHistoryError,

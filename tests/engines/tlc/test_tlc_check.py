@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from support.tlc.toolchains import fixture_model, frame, run_of
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness
 from wheelproof_spec.engines.tlc.manifest.model import Model
 from wheelproof_spec.engines.tlc.running.process import Ending

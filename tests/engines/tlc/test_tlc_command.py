@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from support.tlc.toolchains import FIXTURES, MANIFEST, fixture_model
-from wheelproof_spec.app import tlc as command
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs import tlc as command
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 
 pytestmark = pytest.mark.slow

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from support.tlc.toolchains import MANIFEST, fixture_model, toolchain
-from wheelproof_spec.base.reports import write_json, write_junit
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.reports import write_json, write_junit
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
 from wheelproof_spec.engines.tlc.judging.runner import (
     RunSettings,

@@ -13,7 +13,7 @@ from support.vectors import PUBLISHED, published, tally_of
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.history.lines import VectorStep
-from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.bugs import CancelBlindTimer, SubmitAfterTestTimer
 from wheelproof_spec.components.timer.component import Cancel, TimerExpectation
 from wheelproof_spec.components.timer.vectors.publication import generate

@@ -18,7 +18,7 @@ from wheelproof_spark.campaign.job import campaign as run_campaign
 from wheelproof_spark.campaign.ledger import CampaignManifest, load, wave_folder
 from wheelproof_spark.campaign.targets import selected_targets
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.slow
 

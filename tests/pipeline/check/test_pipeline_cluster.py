@@ -11,7 +11,7 @@ from support.pipeline.pipeline_tables import Judged, committed, rows_of, run
 from support.pipeline.recorded_fleet import histories, record_known_bug
 from support.pipeline.started_program import await_end, members, parent_of, started
 from wheelproof_spark.base.standalone import Cluster, standalone_cluster
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.long
 

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from support.pipeline.pipeline_tables import Judged, committed, rows_of, run
 from support.pipeline.recorded_fleet import histories
 from support.pipeline.started_program import await_end, parent_of, started
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.long
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.pipeline.refused import refused
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 @pytest.fixture

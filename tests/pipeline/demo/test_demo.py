@@ -18,7 +18,7 @@ from wheelproof_spark.demo.programs import run_programs
 from wheelproof_spark.demo.recording import BUG, record_known_bug
 from wheelproof_spark.tables.rows import read_rows
 from wheelproof_spec.base.errors import MissingToolError, UsageError
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
 _FEW_RUNS = 60

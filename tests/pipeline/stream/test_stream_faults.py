@@ -15,7 +15,7 @@ from support.pipeline.streamed_folder import StreamedFolder, adds_up, open_runs
 from wheelproof_spark.tables.manifest import save
 from wheelproof_spark.tables.outcome import code_of
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.long
 

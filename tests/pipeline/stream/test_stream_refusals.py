@@ -10,7 +10,7 @@ from support.pipeline.refused import refused
 from wheelproof_spark.stream.store import SCHEMA
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.engines.history.checkers import MAX_STATES
 
 

@@ -16,8 +16,8 @@ from wheelproof.purgatory import (
 )
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.port import judge_call
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
 from wheelproof_spec.components.purgatory.component import WHEELPROOF, PurgatoryCall
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory

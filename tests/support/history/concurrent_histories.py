@@ -16,8 +16,8 @@ from wheelproof_spec.base.contract import KAFKA, FiringOrder, Rounding, TimerCon
 from wheelproof_spec.base.history.clock import clock_of
 from wheelproof_spec.base.history.judging import HistoryJudge
 from wheelproof_spec.base.history.lines import HISTORY, HistoryEnd, HistoryHeader, HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,

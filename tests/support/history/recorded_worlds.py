@@ -11,8 +11,8 @@ from wheelproof_spec.app.recorded import (
     judge_lines,
 )
 from wheelproof_spec.app.recorder import Recording, recording
-from wheelproof_spec.base.run_verdict import RunVerdict
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.component import PREDICATES_TOO, PurgatoryConfig
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind

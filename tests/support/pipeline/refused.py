@@ -3,7 +3,7 @@
 import pytest
 
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 def refused(

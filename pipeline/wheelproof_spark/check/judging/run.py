@@ -20,9 +20,9 @@ from wheelproof_spec.base.history.lines import (
     TraceHeader,
     Vector,
 )
-from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.timer.trace.run import MOST_KEPT
 from wheelproof_spec.engines.history.checkers import (
     CheckOptions,

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wheelproof.timer import SystemTimer, TimerTaskList
-from wheelproof_spec.app.fuzz import check_result
 from wheelproof_spec.app.main_job import kafka
 from wheelproof_spec.app.main_job.pipeline import pipeline_section
 from wheelproof_spec.app.main_job.sections import JobReport, Section
+from wheelproof_spec.app.verbs.fuzz import check_result
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.components.registry import suites

@@ -12,7 +12,7 @@ from typing import cast
 
 from wheelproof_spec.app.main_job.sections import Section
 from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 TITLE = "Pipeline: recorded runs, judged on Apache Spark"
 _EDGE = "oracle and implementations"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from wheelproof_spec.base.verdicts import CheckResult, Verdict, overall
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

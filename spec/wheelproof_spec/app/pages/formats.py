@@ -23,8 +23,8 @@ from wheelproof_spec.base.codec.shapes import (
 )
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.history.lines import HISTORY, TRACE, VECTOR
-from wheelproof_spec.base.reports import write_text
 from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import definitions
 from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
 

@@ -4,8 +4,8 @@ import sys
 
 from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.base.known_bug import KnownBug
-from wheelproof_spec.base.reports import write_text
 from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import bugs
 
 PAGE = "docs/known-bugs.md"

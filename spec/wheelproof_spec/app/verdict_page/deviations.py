@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 class Kind(StrEnum):

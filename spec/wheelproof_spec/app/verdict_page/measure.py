@@ -16,8 +16,8 @@ from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp
-from wheelproof_spec.base.run_verdict import RunVerdict
-from wheelproof_spec.base.verdicts import ExitCode, Verdict, overall
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict, overall
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
 from wheelproof_spec.engines.drive.result import ConformanceResult

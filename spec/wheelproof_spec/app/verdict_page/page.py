@@ -14,9 +14,9 @@ from wheelproof_spec.app.verdict_page.measure import Extent, measure
 from wheelproof_spec.app.verdict_page.render import render
 from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS
 from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
-from wheelproof_spec.base.reports import write_text
 from wheelproof_spec.base.resources import checkout_directory
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.reports import write_text
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 PAGE = "docs/verdicts.md"
 PROGRAM = "python -m wheelproof_spec.app.verdict_page.page"

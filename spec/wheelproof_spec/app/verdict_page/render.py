@@ -16,8 +16,8 @@ from wheelproof_spec.app.verdict_page.measure import (
 )
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.registry import definition_of
 from wheelproof_spec.engines.drive.result import ClauseCount, ConformanceResult
 

@@ -10,7 +10,14 @@ from wheelproof_spec.base.codec.explain import build
 from wheelproof_spec.base.codec.shapes import Shape, shape_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain_fields
-from wheelproof_spec.base.component import Call, CallT, ComponentDefinition, Operation, SeenT
+from wheelproof_spec.base.component import (
+    Call,
+    CallT,
+    ComponentDefinition,
+    Config,
+    Operation,
+    SeenT,
+)
 from wheelproof_spec.base.history.lines import VectorStep
 from wheelproof_spec.base.strict_json import (
     JsonObject,
@@ -43,7 +50,7 @@ class DrivenWire(Generic[CallT, SeenT]):
         if operation == "reset":
             require_fields(content, ("component", "config"))
             text(content, "component")
-            config = build(self._config, content["config"], "config")
+            config = cast(Config, build(self._config, content["config"], "config"))
             return cast(CallT, Reset(config=config))
         if operation not in self._calls:
             raise MalformedError(f"asks for the unknown operation {operation!r}")

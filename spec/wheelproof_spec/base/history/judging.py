@@ -14,9 +14,9 @@ from wheelproof_spec.base.history.lines import (
     TraceEvent,
     TraceHeader,
 )
-from wheelproof_spec.base.run_verdict import RunVerdict
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 
 
 class HistoryJudge(Protocol):

@@ -7,10 +7,10 @@ written it is reckoned to need 88.
 from collections.abc import Iterable
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
-from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.components.accumulator.component import (
     DEFINITION,
     Abort,

@@ -260,11 +260,10 @@ class ReferenceAccumulatorPort:
     def _respond(self, call: Respond | Reenqueue | Split, batch: ProducerBatch) -> None:
         accumulator = self._accumulator
         match call:
-            case Respond(offset=offset):
-                if offset is None:
-                    accumulator.fail_batch(batch, RefusedByBrokerError())
-                else:
-                    accumulator.complete_batch(batch, offset)
+            case Respond(offset=offset) if offset is not None:
+                accumulator.complete_batch(batch, offset)
+            case Respond():
+                accumulator.fail_batch(batch, RefusedByBrokerError())
             case Reenqueue():
                 accumulator.reenqueue(batch, self._now_ms())
             case Split(size=size):

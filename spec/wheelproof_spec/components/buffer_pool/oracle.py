@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.port import RefusedError, unexpected_refusal
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.buffer_pool.component import (
     KAFKA,
     Allocate,

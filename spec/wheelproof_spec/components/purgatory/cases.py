@@ -6,10 +6,10 @@ The sources are semantics.md 5 and 2.
 from collections.abc import Iterable
 
 from wheelproof_spec.base.calls import Advance, Reset
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
-from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
     AskGauges,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.contract import KAFKA as KAFKAS_TIMER
 from wheelproof_spec.base.port import RefusedError, unexpected_refusal
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
     WHEELPROOF,
     AskGauges,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.oracle import Answer, RequestName
 
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.contract import CONTRACTS
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
-from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.components.timer.component import (
     DEFINITION,
     Add,

@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.contract import CONTRACTS, FiringOrder, TimerContract
 from wheelproof_spec.base.port import RefusedError, unexpected_refusal
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,

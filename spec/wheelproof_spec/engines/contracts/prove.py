@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 
 if TYPE_CHECKING:
     from crosshair.core import ConditionCheckable

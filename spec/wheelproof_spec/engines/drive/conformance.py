@@ -17,10 +17,10 @@ from wheelproof_spec.base.component import AnyDefinition, Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.base.port import first_violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.engines.drive.answers import answers_to
 from wheelproof_spec.engines.drive.counting import CountingPort
 from wheelproof_spec.engines.drive.driver.messages import Introduction, request_line

@@ -54,10 +54,14 @@ class CountingPort(Generic[CallT, SeenT]):
     def _count(self, call: CallT) -> None:
         if self._failed:
             return
-        if isinstance(call, Reset):
+        if _starts_a_case(call):
             self.calls.clear()
             self.cases += 1
             if self._on_case is not None:
                 self._on_case(self.cases, self.steps)
         self.calls.append(call)
         self.steps += 1
+
+
+def _starts_a_case(call: object) -> bool:
+    return isinstance(call, Reset)

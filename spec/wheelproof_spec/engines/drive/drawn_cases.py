@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import Judge, SendingPort, judge_outcome
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 
 if TYPE_CHECKING:
-    from wheelproof_spec.base.fuzz_report import FuzzReport
+    from wheelproof_spec.base.results.fuzz_report import FuzzReport
 
 CASES_AT_ONCE = 16
 """How many cases are sent ahead: enough that nobody waits for a switch between processes."""
@@ -70,7 +70,7 @@ def run_drawn_cases(
     plan: FuzzPlan,
 ) -> "FuzzReport":
     """Drive `plan.cases` cases through `port`; the first that `judge` refutes is made smaller."""
-    from wheelproof_spec.base.fuzz_report import FuzzFailure, FuzzReport
+    from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 
     started = time.monotonic()
     run = _Run(space, port, judge)

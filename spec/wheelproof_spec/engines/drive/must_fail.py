@@ -14,9 +14,9 @@ from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_limits import KnownLimit
 from wheelproof_spec.base.port import SendingPort, first_violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
 from wheelproof_spec.engines.drive.driver.session import DriverSession

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from wheelproof_spec.base.verdicts import CheckResult, Verdict, overall
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.drive.driver.messages import Introduction
 
 

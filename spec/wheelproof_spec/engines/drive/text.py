@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.drive.result import (
     ConformanceFailure,
     ConformanceResult,

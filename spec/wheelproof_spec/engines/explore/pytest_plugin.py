@@ -169,7 +169,7 @@ class Explore:
         pytest.fail("\n".join(lines), pytrace=False)
 
     def _write_page(self, exploration: "Exploration", folder: Path) -> Path:
-        from wheelproof_spec.base.reports import write_text
+        from wheelproof_spec.base.results.reports import write_text
 
         (page,) = entry_points(group=PAGES, name="exploration")
         render: Callable[[Exploration], str] = page.load()

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass
 
-from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.explore.counterexamples.counterexample import FailingInterleaving
 from wheelproof_spec.engines.explore.counterexamples.recording import RunRecording
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from wheelproof.sync import Executor
 from wheelproof.sync.threads_condition import InterruptibleThread, Interruption
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 
 STUCK_AFTER_S = 20.0
 """How long a burst may take, in seconds, before its threads are declared stuck."""

@@ -19,7 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from wheelproof_spec.base.fuzz_report import ContractViolationError
+from wheelproof_spec.base.results.fuzz_report import ContractViolationError
 
 BYTES_OF_A_CASE = 8_192
 """As much as Hypothesis lets a case draw."""

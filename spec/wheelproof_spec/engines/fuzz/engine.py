@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine
 
-from wheelproof_spec.base.fuzz_report import ContractViolationError, FuzzFailure, FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import ContractViolationError, FuzzFailure, FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.drawing import Drawing, current_drawing
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase, shrink
 

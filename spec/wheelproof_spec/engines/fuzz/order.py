@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Generic, TypeVar
 
-from wheelproof_spec.base.verdicts import Verdict, overall
+from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.engines.history.linearizability_calls import (
     UNKNOWN,
     Call,

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import Final, Generic, TypeVar
 
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 Op = TypeVar("Op", covariant=True)
 Res = TypeVar("Res", covariant=True)

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.base.result import Result
-from wheelproof_spec.base.run_verdict import RunVerdict
-from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
+from wheelproof_spec.base.results.publishing import Result
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.routing import FileResult
 

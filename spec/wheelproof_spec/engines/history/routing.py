@@ -13,7 +13,7 @@ from wheelproof_spec.base.history.lines import (
     TraceHeader,
     Vector,
 )
-from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.engines.history.line_parser import Event, Rejection
 

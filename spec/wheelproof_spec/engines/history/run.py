@@ -6,11 +6,11 @@ from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.history.judging import HistoryJudge, RecordedComponent
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
-from wheelproof_spec.base.run_verdict import Place, RunVerdict
+from wheelproof_spec.base.results.run_verdict import Place, RunVerdict
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.engines.history.routing import Body
 from wheelproof_spec.engines.history.unordered import UnorderedHistoryJudge
 

@@ -10,8 +10,8 @@ from typing import Literal
 
 from wheelproof_spec.base.history.judging import Balance, Counted
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 
 
 class UnorderedHistoryJudge:

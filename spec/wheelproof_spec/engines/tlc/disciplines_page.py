@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
-from wheelproof_spec.base.reports import write_text
 from wheelproof_spec.base.resources import checkout_directory, tla_directory
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model, load_manifest
 
 PAGE = "docs/purgatory-disciplines.md"

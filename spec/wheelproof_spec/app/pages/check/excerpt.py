@@ -11,7 +11,7 @@ from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Wire
 from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.history.lines import HistoryOp, TraceEvent
-from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import parse_object
 from wheelproof_spec.engines.history.reader import read_lines
 

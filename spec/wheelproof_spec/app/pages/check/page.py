@@ -9,8 +9,8 @@ from wheelproof_spec.app.pages.check.excerpt import Moment, read_excerpt
 from wheelproof_spec.app.pages.check.lanes import COLUMN, LANE, Lanes, lanes_of
 from wheelproof_spec.app.pages.environment import page_environment
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.base.run_verdict import RunVerdict
-from wheelproof_spec.base.verdicts import ExitCode, Verdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT
 from wheelproof_spec.engines.history.result import code_of, verdict_line
 from wheelproof_spec.engines.history.routing import FileResult

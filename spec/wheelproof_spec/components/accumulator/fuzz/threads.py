@@ -16,8 +16,8 @@ from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.topic_partition import TopicPartition
 from wheelproof_spec.base.calls import Interrupt
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 from wheelproof_spec.components.accumulator.history import RECORDED
 from wheelproof_spec.components.accumulator.recorded_calls import RecordedAccumulator

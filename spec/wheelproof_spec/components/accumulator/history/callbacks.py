@@ -1,8 +1,8 @@
 """What the callbacks of records may say, and when (semantics.md 4.5, 4.11)."""
 
 from wheelproof_spec.base.history.clock import HistoryClock
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.component import (
     EXPIRED,
     AccumulatorClause,

@@ -4,8 +4,8 @@ Both are known as bounds, and judged as far as it is known when they come back (
 """
 
 from wheelproof_spec.base.history.bounds import Bounds
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history.record import Batch, Record
 

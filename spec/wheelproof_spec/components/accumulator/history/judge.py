@@ -6,9 +6,9 @@ from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
 from wheelproof_spec.base.history.bounds import Bounds
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.accumulator.component import (
     Abort,
     AccumulatorClause,

@@ -3,8 +3,8 @@
 import heapq
 from collections.abc import Mapping
 
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.component import (
     AccumulatorClause,
     Drained,

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from wheelproof.producer import BufferPool
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.buffer_pool.bug_table import (
     BUGS,
 )

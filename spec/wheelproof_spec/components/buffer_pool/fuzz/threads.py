@@ -16,8 +16,8 @@ from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.buffer_pool.component import (
     Allocate,
     Allocated,

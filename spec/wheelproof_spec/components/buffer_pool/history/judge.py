@@ -12,8 +12,8 @@ from collections import Counter
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
 from wheelproof_spec.base.history.clock import NEVER, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.buffer_pool.component import (
     Allocate,
     Allocated,

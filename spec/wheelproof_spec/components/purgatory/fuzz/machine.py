@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from wheelproof.purgatory import DelayedOperationPurgatory, ExclusiveDiscipline
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.purgatory.bug_table import (
     BUGS,
 )

@@ -20,8 +20,8 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
     PREDICATES_TOO,
     WHEELPROOF,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.history.clock import HistoryClock
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import Cancelled, PurgatoryClause
 from wheelproof_spec.components.purgatory.history.gauges import Gauges
 from wheelproof_spec.components.purgatory.history.operation import Operation

@@ -4,8 +4,8 @@ import heapq
 from collections.abc import Iterable
 
 from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
     ForceComplete,
     PurgatoryClause,

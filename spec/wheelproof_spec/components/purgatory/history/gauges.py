@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from wheelproof_spec.base.history.bounds import Bounds
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
     NumDelayed,
     NumKeys,

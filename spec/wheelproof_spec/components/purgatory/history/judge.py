@@ -8,8 +8,8 @@ not held against anybody.
 from wheelproof_spec.base.calls import AdvanceClock, Tick
 from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
     AwaitSubmitted,
     CancelForKey,

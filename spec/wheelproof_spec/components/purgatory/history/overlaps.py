@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import PurgatoryClause
 
 

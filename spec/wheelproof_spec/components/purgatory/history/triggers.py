@@ -6,8 +6,8 @@ was handed in before a cancel of one of its keys began is completed by then, or 
 it is done at the latest when no call is under way any more.
 """
 
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import PurgatoryClause
 from wheelproof_spec.components.purgatory.history.operation import Operation
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 
 from wheelproof.replication import ReplicaManager
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.known_bug import (
     find_bug,
 )
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.replication.bug_table import (
     BUGS as REPLICATION_BUGS,
 )

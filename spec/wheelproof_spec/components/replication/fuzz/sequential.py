@@ -8,8 +8,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from wheelproof.errors import IllegalArgumentError
 from wheelproof.replication import ReplicaManager
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.clauses import (
     ReplicationClause,
     judge_answers,

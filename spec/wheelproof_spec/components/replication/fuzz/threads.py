@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.replication import ReplicaManager
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.fuzz.under_test import (
     FOLLOWERS,
     PARTITIONS,

@@ -23,7 +23,7 @@ from wheelproof.sync import single_thread_executor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.clauses import ReplicationClause
 from wheelproof_spec.components.replication.reference import BROKER, OperationT
 from wheelproof_spec.engines.fuzz.burst import BurstError, await_submitted, run_burst

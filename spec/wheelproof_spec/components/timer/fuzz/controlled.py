@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps

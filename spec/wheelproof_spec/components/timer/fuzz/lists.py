@@ -17,8 +17,8 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.fuzz.threads import MAX_THREADS, PREEMPT_ONE_IN
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof_spec.base.contract import KAFKA
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.timer.bug_table import (
     BUGS,
 )

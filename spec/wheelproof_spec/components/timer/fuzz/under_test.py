@@ -7,7 +7,7 @@ from wheelproof.clock import ManualClock
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,

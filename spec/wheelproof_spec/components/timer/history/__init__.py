@@ -5,7 +5,7 @@ from wheelproof_spec.base.contract import CONTRACTS
 from wheelproof_spec.base.history.clock import clock_of
 from wheelproof_spec.base.history.judging import Balance, Counted, HistoryJudge, RecordedComponent
 from wheelproof_spec.base.history.lines import HistoryHeader
-from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.timer.component import DEFINITION, TimerClause, TimerConfig
 from wheelproof_spec.components.timer.history.judge import TimerHistoryJudge
 

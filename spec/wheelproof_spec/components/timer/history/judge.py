@@ -14,8 +14,8 @@ from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.contract import FiringOrder
 from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,

@@ -1,6 +1,6 @@
 """The rules that the history of a timer can break, each with its words."""
 
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import TimerClause
 
 

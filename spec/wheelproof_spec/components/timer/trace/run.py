@@ -7,10 +7,10 @@ end, and a bounded search looks for an order.
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
 from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
-from wheelproof_spec.base.run_verdict import Place, RunVerdict
+from wheelproof_spec.base.results.run_verdict import Place, RunVerdict
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.timer.component import DEFINITION, TimerConfig
 from wheelproof_spec.components.timer.trace.actions import NO_LIMIT, TimerActions
 from wheelproof_spec.components.timer.trace.search import Outcome, Step, TraceSearch, take

@@ -1,7 +1,7 @@
 """Programs and schedules that cannot be explored: one clear sentence each."""
 
 from wheelproof_spec.base.errors import InputRejectedError, WheelproofSpecError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 class ProgramRejectedError(InputRejectedError):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.graph.comparing.compare import Comparison, compare
 from wheelproof_spec.engines.graph.comparing.projected import (
     Labeller,

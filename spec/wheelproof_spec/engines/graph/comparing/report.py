@@ -1,6 +1,6 @@
 """What a comparison prints: one line if equal, else each edge that one side alone has."""
 
-from wheelproof_spec.base.verdicts import CheckResult
+from wheelproof_spec.base.results.verdicts import CheckResult
 from wheelproof_spec.engines.graph.comparing.compare import Difference, Side
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
 from wheelproof_spec.engines.graph.states.state_graph import Observation

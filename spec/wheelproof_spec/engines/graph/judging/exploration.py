@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.explore.program import (
     Invariant,
     LeadsTo,

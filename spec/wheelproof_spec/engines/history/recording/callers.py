@@ -10,7 +10,7 @@ from functools import partial
 
 from wheelproof import sync
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode
 
 _PAUSES_ONCE_IN = 8
 _LONGEST_PAUSE_S = 0.002

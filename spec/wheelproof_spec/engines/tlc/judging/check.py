@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.tlc.manifest import Expectation, Model
 from wheelproof_spec.engines.tlc.running import (
     ActionCoverage,

@@ -4,7 +4,7 @@ import shlex
 from dataclasses import dataclass
 
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.tlc.judging.check import Judgement, trace_length
 from wheelproof_spec.engines.tlc.judging.explain import explain_text
 from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.verdicts import Verdict, overall
+from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness, trace_length
 from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome, WitnessOutcome
 from wheelproof_spec.engines.tlc.manifest import (

@@ -3,8 +3,8 @@
 import sys
 
 from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.base.reports import write_text
 from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.engines.tlc.readmes import load_suite
 
 

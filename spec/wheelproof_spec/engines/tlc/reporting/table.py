@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from wheelproof_spec.base.verdicts import Verdict, overall
+from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.engines.tlc.judging import ModelOutcome
 from wheelproof_spec.engines.tlc.reporting.document import announced_version
 from wheelproof_spec.engines.tlc.running import Toolchain

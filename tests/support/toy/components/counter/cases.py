@@ -4,10 +4,10 @@ import random
 from collections.abc import Sequence
 
 from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
-from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.engines.drive.drawn_cases import DrawnCase, run_drawn_cases
 
 from .component import (

@@ -3,8 +3,8 @@
 from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.history.judging import HistoryJudge, RecordedComponent
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 
 from .component import (
     DEFINITION,

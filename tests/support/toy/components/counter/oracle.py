@@ -2,8 +2,8 @@
 
 from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.port import RefusedError, unexpected_refusal
-from wheelproof_spec.base.tally import Tally
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
 
 from .component import (
     CounterCall,

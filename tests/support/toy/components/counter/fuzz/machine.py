@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
@@ -47,11 +47,15 @@ class CounterUnderTest:
             recorder.call(Look(), lambda: Value(value=counter.value()))
 
 
+def _setup(bound: int) -> tuple[tuple[str, int], ...]:
+    return (("bound", bound),)
+
+
 def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     yield run_burst_fuzz(
         "counter, real threads",
         partial(CounterUnderTest, _CLASSES[order.bug]),
-        st.builds(lambda bound: (("bound", bound),), st.integers(5, 20)),
+        st.integers(5, 20).map(_setup),
         st.sampled_from(("increment", "increment", "look")),
         cases=order.cases,
         seed=order.seed,

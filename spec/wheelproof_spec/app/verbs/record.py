@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import wheelproof
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.lines import HISTORY, HistoryHeader
-from wheelproof_spec.base.result import Result, publish
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder

@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _JUNIT_OUTCOME = {

@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from wheelproof_spec.base.reports import result_document, write_json, write_junit
-from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict, exit_code
+from wheelproof_spec.base.results.reports import result_document, write_json, write_junit
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

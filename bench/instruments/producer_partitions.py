@@ -3,7 +3,7 @@
 import statistics
 from dataclasses import dataclass
 
-from stopwatch import garbage_collector, microseconds_each
+from instruments.stopwatch import garbage_collector, microseconds_each
 from wheelproof.clock import ManualClock
 from wheelproof.producer import (
     AccumulatorConfig,

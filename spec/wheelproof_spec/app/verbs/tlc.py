@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.result import Result, publish
-from wheelproof_spec.base.verdicts import overall
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.verdicts import overall
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.tlc.judging import ModelOutcome
@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _write_cfg(arguments: argparse.Namespace) -> int:
-    from wheelproof_spec.base.reports import write_text
+    from wheelproof_spec.base.results.reports import write_text
     from wheelproof_spec.engines.tlc.manifest import load_manifest, select_models
 
     if arguments.models:

@@ -8,11 +8,11 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_text
-from wheelproof_spec.base.result import Result, publish
-from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code, overall
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.reports import write_text
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.explore.estimate import Progress

@@ -4,16 +4,16 @@ import argparse
 import secrets
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.result import Result, publish
-from wheelproof_spec.base.verdicts import CheckResult, Verdict, overall
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
 from wheelproof_spec.components.registry import COMPONENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wheelproof_spec.base.fuzz_report import FuzzReport
+    from wheelproof_spec.base.results.fuzz_report import FuzzReport
     from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 
 # A batch is over in a second or two, so that `--seconds` is kept to.

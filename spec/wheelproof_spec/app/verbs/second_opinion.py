@@ -7,9 +7,9 @@ from pathlib import Path
 from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
-from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.run import TraceOrder
 from wheelproof_spec.components.timer.trace.search import Step

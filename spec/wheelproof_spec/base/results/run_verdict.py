@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Generic, Protocol, TypeVar
 
-from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.violation import Violation
 
 EventT = TypeVar("EventT", contravariant=True)
 

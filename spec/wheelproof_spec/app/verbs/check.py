@@ -8,10 +8,10 @@ from pathlib import Path
 
 from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.recorded import judge_lines
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_text
-from wheelproof_spec.base.result import publish
+from wheelproof_spec.base.results.publishing import publish
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.engines.history.result import check_result
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     if arguments.tlc:
         # Its module needs Java and rich, and most users of the verb do not.
-        from wheelproof_spec.app.second_opinion import ask_tlc
+        from wheelproof_spec.app.verbs.second_opinion import ask_tlc
 
         ask_tlc(files, results, jar=arguments.jar, java=arguments.java)
     if write_page is not None:

@@ -7,14 +7,14 @@ from dataclasses import asdict
 from pathlib import Path
 
 from wheelproof_spec.app.recorded import parse_line
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.known_limits import read_known_limits
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.base.reports import write_json, write_junit
-from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict, exit_code
+from wheelproof_spec.base.results.reports import write_json, write_junit
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code
 from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 from wheelproof_spec.engines.drive.driver.session import DriverSession

@@ -5,10 +5,10 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.result import Result, publish
-from wheelproof_spec.base.verdicts import ExitCode, Verdict, overall
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict, overall
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome

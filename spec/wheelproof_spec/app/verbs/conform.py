@@ -10,11 +10,11 @@ from dataclasses import asdict
 from pathlib import Path
 
 from wheelproof_spec.app.recorded import parse_line
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import positive
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_text
-from wheelproof_spec.base.result import Result, publish
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.engines.drive.conformance import (
     DEFAULT_CASES,

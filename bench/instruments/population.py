@@ -5,8 +5,8 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from contestants import Contestant
-from stopwatch import bytes_each, garbage_collector, microseconds_each
+from instruments.contestants import Contestant
+from instruments.stopwatch import bytes_each, garbage_collector, microseconds_each
 
 LONGEST_DELAY_MS = 60_000
 CANCELLED_PERCENT = 90

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.base.results.violation import Violation
 
 
 class ContractViolationError(AssertionError):

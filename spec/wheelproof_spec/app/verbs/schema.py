@@ -6,13 +6,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from wheelproof_spec.app.recorded import LINES, parse_line
-from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.codec.json_schema import json_schema
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.base.reports import write_json
-from wheelproof_spec.base.result import Result, publish
-from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.reports import write_json
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 from wheelproof_spec.engines.history.line_parser import Event, Rejection
 from wheelproof_spec.engines.history.reader import read_lines
 

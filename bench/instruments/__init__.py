@@ -1,0 +1,1 @@
+"""What the benchmarks share: the clock, the machine, those that are compared."""
