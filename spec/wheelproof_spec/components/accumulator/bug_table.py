@@ -32,7 +32,7 @@ BUGS: tuple[AccumulatorBug, ...] = (
         trigger="a forced close leaves the batch that it has closed in the queue",
         broken="what has ended is in no queue",
         source="KAFKA-3147",
-        finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL),
+        finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL, Finder.THREADS),
         models=(
             "MCRecordAccumulator_KAFKA_3147",
             "MCRecordAccumulator_KAFKA_3147_queued",
@@ -57,7 +57,7 @@ BUGS: tuple[AccumulatorBug, ...] = (
         trigger="an append fails between its allocation and the queue",
         broken="memory is conserved",
         source="KAFKA-4741",
-        finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL),
+        finders=(Finder.TLC, Finder.EXPLORE, Finder.SEQUENTIAL, Finder.THREADS),
         models=("MCRecordAccumulator_KAFKA_4741",),
         seen=(Sight.DRIVEN,),
         accumulator_class=record_accumulator.LeakingAccumulator,

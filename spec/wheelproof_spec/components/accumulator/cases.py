@@ -51,165 +51,148 @@ def accumulator_scenarios() -> tuple[Scenario[AccumulatorCall], ...]:
 
 
 def _sending() -> Iterable[Scenario[AccumulatorCall]]:
-    yield Scenario(
-        name="a full batch is ready, and the next record makes a new one",
-        calls=(
-            _reset(linger_ms=10),
-            *_appends("a", "b"),
-            _READY,
-            *_appends("c", "d"),
-            _READY,
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-            _READY,
+    yield _case(
+        "a full batch is ready, and the next record makes a new one",
+        _reset(linger_ms=10),
+        *_appends("a", "b"),
+        _READY,
+        *_appends("c", "d"),
+        _READY,
+        _DRAIN,
+        Respond(batch="b1", offset=0),
+        _READY,
+    )
+    yield _case(
+        "a batch lingers",
+        _reset(linger_ms=10),
+        *_appends("a"),
+        Advance(to_ms=9),
+        _READY,
+        Advance(to_ms=10),
+        _READY,
+        _DRAIN,
+        Respond(batch="b1", offset=0),
+    )
+    yield _case(
+        "drain keeps to the size, and the partitions of a node take turns",
+        _reset(batch_size=_ONE_RECORD),
+        *_appends("a", "b", size=_WIDE),
+        *_appends("c", "d", size=_WIDE, partition=1),
+        *(
+            call
+            for turn in range(1, 5)
+            for call in (_DRAIN_ONE, Respond(batch=f"b{turn}", offset=turn))
         ),
     )
-    yield Scenario(
-        name="a batch lingers",
-        calls=(
-            _reset(linger_ms=10),
-            *_appends("a"),
-            Advance(to_ms=9),
-            _READY,
-            Advance(to_ms=10),
-            _READY,
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-        ),
+    yield _case(
+        "each node gets the batches of what it leads",
+        _reset(),
+        *_appends("a"),
+        *_appends("b", partition=2),
+        _READY,
+        Drain(node=1, partitions=(2,), max_size=_LARGE),
+        _READY,
+        _DRAIN,
+        Respond(batch="b1", offset=0),
+        Respond(batch="b2", offset=0),
     )
-    yield Scenario(
-        name="drain keeps to the size, and the partitions of a node take turns",
-        calls=(
-            _reset(batch_size=_ONE_RECORD),
-            *_appends("a", "b", size=_WIDE),
-            *_appends("c", "d", size=_WIDE, partition=1),
-            *(
-                call
-                for turn in range(1, 5)
-                for call in (_DRAIN_ONE, Respond(batch=f"b{turn}", offset=turn))
-            ),
-        ),
+    yield _case(
+        "a partition without a leader is told of",
+        _reset(),
+        *_appends("a"),
+        *_appends("b", partition=2),
+        Ready(leaders={0: 0}),
     )
-    yield Scenario(
-        name="each node gets the batches of what it leads",
-        calls=(
-            _reset(),
-            *_appends("a"),
-            *_appends("b", partition=2),
-            _READY,
-            Drain(node=1, partitions=(2,), max_size=_LARGE),
-            _READY,
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-            Respond(batch="b2", offset=0),
-        ),
+    yield _case(
+        "a partition whose batch is in flight is muted",
+        _reset(),
+        *_appends("a", "b", "c", "d"),
+        _DRAIN,
+        _READY,
+        _DRAIN,
+        Respond(batch="b1"),
+        _READY,
+        _DRAIN,
+        Respond(batch="b2", offset=0),
     )
-    yield Scenario(
-        name="a partition without a leader is told of",
-        calls=(_reset(), *_appends("a"), *_appends("b", partition=2), Ready(leaders={0: 0})),
-    )
-    yield Scenario(
-        name="a partition whose batch is in flight is muted",
-        calls=(
-            _reset(),
-            *_appends("a", "b", "c", "d"),
-            _DRAIN,
-            _READY,
-            _DRAIN,
-            Respond(batch="b1"),
-            _READY,
-            _DRAIN,
-            Respond(batch="b2", offset=0),
+    yield _case(
+        "callbacks that raise or send again disturb nobody",
+        _reset(),
+        Append(
+            record="a",
+            partition=0,
+            size=3,
+            max_time_to_block_ms=0,
+            callback=CallbackFault.SENDS_AGAIN,
         ),
-    )
-    yield Scenario(
-        name="callbacks that raise or send again disturb nobody",
-        calls=(
-            _reset(),
-            Append(
-                record="a",
-                partition=0,
-                size=3,
-                max_time_to_block_ms=0,
-                callback=CallbackFault.SENDS_AGAIN,
-            ),
-            Append(
-                record="b",
-                partition=0,
-                size=3,
-                max_time_to_block_ms=0,
-                callback=CallbackFault.RAISES,
-            ),
-            *_appends("c"),
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-            _DRAIN,
-            Respond(batch="b2", offset=3),
+        Append(
+            record="b",
+            partition=0,
+            size=3,
+            max_time_to_block_ms=0,
+            callback=CallbackFault.RAISES,
         ),
+        *_appends("c"),
+        _DRAIN,
+        Respond(batch="b1", offset=0),
+        _DRAIN,
+        Respond(batch="b2", offset=3),
     )
 
 
 def _retrying() -> Iterable[Scenario[AccumulatorCall]]:
-    yield Scenario(
-        name="a batch that backs off lets other partitions through",
-        calls=(
-            _reset(retry_backoff_ms=100),
-            *_appends("a"),
-            _DRAIN,
-            Reenqueue(batch="b1"),
-            *_appends("b", partition=1),
-            _READY,
-            _DRAIN,
-            Advance(to_ms=99),
-            _READY,
-            Advance(to_ms=100),
-            _READY,
-            _DRAIN,
-            Respond(batch="b3", offset=0),
-            Respond(batch="b2", offset=0),
-        ),
+    yield _case(
+        "a batch that backs off lets other partitions through",
+        _reset(retry_backoff_ms=100),
+        *_appends("a"),
+        _DRAIN,
+        Reenqueue(batch="b1"),
+        *_appends("b", partition=1),
+        _READY,
+        _DRAIN,
+        Advance(to_ms=99),
+        _READY,
+        Advance(to_ms=100),
+        _READY,
+        _DRAIN,
+        Respond(batch="b3", offset=0),
+        Respond(batch="b2", offset=0),
     )
-    yield Scenario(
-        name="the backoff doubles with each attempt, up to its limit",
+    yield _case(
+        "the backoff doubles with each attempt, up to its limit",
+        _reset(retry_backoff_ms=100, retry_backoff_max_ms=300),
+        *_appends("a"),
+        _DRAIN,
+        Reenqueue(batch="b1"),
+        *_retries(attempt=2, at_ms=100, backoff_ms=200),
+        *_retries(attempt=3, at_ms=300, backoff_ms=300),
+        *_retries(attempt=4, at_ms=600, backoff_ms=300),
         limit=AccumulatorLimit.GROWING_BACKOFF,
-        calls=(
-            _reset(retry_backoff_ms=100, retry_backoff_max_ms=300),
-            *_appends("a"),
-            _DRAIN,
-            Reenqueue(batch="b1"),
-            *_retries(attempt=2, at_ms=100, backoff_ms=200),
-            *_retries(attempt=3, at_ms=300, backoff_ms=300),
-            *_retries(attempt=4, at_ms=600, backoff_ms=300),
-        ),
     )
-    yield Scenario(
-        name="a batch that is tried again goes first",
-        calls=(
-            _reset(),
-            *_appends("a", "b", "c", "d"),
-            _DRAIN,
-            Reenqueue(batch="b1"),
-            _DRAIN,
-            Respond(batch="b2", offset=0),
-            _DRAIN,
-            Respond(batch="b3", offset=3),
-        ),
+    yield _case(
+        "a batch that is tried again goes first",
+        _reset(),
+        *_appends("a", "b", "c", "d"),
+        _DRAIN,
+        Reenqueue(batch="b1"),
+        _DRAIN,
+        Respond(batch="b2", offset=0),
+        _DRAIN,
+        Respond(batch="b3", offset=3),
     )
-    yield Scenario(
-        name="a split keeps the order, and only its records come apart",
+    yield _case(
+        "a split keeps the order, and only its records come apart",
+        _reset(batch_size=_THREE_WIDE_RECORDS),
+        *_appends("a", "b", "c", "d", size=_WIDE),
+        _DRAIN,
+        Split(batch="b1", size=1),
+        _READY,
+        *(
+            call
+            for turn in range(2, 6)
+            for call in (_DRAIN, Respond(batch=f"b{turn}", offset=turn))
+        ),
         limit=AccumulatorLimit.SPLIT,
-        calls=(
-            _reset(batch_size=_THREE_WIDE_RECORDS),
-            *_appends("a", "b", "c", "d", size=_WIDE),
-            _DRAIN,
-            Split(batch="b1", size=1),
-            _READY,
-            *(
-                call
-                for turn in range(2, 6)
-                for call in (_DRAIN, Respond(batch=f"b{turn}", offset=turn))
-            ),
-        ),
     )
 
 
@@ -225,244 +208,219 @@ def _retries(*, attempt: int, at_ms: int, backoff_ms: int) -> tuple[AccumulatorC
 
 
 def _flushing() -> Iterable[Scenario[AccumulatorCall]]:
-    yield Scenario(
-        name="a flush makes everything ready and waits for what was accepted before it",
-        calls=(
-            _reset(linger_ms=1_000),
-            *_appends("a"),
-            *_appends("b", partition=1),
-            _READY,
-            Flush(flush="f1"),
-            _READY,
-            _DRAIN,
-            *_appends("c"),
-            Respond(batch="b1", offset=0),
-            Respond(batch="b2", offset=0),
-            _READY,
-        ),
+    yield _case(
+        "a flush makes everything ready and waits for what was accepted before it",
+        _reset(linger_ms=1_000),
+        *_appends("a"),
+        *_appends("b", partition=1),
+        _READY,
+        Flush(flush="f1"),
+        _READY,
+        _DRAIN,
+        *_appends("c"),
+        Respond(batch="b1", offset=0),
+        Respond(batch="b2", offset=0),
+        _READY,
     )
-    yield Scenario(
-        name="a flush of nothing ends at once",
-        calls=(_reset(linger_ms=1_000), Flush(flush="f1"), *_appends("a"), _READY),
+    yield _case(
+        "a flush of nothing ends at once",
+        _reset(linger_ms=1_000),
+        Flush(flush="f1"),
+        *_appends("a"),
+        _READY,
     )
-    yield Scenario(
-        name="KAFKA-3655: a flush that is interrupted counts no more",
-        calls=(
-            _reset(linger_ms=1_000),
-            *_appends("a"),
-            Flush(flush="f1"),
-            Interrupt(name="f1"),
-            _READY,
-        ),
+    yield _case(
+        "KAFKA-3655: a flush that is interrupted counts no more",
+        _reset(linger_ms=1_000),
+        *_appends("a"),
+        Flush(flush="f1"),
+        Interrupt(name="f1"),
+        _READY,
     )
-    yield Scenario(
-        name="KAFKA-9312: a flush waits for the parts of what is split meanwhile",
+    yield _case(
+        "KAFKA-9312: a flush waits for the parts of what is split meanwhile",
+        _reset(batch_size=_THREE_WIDE_RECORDS),
+        *_appends("a", "b", size=_WIDE),
+        Flush(flush="f1"),
+        _DRAIN,
+        Split(batch="b1", size=1),
+        _DRAIN,
+        Respond(batch="b2", offset=0),
+        _DRAIN,
+        Respond(batch="b3", offset=1),
         limit=AccumulatorLimit.SPLIT,
-        calls=(
-            _reset(batch_size=_THREE_WIDE_RECORDS),
-            *_appends("a", "b", size=_WIDE),
-            Flush(flush="f1"),
-            _DRAIN,
-            Split(batch="b1", size=1),
-            _DRAIN,
-            Respond(batch="b2", offset=0),
-            _DRAIN,
-            Respond(batch="b3", offset=1),
-        ),
     )
 
-    yield Scenario(
-        name="a flush may wait for whoever came later into a batch that is split",
+    yield _case(
+        "a flush may wait for whoever came later into a batch that is split",
+        _reset(),
+        *_appends("a"),
+        Flush(flush="f1"),
+        *_appends("b", "c"),
+        _DRAIN,
+        Split(batch="b1", size=1),
+        _DRAIN,
+        Respond(batch="b2", offset=0),
+        _DRAIN,
+        Respond(batch="b3", offset=2),
         limit=AccumulatorLimit.SPLIT,
-        calls=(
-            _reset(),
-            *_appends("a"),
-            Flush(flush="f1"),
-            *_appends("b", "c"),
-            _DRAIN,
-            Split(batch="b1", size=1),
-            _DRAIN,
-            Respond(batch="b2", offset=0),
-            _DRAIN,
-            Respond(batch="b3", offset=2),
-        ),
     )
 
 
 def _ending() -> Iterable[Scenario[AccumulatorCall]]:
-    yield Scenario(
-        name="an abort runs all callbacks and leaves nothing",
-        calls=(
-            _reset(batch_size=_ONE_RECORD),
-            *_appends("a", size=_WIDE),
-            _DRAIN,
-            *_appends("b", "c", size=_WIDE),
-            *_appends("d", size=_WIDE, partition=1),
-            Close(),
-            Abort(),
-            Respond(batch="b1"),
-            _READY,
-        ),
+    yield _case(
+        "an abort runs all callbacks and leaves nothing",
+        _reset(batch_size=_ONE_RECORD),
+        *_appends("a", size=_WIDE),
+        _DRAIN,
+        *_appends("b", "c", size=_WIDE),
+        *_appends("d", size=_WIDE, partition=1),
+        Close(),
+        Abort(),
+        Respond(batch="b1"),
+        _READY,
     )
-    yield Scenario(
-        name="KAFKA-3147: an abort ends the appends that wait, and nothing stays queued",
-        calls=(
-            _reset(batches=1),
-            *_appends("a"),
-            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
-            Close(),
-            Abort(),
-            _DRAIN,
-        ),
+    yield _case(
+        "KAFKA-3147: an abort ends the appends that wait, and nothing stays queued",
+        _reset(batches=1),
+        *_appends("a"),
+        _patient("b"),
+        Close(),
+        Abort(),
+        _DRAIN,
     )
-    yield Scenario(
-        name="a close makes everything ready and takes no more records",
-        calls=(
-            _reset(linger_ms=1_000),
-            *_appends("a"),
-            Close(),
-            *_appends("b"),
-            _READY,
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-        ),
+    yield _case(
+        "a close makes everything ready and takes no more records",
+        _reset(linger_ms=1_000),
+        *_appends("a"),
+        Close(),
+        *_appends("b"),
+        _READY,
+        _DRAIN,
+        Respond(batch="b1", offset=0),
     )
-    yield Scenario(
-        name="batches expire, in a muted partition too",
-        calls=(
-            _reset(delivery_timeout_ms=50),
-            *_appends("a", "b", "c", "d"),
-            _DRAIN,
-            *_appends("e", partition=1),
-            Advance(to_ms=49),
-            Expire(),
-            Advance(to_ms=50),
-            Expire(),
-            Respond(batch="b1", offset=0),
-        ),
+    yield _case(
+        "batches expire, in a muted partition too",
+        _reset(delivery_timeout_ms=50),
+        *_appends("a", "b", "c", "d"),
+        _DRAIN,
+        *_appends("e", partition=1),
+        Advance(to_ms=49),
+        Expire(),
+        Advance(to_ms=50),
+        Expire(),
+        Respond(batch="b1", offset=0),
     )
-    yield Scenario(
-        name="KAFKA-19012: the memory of what expires in flight is not reused before its response",
-        calls=(
-            _reset(batches=1, delivery_timeout_ms=50),
-            *_appends("a"),
-            _DRAIN,
-            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
-            Advance(to_ms=50),
-            Expire(),
-            Respond(batch="b1"),
-            _DRAIN,
-            Respond(batch="b2", offset=0),
-        ),
+    yield _case(
+        "KAFKA-19012: the memory of what expires in flight is not reused before its response",
+        _reset(batches=1, delivery_timeout_ms=50),
+        *_appends("a"),
+        _DRAIN,
+        _patient("b"),
+        Advance(to_ms=50),
+        Expire(),
+        Respond(batch="b1"),
+        _DRAIN,
+        Respond(batch="b2", offset=0),
     )
-    yield Scenario(
-        name="KAFKA-8202: what was split is not in flight any more",
+    yield _case(
+        "KAFKA-8202: what was split is not in flight any more",
+        _reset(delivery_timeout_ms=50),
+        *_appends("a", "b"),
+        _DRAIN,
+        Split(batch="b1", size=1),
+        Advance(to_ms=50),
+        Expire(),
         limit=AccumulatorLimit.SPLIT,
-        calls=(
-            _reset(delivery_timeout_ms=50),
-            *_appends("a", "b"),
-            _DRAIN,
-            Split(batch="b1", size=1),
-            Advance(to_ms=50),
-            Expire(),
-        ),
     )
 
 
 def _waiting() -> Iterable[Scenario[AccumulatorCall]]:
-    yield Scenario(
-        name="an append waits for memory, until a batch gives it back",
-        calls=(
-            _reset(batches=1),
-            *_appends("a"),
-            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
-            _READY,
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-            _DRAIN,
-            Respond(batch="b2", offset=0),
-        ),
+    yield _case(
+        "an append waits for memory, until a batch gives it back",
+        _reset(batches=1),
+        *_appends("a"),
+        _patient("b"),
+        _READY,
+        _DRAIN,
+        Respond(batch="b1", offset=0),
+        _DRAIN,
+        Respond(batch="b2", offset=0),
     )
-    yield Scenario(
-        name="appends give up after their time-out, or when they are interrupted",
-        calls=(
-            _reset(batches=1),
-            *_appends("a"),
-            *_appends("b", partition=1),
-            Append(record="c", partition=1, size=3, max_time_to_block_ms=10),
-            Append(record="d", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
-            Advance(to_ms=9),
-            Advance(to_ms=10),
-            Interrupt(name="d"),
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-        ),
+    yield _case(
+        "appends give up after their time-out, or when they are interrupted",
+        _reset(batches=1),
+        *_appends("a"),
+        *_appends("b", partition=1),
+        Append(record="c", partition=1, size=3, max_time_to_block_ms=10),
+        _patient("d"),
+        Advance(to_ms=9),
+        Advance(to_ms=10),
+        Interrupt(name="d"),
+        _DRAIN,
+        Respond(batch="b1", offset=0),
     )
-    yield Scenario(
-        name="KAFKA-4741: an append that fails with a buffer in its hands gives it back",
+    yield _case(
+        "KAFKA-4741: an append that fails with a buffer in its hands gives it back",
+        _reset(batches=1),
+        _failing("a", AppendFault.SMALL_BUFFER),
+        _failing("b", AppendFault.ALLOCATOR),
+        *_appends("c"),
+        _DRAIN,
+        Respond(batch="b1", offset=0),
         limit=AccumulatorLimit.MEMORY_FAULTS,
-        calls=(
-            _reset(batches=1),
-            _failing("a", AppendFault.SMALL_BUFFER),
-            _failing("b", AppendFault.ALLOCATOR),
-            *_appends("c"),
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-        ),
     )
 
 
 def _bad_input() -> Iterable[Scenario[AccumulatorCall]]:
-    yield Scenario(
-        name="a record larger than all memory is refused, and nothing is lost",
-        calls=(
-            _reset(batches=1),
-            *_appends("a", size=200),
-            *_appends("b"),
-            _DRAIN,
-            Respond(batch="b1", offset=0),
-        ),
+    yield _case(
+        "a record larger than all memory is refused, and nothing is lost",
+        _reset(batches=1),
+        *_appends("a", size=200),
+        *_appends("b"),
+        _DRAIN,
+        Respond(batch="b1", offset=0),
     )
-    yield Scenario(
-        name="a callback that sends again what has no room in all memory is told so",
-        calls=(
-            _reset(batches=1),
-            *_appends("a", size=0),
-            Append(
-                record="b",
-                partition=0,
-                size=16,
-                max_time_to_block_ms=0,
-                callback=CallbackFault.SENDS_AGAIN,
-            ),
-            _DRAIN,
-            Respond(batch="b1", offset=0),
+    yield _case(
+        "a callback that sends again what has no room in all memory is told so",
+        _reset(batches=1),
+        *_appends("a", size=0),
+        Append(
+            record="b",
+            partition=0,
+            size=16,
+            max_time_to_block_ms=0,
+            callback=CallbackFault.SENDS_AGAIN,
         ),
+        _DRAIN,
+        Respond(batch="b1", offset=0),
     )
-    yield Scenario(
-        name="a batch of one record is not split",
+    yield _case(
+        "a batch of one record is not split",
+        _reset(),
+        *_appends("a"),
+        _DRAIN,
+        Split(batch="b1", size=1),
+        Respond(batch="b1", offset=0),
         limit=AccumulatorLimit.SPLIT_OF_ONE,
-        calls=(
-            _reset(),
-            *_appends("a"),
-            _DRAIN,
-            Split(batch="b1", size=1),
-            Respond(batch="b1", offset=0),
-        ),
     )
-    yield Scenario(
-        name="what has expired in flight is not tried again",
-        calls=(
-            _reset(delivery_timeout_ms=50),
-            *_appends("a"),
-            _DRAIN,
-            Advance(to_ms=50),
-            Expire(),
-            Respond(batch="b1", offset=0),
-            *_appends("b"),
-            _READY,
-        ),
+    yield _case(
+        "what has expired in flight is not tried again",
+        _reset(delivery_timeout_ms=50),
+        *_appends("a"),
+        _DRAIN,
+        Advance(to_ms=50),
+        Expire(),
+        Respond(batch="b1", offset=0),
+        *_appends("b"),
+        _READY,
     )
+
+
+def _case(
+    name: str, *calls: AccumulatorCall, limit: AccumulatorLimit | None = None
+) -> Scenario[AccumulatorCall]:
+    return Scenario(name=name, calls=calls, limit=limit)
 
 
 def _reset(
@@ -491,6 +449,10 @@ def _appends(*records: str, size: int = 3, partition: int = 0) -> tuple[Append, 
         Append(record=record, partition=partition, size=size, max_time_to_block_ms=0)
         for record in records
     )
+
+
+def _patient(record: str) -> Append:
+    return Append(record=record, partition=1, size=3, max_time_to_block_ms=_LONG_MS)
 
 
 def _failing(record: str, fault: AppendFault) -> Append:

@@ -20,7 +20,7 @@ from wheelproof_spec.base.calls import (
     Reset,
     Tick,
 )
-from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, Clause
+from wheelproof_spec.base.clause import DRIVEN_ALONE, Clause
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -157,7 +157,7 @@ class Callback(Call):
         Name | None,
         About(
             "why it failed: `Expired` if its time was out, `Aborted` if the accumulator was closed "
-            "by force, when driven `Failed` otherwise; null if it did not fail"
+            "by force, otherwise `Failed`, or in a history a name; null if it did not fail"
         ),
     ]
 
@@ -351,27 +351,23 @@ class AccumulatorClause(Clause):
         "Accumulator.RecordCompletesExactlyOnce",
         "4.11",
         "A record that was accepted is called back once.",
-        EVERYWHERE,
     )
     IN_ORDER = (
         "Accumulator.CallbacksInTheOrderOfTheAppends",
         "4.11",
         "Callbacks of a partition run in the order of its appends; in profile kafka not those of "
         "what expires or is aborted.",
-        EVERYWHERE,
     )
     RIGHT_OUTCOME = (
         "Accumulator.RecordGetsTheOutcomeOfItsBatch",
         "4.11",
         "A record is told the outcome of its batch: the batch's offset plus its place, or the "
         "error.",
-        EVERYWHERE,
     )
     OFFSET_OR_ERROR = (
         "Accumulator.AnswersWithAnOffsetOrAnError",
         "4.11",
         "A callback has an offset or an error, and not both.",
-        EVERYWHERE,
     )
     APPEND_FINDS_ROOM = (
         "Accumulator.AppendUsesTheLastBatchIfItHasRoom",
@@ -383,14 +379,12 @@ class AccumulatorClause(Clause):
         "Accumulator.RefusesAfterClose",
         "4.1, 4.9",
         "Nothing is accepted after close.",
-        EVERYWHERE,
     )
     APPEND_ENDS_FOR_A_REASON = (
         "Accumulator.AppendEndsForAReason",
         "4.1",
         "An append is refused only if its time is out and memory was short, if the accumulator is "
         "closed, or if it was interrupted or failed; and then it does not wait on.",
-        EVERYWHERE,
     )
     NO_APPEND_WAITS_IN_VAIN = (
         "Accumulator.NoAppendWaitsForWhatIsThere",
@@ -403,7 +397,6 @@ class AccumulatorClause(Clause):
         "4.3 - 4.6",
         "A drain takes the first batch of each partition that is neither muted nor backing off, "
         "within its size.",
-        EVERYWHERE,
     )
     DRAIN_IS_FAIR = (
         "Accumulator.DrainPassesNobodyOverForLong",
@@ -427,31 +420,26 @@ class AccumulatorClause(Clause):
         "Accumulator.ExpiresWhatIsLate",
         "4.5",
         "What is older than the delivery timeout expires, and nothing else does.",
-        EVERYWHERE,
     )
     FLUSH_WAITS = (
         "Accumulator.FlushWaitsForWhatWasAccepted",
         "4.8",
         "When a flush returns, what was accepted before it began has been called back.",
-        EVERYWHERE,
     )
     FLUSH_ENDS = (
         "Accumulator.FlushEndsAndCountsNoMore",
         "4.8",
         "A flush ends when nothing is left to wait for, and then no longer makes anything ready.",
-        EVERYWHERE,
     )
     NOTHING_IS_LEFT = (
         "Accumulator.NothingThatEndedIsLeft",
         "4.5 - 4.7",
         "What has ended is not queued, not incomplete and not in flight.",
-        EVERYWHERE,
     )
     MEMORY_IS_CONSERVED = (
         "Accumulator.MemoryIsConserved",
         "3.9, 4.7",
         "What is available and what batches hold add up to the total.",
-        EVERYWHERE,
     )
     NOT_OVERWRITTEN = (
         "Accumulator.ARequestIsNotOverwritten",

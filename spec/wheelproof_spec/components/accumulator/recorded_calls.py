@@ -9,9 +9,7 @@ from wheelproof.clock import SystemClock
 from wheelproof.producer import (
     BufferPool,
     Cluster,
-    DeliveryTimeoutError,
     NodeId,
-    ProducerAbortedError,
     ProducerBatch,
     Record,
     RecordAccumulator,
@@ -20,8 +18,6 @@ from wheelproof.producer import (
 from wheelproof.topic_partition import TopicPartition
 from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
 from wheelproof_spec.components.accumulator.component import (
-    ABORTED,
-    EXPIRED,
     Abort,
     Append,
     Appended,
@@ -40,14 +36,11 @@ from wheelproof_spec.components.accumulator.component import (
     Unmute,
     YesOrNo,
 )
+from wheelproof_spec.components.accumulator.reference import RefusedByBrokerError, reason_of
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 NODE = NodeId(0)
 """Who leads all partitions."""
-
-
-class RefusedByBrokerError(Exception):
-    """The error of a batch that the broker does not take."""
 
 
 class _NamedCallback:
@@ -62,8 +55,7 @@ class _NamedCallback:
     def __call__(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
         """Take note of what became of the record."""
         offset = None if metadata is None or error is not None else metadata.offset
-        reason = None if error is None else _reason(error)
-        self._recorder.begins(Callback(record=self.record, offset=offset, error=reason))
+        self._recorder.begins(Callback(record=self.record, offset=offset, error=reason_of(error)))
 
 
 class RecordedAccumulator:
@@ -212,13 +204,3 @@ class RecordedAccumulator:
                 callback.record for callback in callbacks if isinstance(callback, _NamedCallback)
             ),
         )
-
-
-def _reason(error: Exception) -> str:
-    match error:
-        case DeliveryTimeoutError():
-            return EXPIRED
-        case ProducerAbortedError():
-            return ABORTED
-        case _:
-            return type(error).__name__

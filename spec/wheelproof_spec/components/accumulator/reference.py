@@ -187,7 +187,7 @@ class ReferenceAccumulatorPort:
     ) -> None:
         offset = None if metadata is None else metadata.offset
         self._called_back.append(
-            Callback(record=call.record, offset=offset, error=_reason_of(error))
+            Callback(record=call.record, offset=offset, error=reason_of(error))
         )
         if call.callback is CallbackFault.RAISES:
             raise CallbackError
@@ -336,7 +336,8 @@ def reference_config(config: AccumulatorConfig) -> ReferenceConfig:
     )
 
 
-def _reason_of(error: Exception | None) -> str | None:
+def reason_of(error: Exception | None) -> str | None:
+    """Return what a callback is told that is called with this error."""
     match error:
         case None:
             return None
