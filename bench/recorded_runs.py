@@ -108,7 +108,7 @@ def _advance(
 ) -> int:
     writer.op("clock", "invoke", "tick", {"to_ms": now})
     writer.op("clock", "ok", "tick", {})
-    writer.op("clock", "invoke", "advance", {})
+    writer.op("clock", "invoke", "advance_clock", {})
     runs = 0
     while heap and heap[0][0] <= now:
         due, task = heapq.heappop(heap)
@@ -116,13 +116,13 @@ def _advance(
             del waiting[task]
             runs += 1
             writer.op("executor", "invoke", "run", {"task": task})
-    writer.op("clock", "ok", "advance", {})
+    writer.op("clock", "ok", "advance_clock", {})
     return runs
 
 
 def pool_lines(operations: int, seed: int) -> Iterator[bytes]:
     """Yield a good history: threads ask for memory, hold it for a while, and give it back."""
-    config: dict[str, object] = {"total": _POOL_BYTES, "poolable": 16_384}
+    config: dict[str, object] = {"total_memory": _POOL_BYTES, "poolable_size": 16_384}
     writer = _Writer("buffer_pool", config, "none")
     yield writer.header()
     yield from _pool_ops(writer, operations, random.Random(seed))
@@ -143,7 +143,7 @@ def _pool_ops(writer: _Writer, operations: int, chance: random.Random) -> Iterat
             named += 1
             free -= call[1]
             held[process].append((f"b{named}", call[1]))
-            answer: dict[str, object] = {"buffer": f"b{named}", "bytes": call[1]}
+            answer: dict[str, object] = {"buffer": f"b{named}", "size": call[1]}
             writer.op(process, "ok", "allocate", answer)
         elif call is not None:
             writer.op(process, "fail", "allocate", {}, "Exhausted")
@@ -152,11 +152,13 @@ def _pool_ops(writer: _Writer, operations: int, chance: random.Random) -> Iterat
             mine = held[process]
             if mine and chance.random() < 0.5:
                 buffer, size = mine.pop(0)
-                writer.op(process, "invoke", "deallocate", {"buffer": buffer, "bytes": size})
+                writer.op(process, "invoke", "deallocate", {"buffer": buffer, "size": size})
                 calls[process] = (buffer, size)
             else:
                 size = chance.choice((16_384, 16_384, 1_000, 60_000))
-                writer.op(process, "invoke", "allocate", {"bytes": size, "max_block_ms": 100})
+                writer.op(
+                    process, "invoke", "allocate", {"size": size, "max_time_to_block_ms": 100}
+                )
                 calls[process] = ("", size)
         yield from writer.take()
 

@@ -79,7 +79,7 @@ def chance_lines(seed: int, name: str) -> list[bytes]:
         "history": name,
         "component": "timer" if seed % 2 else "buffer_pool",
         "impl": {"name": "machine", "version": "1"},
-        "config": {"tick_ms": 1} if seed % 2 else {"total": 100, "poolable": 10},
+        "config": {"tick_ms": 1} if seed % 2 else {"total_memory": 100, "poolable_size": 10},
         "clock": "virtual" if seed % 2 else "none",
     }
     end = {"kind": "end", "history": name, "ops": len(ops), "quiet": True}
@@ -110,9 +110,9 @@ def _timer_ops(chance: random.Random) -> Iterator[_Op]:
             continue
         now += delay - (chance.random() < 0.1)
         yield from _call("tick", {"to_ms": now}, {})
-        yield "p", "invoke", "advance", {}
+        yield "p", "invoke", "advance_clock", {}
         yield "runner", "invoke", "run", {"task": task}
-        yield "p", "ok", "advance", {}
+        yield "p", "ok", "advance_clock", {}
 
 
 def _pool_ops(chance: random.Random) -> Iterator[_Op]:
@@ -120,10 +120,10 @@ def _pool_ops(chance: random.Random) -> Iterator[_Op]:
         name = f"b{number}" if chance.random() < 0.9 else "b0"
         size = chance.choice((10, 20, 30))
         yield from _call(
-            "allocate", {"bytes": size, "max_block_ms": 5}, {"buffer": name, "bytes": size}
+            "allocate", {"size": size, "max_time_to_block_ms": 5}, {"buffer": name, "size": size}
         )
         if chance.random() < 0.3:
-            yield from _call("deallocate", {"buffer": name, "bytes": size}, {})
+            yield from _call("deallocate", {"buffer": name, "size": size}, {})
 
 
 _ADD: tuple[tuple[str, dict[str, object]], ...] = (
