@@ -13,6 +13,8 @@ from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.pages.conformance.stages import MOST_STAGES, stages_of
 from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.drawing import Part, bar, chip
 from wheelproof_spec.base.verdicts import ExitCode
@@ -46,7 +48,7 @@ def test_a_failure_is_drawn_and_every_clause_has_its_line(tmp_path: Path) -> Non
     page = whole_page(path.read_text(encoding="utf-8"))
     assert "Timer.NeverBeforeItIsDue is broken" in page.text
     assert "--profile never-early --cases 20 --seed 1" in page.text
-    for clause in TimerClause:
+    for clause in clauses_of(TimerClause, Wire.DRIVEN, "never-early"):
         assert clause in page.text
     assert {"wheel", "hand", "stage", "differs", "steps"} <= set(page.classes)
     assert '"id":1,"op":"reset"' in page.text

@@ -11,6 +11,8 @@ from wheelproof_spec.components.buffer_pool.component import (
     Allocated,
     Deallocate,
     PoolConfig,
+    Queued,
+    WaitingThreads,
 )
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
@@ -65,7 +67,7 @@ class BufferPoolLoad:
 
     def _act(self, recorder: LoadRecorder, dice: random.Random, kept: deque[_NamedBuffer]) -> None:
         choice = dice.randrange(100)
-        if choice < 5:
+        if choice < 3:
             self._look(recorder)
         elif kept and (choice < 50 or len(kept) == _MOST_KEPT):
             self._give_back(recorder, dice.choice((kept.pop, kept.popleft))())
@@ -94,6 +96,7 @@ class BufferPoolLoad:
     def _look(self, recorder: LoadRecorder) -> None:
         pool = self._pool
         recorder.call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
+        recorder.call(Queued(), lambda: WaitingThreads(count=pool.queued()))
 
     def _new_buffer(self, size: int) -> ByteBuffer:
         return _NamedBuffer(bytearray(size), f"b{next(self._names)}")

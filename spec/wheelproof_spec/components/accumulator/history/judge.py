@@ -179,10 +179,7 @@ class AccumulatorHistoryJudge:
         violation = self._holdings.accepted(
             record, new_batch=new if isinstance(new, bool) else None
         )
-        if self._closed is None:
-            return violation
-        self._tests(AccumulatorClause.REFUSES_AFTER_CLOSE)
-        if self._closed > record.asked:
+        if not self._came_after_close(record):
             return violation
         return Violation(
             rule=AccumulatorClause.REFUSES_AFTER_CLOSE,
@@ -194,6 +191,7 @@ class AccumulatorHistoryJudge:
     def _refuse(self, record: Record, op: HistoryOp[object]) -> Violation | None:
         clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
         self._tests(clause)
+        self._came_after_close(record)
         record.refused = True
         exhausted = op.error == EXHAUSTED
         violation = self._holdings.refused(record, exhausted=exhausted)
@@ -215,6 +213,12 @@ class AccumulatorHistoryJudge:
                 reason="a time-out lasts at least its limit (semantics.md 3.3, 5)",
             )
         return violation
+
+    def _came_after_close(self, record: Record) -> bool:
+        """Tell whether an append began after close had returned, so that it is to be refused."""
+        if self._closed is None or self._closed > record.asked:
+            return False
+        return self._tests(AccumulatorClause.REFUSES_AFTER_CLOSE)
 
     def _unprovoked(self, op: HistoryOp[object], clause: AccumulatorClause) -> Violation | None:
         """Return what is wrong if a call ends as interrupted."""

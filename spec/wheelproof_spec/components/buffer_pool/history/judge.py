@@ -200,21 +200,25 @@ class PoolHistoryJudge:
                 reason=f"{answer.buffer!r} of {value.size} bytes was lent though only "
                 f"{self._total - ledger.certain + value.size} bytes can have been left",
             )
-        if self._closed is None:
+        if not self._came_after_close(call):
             return None
-        self._tests(PoolClause.CLOSE_RELEASES)
-        if self._closed < call:
-            return Violation(
-                rule=PoolClause.CLOSE_RELEASES,
-                expected="the allocation is refused",
-                observed=f"{answer.buffer!r} was lent",
-                reason="close had returned before the allocation began",
-            )
-        return None
+        return Violation(
+            rule=PoolClause.CLOSE_RELEASES,
+            expected="the allocation is refused",
+            observed=f"{answer.buffer!r} was lent",
+            reason="close had returned before the allocation began",
+        )
+
+    def _came_after_close(self, call: int) -> bool:
+        """Tell whether an allocation began after close had returned: it is to be refused."""
+        if self._closed is None or self._closed > call:
+            return False
+        return self._tests(PoolClause.CLOSE_RELEASES)
 
     def _judge_refusal(self, request: Request, op: HistoryOp[object]) -> Violation | None:
         error = op.error
         self._tests(PoolClause.ENDS_FOR_A_REASON)
+        self._came_after_close(request.call)
         if error == CLOSED and self._closing is None:
             return Violation(
                 rule=PoolClause.ENDS_FOR_A_REASON,

@@ -56,7 +56,7 @@ class Gauges:
         """That call has answered; nothing is promised of a purgatory that is `closing`."""
         clause, bounds = self._shown[type(asked.value)]
         least, most = bounds.seen(asked.index) or (count, count)
-        if closing or (self._tests(clause) and least <= count <= most):
+        if closing or not self._tests(clause) or least <= count <= most:
             return None
         return clause.broken(f"{asked.f} answers {least} to {most}", f"it answers {count}")
 

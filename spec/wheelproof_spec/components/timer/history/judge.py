@@ -27,7 +27,12 @@ from wheelproof_spec.components.timer.component import (
     WaitingTasks,
 )
 from wheelproof_spec.components.timer.history.size import SizeBounds
-from wheelproof_spec.components.timer.history.states import Debt, OpenAdd, OpenCancel, TaskStates
+from wheelproof_spec.components.timer.history.states import (
+    Advances,
+    OpenAdd,
+    OpenCancel,
+    TaskStates,
+)
 from wheelproof_spec.components.timer.history.task import Phase, Task, is_unrun, states_of
 from wheelproof_spec.components.timer.history.violations import (
     cancel_lied,
@@ -58,11 +63,12 @@ class TimerHistoryJudge:
         """Begin; `clock` has the contract, and `tally` counts what is tested."""
         self._tests = tally.tests
         self._clock = clock
-        self._inline = config.runs == "inline"
         self._lateness_ms = config.lateness_ms
         self._tasks: dict[str, Task] = {}
-        self._debt = Debt()
-        self._advances: dict[int, int] = {}
+        self._overlapped: dict[str, Task] = {}
+        self._advances = Advances(inline=config.runs == "inline")
+        self._began: dict[int, int] = {}
+        """What the clock showed when each advance began that is under way."""
         self._epoch = 0
         self._size = SizeBounds()
         self._coming: _Heap = []
@@ -223,7 +229,7 @@ class TimerHistoryJudge:
         if task.cancel is None and task.phase not in (Phase.ADDING, Phase.OVERLAPPED):
             self._open_cancel(task, op.index)
             task.cancel_in_time = task.phase in (Phase.WAITING, Phase.DUE)
-            task.cancel_epoch = self._epoch - len(self._advances)
+            task.cancel_epoch = self._epoch - len(self._began)
         else:
             self._meet(task).begin(OpenCancel(op.index))
         return None
@@ -288,8 +294,10 @@ class TimerHistoryJudge:
             self._drop(task)
             return True
         if task.phase is Phase.DUE:
+            # It was submitted meanwhile, which only an advance can have done.
+            good = not self._advances.inline or self._epoch > task.cancel_epoch
             self._submit(task)
-            return True
+            return good
         return task.phase is Phase.SUBMITTED
 
     # Running
@@ -366,7 +374,8 @@ class TimerHistoryJudge:
         return None
 
     def _begin_advance(self, op: _Op) -> Violation | None:
-        self._advances[op.index] = self._clock.low
+        self._began[op.index] = self._clock.low
+        self._advances.under_way += 1
         self._epoch += 1
         self._size.flushing += 1
         self._watch_size()
@@ -374,19 +383,31 @@ class TimerHistoryJudge:
 
     def _end_advance(self, asked: _Op, op: _Op) -> Violation | None:
         del op
-        if self._inline:
-            self._tests(TimerClause.NOTHING_LEFT_BEHIND)
+        advances = self._advances
         clock_ms = self._leave_advance(asked.index) - self._clock.contract.lateness_ms
-        if asked.index > self._debt.began:
-            self._debt.began, self._debt.clock_ms = asked.index, clock_ms
+        if asked.index > advances.began:
+            advances.began, advances.clock_ms = asked.index, clock_ms
         violation = self._collect(asked.index, clock_ms)
+        if advances.inline:
+            self._tests(TimerClause.NOTHING_LEFT_BEHIND)
+            violation = violation or self._left_overlapped(clock_ms)
         self._watch_size()
         self._size.clear_up(asked.index, clock_ms)
         return violation
 
     def _leave_advance(self, call: int) -> int:
         self._size.flushing -= 1
-        return self._advances.pop(call)
+        self._advances.under_way -= 1
+        return self._began.pop(call)
+
+    def _left_overlapped(self, clock_ms: int) -> Violation | None:
+        """Return what is wrong if a task cannot be waiting any more, and did not run."""
+        for task in self._overlapped.values():
+            states = self._overlap(task)
+            states.settle_time()
+            if not states.states:
+                return left_behind(task.name, min(states.latest_ms, clock_ms), clock_ms)
+        return None
 
     def _collect(self, began: int, clock_ms: int) -> Violation | None:
         """Whatever the advance had to submit has been submitted."""
@@ -401,7 +422,7 @@ class TimerHistoryJudge:
                 unsettled.append(item)
                 continue
             self._submit(task)
-            if self._inline and task.cancel is None:
+            if self._advances.inline and task.cancel is None:
                 left = left or task
         for item in unsettled:
             heapq.heappush(due, item)
@@ -485,6 +506,7 @@ class TimerHistoryJudge:
         self._leave(task)
         task.phase = Phase.GONE
         del self._tasks[task.name]
+        self._overlapped.pop(task.name, None)
 
     def _leave(self, task: Task) -> None:
         if task.phase is Phase.WAITING:
@@ -502,7 +524,8 @@ class TimerHistoryJudge:
         self._size.possible += 1
         task.phase = Phase.OVERLAPPED
         settled = {task.call: task.settled} if task.settled >= 0 else dict[int, int]()
-        task.states = TaskStates(self._clock, self._debt, states, settled)
+        task.states = TaskStates(self._clock, self._advances, states, settled)
+        self._overlapped[task.name] = task
         return task.states
 
     def _meet(self, task: Task) -> TaskStates:
@@ -528,18 +551,22 @@ class TimerHistoryJudge:
             self._drop(task)
             return
         if state.waiting is None:
-            task.states = None
+            self._become_simple(task)
             self._submit(task)
             return
         settled = states.settled(state.waiting.call)
         if settled is None:
             return
-        task.states = None
+        self._become_simple(task)
         waiting = state.waiting
         task.dues = ((waiting.low, waiting.high),)
         task.low, task.high, task.call = waiting.low, waiting.high, waiting.call
         task.due_since = settled
         self._wait(task, settled)
+
+    def _become_simple(self, task: Task) -> None:
+        task.states = None
+        del self._overlapped[task.name]
 
     def _undo(self, name: str, call: int, index: int) -> None:
         task = self._tasks[name]

@@ -53,22 +53,32 @@ IDLE = TaskState()
 
 
 @dataclass(slots=True)
-class Debt:
-    """The returned advance that began last: where it began, and what the clock showed then."""
+class Advances:
+    """What is common to all tasks.
 
+    Of the returned advance that began last, where it began and what the clock showed then; how many
+    are under way; and whether what an advance or an add submits has begun to run when it returns.
+    """
+
+    inline: bool
     began: int = -1
-    clock_ms: int = -(2**70)
+    clock_ms: int = -NEVER
+    under_way: int = 0
 
 
 class TaskStates:
     """The set of states of one task."""
 
     def __init__(
-        self, clock: HistoryClock, debt: Debt, states: Iterable[TaskState], settled: dict[int, int]
+        self,
+        clock: HistoryClock,
+        advances: Advances,
+        states: Iterable[TaskState],
+        settled: dict[int, int],
     ) -> None:
         """Start with `states`; `settled` says at which index the adds among them returned."""
         self._clock = clock
-        self._debt = debt
+        self._advances = advances
         self._settled_at = settled
         self.states = set(states)
         self.under_way = sum(len(state.calls) for state in self.states)
@@ -111,6 +121,7 @@ class TaskStates:
         self.latest_ms = max(self.latest_ms, self._clock.dues(add.mark, add.delay_ms)[-1][1])
         self._settled_at[call] = index
         self.under_way -= 1
+        self._drop_what_was_not_seen()
 
     def cancel_returned(self, call: int, answer: bool) -> bool:
         """A cancel returned; tell whether its answer has an explanation."""
@@ -140,6 +151,7 @@ class TaskStates:
     def refused(self, call: int) -> None:
         """A call was refused and had no effect."""
         self.under_way -= 1
+        self._adds.pop(call, None)
         self.states = {
             TaskState(
                 state.waiting,
@@ -152,7 +164,8 @@ class TaskStates:
 
     def ran(self) -> bool:
         """The task begins to run; tell whether that has an explanation."""
-        self.settle_time()
+        self._close(submits=True)
+        self._drop_what_was_owed()
         left = {
             TaskState(state.waiting, state.owed - 1, state.calls)
             for state in self.states
@@ -180,20 +193,34 @@ class TaskStates:
         A task whose add had returned before an advance began, and which was due then, was submitted
         when the advance returned (semantics.md 1.18).
         """
-        self._close()
+        self._close(submits=self._may_submit())
+        self._drop_what_was_owed()
+        self._drop_what_was_not_seen()
+
+    def _may_submit(self) -> bool:
+        """Tell whether anything is under way that may submit the task, or an executor is late."""
+        advances = self._advances
+        return not advances.inline or advances.under_way > 0 or bool(self._adds)
+
+    def _drop_what_was_owed(self) -> None:
         self.states = {after for state in self.states for after in self._after_advances(state)}
 
-    def _close(self) -> None:
+    def _drop_what_was_not_seen(self) -> None:
+        """Nothing was submitted that has not run: who submitted it would have returned."""
+        if not self._may_submit():
+            self.states = {state for state in self.states if not state.owed}
+
+    def _close(self, *, submits: bool) -> None:
         frontier = list(self.states)
         while frontier:
-            for successor in self._effects(frontier.pop()):
+            for successor in self._effects(frontier.pop(), submits=submits):
                 if successor not in self.states:
                     self.states.add(successor)
                     frontier.append(successor)
 
-    def _effects(self, state: TaskState) -> Iterable[TaskState]:
+    def _effects(self, state: TaskState, *, submits: bool) -> Iterable[TaskState]:
         waiting = state.waiting
-        if waiting is not None and waiting.low <= self._clock.high:
+        if submits and waiting is not None and waiting.low <= self._clock.high:
             yield TaskState(None, state.owed + 1, state.calls)
         for call in state.calls:
             others = state.calls - {call}
@@ -205,11 +232,11 @@ class TaskStates:
                 yield TaskState(None, state.owed, others | {done})
 
     def _after_advances(self, state: TaskState) -> Iterable[TaskState]:
-        waiting, clock_ms = state.waiting, self._debt.clock_ms
+        waiting, clock_ms = state.waiting, self._advances.clock_ms
         if waiting is None or waiting.low > clock_ms:
             return (state,)
         settled = self._settled_at.get(waiting.call)
-        if settled is None or settled > self._debt.began:
+        if settled is None or settled > self._advances.began:
             return (state,)
         if waiting.high <= clock_ms:
             return ()

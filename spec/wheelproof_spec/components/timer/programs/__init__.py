@@ -9,6 +9,10 @@ from wheelproof_spec.components.timer.programs.entry_migration import (
     ENTRY_MIGRATION,
     entry_program,
 )
+from wheelproof_spec.components.timer.programs.for_ever import (
+    TIMER_FOR_EVER,
+    TIMER_FOR_EVER_BUGS,
+)
 from wheelproof_spec.components.timer.programs.linearizable import LINEARIZABLE, NOT_LINEARIZABLE
 from wheelproof_spec.components.timer.programs.system_timer import (
     SYSTEM_TIMER,
@@ -45,3 +49,5 @@ def bug_programs() -> dict[str, Program]:
 
 PROGRAMS: tuple[Program, ...] = (*ENTRY_MIGRATION, *SYSTEM_TIMER, *TIMER_WORLD, *LINEARIZABLE)
 FAILING: tuple[Program, ...] = (*NOT_LINEARIZABLE, *bug_programs().values())
+GRAPH_PROGRAMS: tuple[Program, ...] = TIMER_FOR_EVER
+FAILING_GRAPH_PROGRAMS: tuple[Program, ...] = TIMER_FOR_EVER_BUGS

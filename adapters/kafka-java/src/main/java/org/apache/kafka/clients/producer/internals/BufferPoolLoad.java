@@ -78,7 +78,7 @@ public final class BufferPoolLoad implements Load {
 
     private void act(SplittableRandom dice, Deque<ByteBuffer> buffers) throws Exception {
         int choice = dice.nextInt(100);
-        if (choice < 5) {
+        if (choice < 3) {
             look();
         } else if (!buffers.isEmpty() && (choice < 50 || buffers.size() == MOST_KEPT)) {
             giveBack(dice.nextBoolean() ? buffers.removeFirst() : buffers.removeLast());
@@ -108,6 +108,7 @@ public final class BufferPoolLoad implements Load {
 
     private void look() throws Exception {
         recorder.call("available_memory", Map.of(), () -> Map.of("size", pool.availableMemory()));
+        recorder.call("queued", Map.of(), () -> Map.of("count", pool.queued()));
     }
 
     /** The name is written into the memory: whoever else has it has the same name. */
