@@ -108,7 +108,7 @@ def _advance(
 ) -> int:
     writer.op("clock", "invoke", "tick", {"to_ms": now})
     writer.op("clock", "ok", "tick", {})
-    writer.op("clock", "invoke", "advance", {})
+    writer.op("clock", "invoke", "advance_clock", {})
     runs = 0
     while heap and heap[0][0] <= now:
         due, task = heapq.heappop(heap)
@@ -116,7 +116,7 @@ def _advance(
             del waiting[task]
             runs += 1
             writer.op("executor", "invoke", "run", {"task": task})
-    writer.op("clock", "ok", "advance", {})
+    writer.op("clock", "ok", "advance_clock", {})
     return runs
 
 
@@ -156,8 +156,9 @@ def _pool_ops(writer: _Writer, operations: int, chance: random.Random) -> Iterat
                 calls[process] = (buffer, size)
             else:
                 size = chance.choice((16_384, 16_384, 1_000, 60_000))
-                asked: dict[str, object] = {"size": size, "max_time_to_block_ms": 100}
-                writer.op(process, "invoke", "allocate", asked)
+                writer.op(
+                    process, "invoke", "allocate", {"size": size, "max_time_to_block_ms": 100}
+                )
                 calls[process] = ("", size)
         yield from writer.take()
 

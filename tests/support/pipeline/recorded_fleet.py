@@ -110,9 +110,9 @@ def _timer_ops(chance: random.Random) -> Iterator[_Op]:
             continue
         now += delay - (chance.random() < 0.1)
         yield from _call("tick", {"to_ms": now}, {})
-        yield "p", "invoke", "advance", {}
+        yield "p", "invoke", "advance_clock", {}
         yield "runner", "invoke", "run", {"task": task}
-        yield "p", "ok", "advance", {}
+        yield "p", "ok", "advance_clock", {}
 
 
 def _pool_ops(chance: random.Random) -> Iterator[_Op]:
@@ -120,9 +120,7 @@ def _pool_ops(chance: random.Random) -> Iterator[_Op]:
         name = f"b{number}" if chance.random() < 0.9 else "b0"
         size = chance.choice((10, 20, 30))
         yield from _call(
-            "allocate",
-            {"size": size, "max_time_to_block_ms": 5},
-            {"buffer": name, "size": size},
+            "allocate", {"size": size, "max_time_to_block_ms": 5}, {"buffer": name, "size": size}
         )
         if chance.random() < 0.3:
             yield from _call("deallocate", {"buffer": name, "size": size}, {})
