@@ -29,7 +29,6 @@ from wheelproof_spec.components.replication.component import (
     PartitionProduceResponse,
     PartitionRecords,
     ProduceResponse,
-    PurgeCompleted,
     ReplicationCall,
     ReplicationClause,
     ReplicationConfig,
@@ -103,9 +102,7 @@ class ReplicationLedger:
         known = self._partitions.get(partition)
         return 0 if known is None else known.log.end
 
-    def judge(
-        self, call: ReplicationCall, seen: ReplicationObservation
-    ) -> Violation | None:
+    def judge(self, call: ReplicationCall, seen: ReplicationObservation) -> Violation | None:
         """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
         if isinstance(call, Reset):
             self._reset(call.config)
@@ -262,7 +259,9 @@ class ReplicationLedger:
 
     def _append_records(self, call: AppendRecords) -> _Due:
         """Append, and answer when `acks` says so."""
-        answers = {entry.partition: self._append(entry, call.required_acks) for entry in call.entries}
+        answers = {
+            entry.partition: self._append(entry, call.required_acks) for entry in call.entries
+        }
         pending = {
             partition: (self._partitions[partition].epoch, self._partitions[partition].log.end)
             for partition, answer in answers.items()
@@ -310,9 +309,7 @@ class ReplicationLedger:
         error = self._refusal_of_append(known, entry, acks)
         appended = error is ErrorCode.NONE and known is not None
         offset = known.log.append(entry.records, known.epoch) if appended else -1
-        return PartitionProduceResponse(
-            partition=entry.partition, error=error, base_offset=offset
-        )
+        return PartitionProduceResponse(partition=entry.partition, error=error, base_offset=offset)
 
     def _refusal_of_append(
         self, known: _Partition | None, entry: PartitionRecords, acks: int

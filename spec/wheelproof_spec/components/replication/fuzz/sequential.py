@@ -111,7 +111,9 @@ def replication_machine(
         @rule(partition=_partitions)
         def follow(self, partition: PartitionName) -> None:
             epoch = self._next_epoch(partition)
-            self._call(BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=BROKER + 1))
+            self._call(
+                BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=BROKER + 1)
+            )
 
         @rule(partition=_partitions)
         def lead_too_late(self, partition: PartitionName) -> None:
