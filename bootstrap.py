@@ -1,4 +1,4 @@
-"""Set up this checkout and run its jobs: ``python3 bootstrap.py setup | run | test | check``.
+"""Set up this checkout and run its jobs: ``python3 bootstrap.py run``, and others: ``--help``.
 
 It needs Python 3.11 or newer and nothing else. This file must be readable by Python 3.6, so that
 an old one prints a sentence and no traceback; everything else is in ``tools/``.

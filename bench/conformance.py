@@ -22,15 +22,19 @@ from time import process_time
 from machine import this_machine
 from recorded_runs import damaged_lines, pool_lines, timer_lines, trace_lines
 from replay_against_tlc import Race, race
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+    parse_line,
+)
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
 from wheelproof_spec.base.reports import write_json
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.suites import COMPONENTS
+from wheelproof_spec.components.registry import suites
 from wheelproof_spec.components.timer.trace.run import TraceChecker
-from wheelproof_spec.engines.drive.conformance import ConformancePlan
-from wheelproof_spec.engines.history.checkers import CheckOptions, open_run
-from wheelproof_spec.engines.history.line_parser import Rejection, parse_line
-from wheelproof_spec.engines.history.routing import Router
+from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
+from wheelproof_spec.engines.history.line_parser import (
+    Rejection,
+)
 
 SECONDS_TARGET = 20.0
 GROWTH_TARGET = 1.3
@@ -114,7 +118,7 @@ def judge(subject: str, operations: int, lines: Iterator[bytes]) -> Cost:
     """Judge a history, which has to pass."""
     watch = _Stopwatch(lines)
     started = process_time()
-    result = Router(subject, open_run(CheckOptions())).judge(watch)
+    result = judge_lines(subject, watch)
     seconds = process_time() - started - watch.making
     if [one.verdict for one in result.verdicts] != [Verdict.PASS]:
         raise SystemExit(f"{subject}: {result.verdicts} {result.rejections}")
@@ -171,7 +175,7 @@ def drive(cases: int, seed: int) -> Iterator[Driven]:
         drivers.append((shlex.quote(str(kafka / "run")), kafka / "known-limits.txt"))
     for driver, skip in drivers:
         plan = ConformancePlan(driver=driver, cases=cases, seed=seed, skip=skip)
-        result = COMPONENTS["timer"].conform(plan, None)
+        result = conform(suites()["timer"], plan)
         if result.verdict is not Verdict.PASS:
             raise SystemExit(f"{driver}: {result.verdict}")
         yield Driven(subject=result.subject, steps=result.steps, seconds=result.seconds)

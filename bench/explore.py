@@ -17,7 +17,7 @@ from pathlib import Path
 import frontrun_comparison
 import graph_engine
 from machine import this_machine
-from wheelproof_spec.components.failing_programs import bug_programs
+from wheelproof_spec.components.timer.programs import bug_programs
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import (
@@ -29,7 +29,7 @@ from wheelproof_spec.engines.explore.programs.classics import (
     locked_increments,
 )
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
 _SHORT_STEPS = 15
 _ENOUGH_A_SECOND = 5_000
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parsed = parser.parse_args(arguments)
     machine = this_machine()
     print(f"{machine.cpu}, {machine.python}, load {machine.load}")
-    figures = [_measure(one, SubstrateKind.GREENLET) for one in _programs()]
+    figures = [_measure(measured, SubstrateKind.GREENLET) for measured in _programs()]
     figures.append(_measure(_programs()[0], SubstrateKind.THREADS))
     for figure in figures:
         print(
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{figure.steps:>3} steps  {figure.seconds:6.2f} s  "
             f"{figure.runs_a_second:>8,.0f} runs/s"
         )
-    bugs = [_find(bug, one) for bug, one in bug_programs().items()]
+    bugs = [_find(bug, failing) for bug, failing in bug_programs().items()]
     for found in bugs:
         print(
             f"{found.bug:<32}{found.seconds:6.2f} s  run {found.runs:>3}  "
@@ -91,8 +91,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "machine": asdict(machine),
             "programs": [asdict(figure) for figure in figures],
             "bugs": [asdict(found) for found in bugs],
-            "frontrun": [asdict(one) for one in comparisons],
-            "graphs": [asdict(one) for one in graphs],
+            "frontrun": [asdict(comparison) for comparison in comparisons],
+            "graphs": [asdict(graph) for graph in graphs],
             "graph_memory": asdict(memory),
         }
         parsed.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
@@ -110,15 +110,15 @@ def _programs() -> list[Program]:
     ]
 
 
-def _measure(one: Program, substrate: SubstrateKind) -> Figure:
+def _measure(measured: Program, substrate: SubstrateKind) -> Figure:
     best: Figure | None = None
     for _ in range(_ROUNDS):
         begin = time.process_time()
-        found = explore(one, Options(substrate=substrate))
+        found = explore(measured, Options(substrate=substrate))
         seconds = time.process_time() - begin
         if best is None or seconds < best.seconds:
             best = Figure(
-                name=one.name,
+                name=measured.name,
                 substrate=substrate.value,
                 classes=found.classes,
                 runs=found.runs,
@@ -130,9 +130,9 @@ def _measure(one: Program, substrate: SubstrateKind) -> Figure:
     return best
 
 
-def _find(bug: str, one: Program) -> BugFigure:
+def _find(bug: str, failing: Program) -> BugFigure:
     begin = time.process_time()
-    found = explore(one)
+    found = explore(failing)
     assert found.counterexample is not None, f"{bug} was not found"
     return BugFigure(
         bug=bug,
@@ -144,16 +144,18 @@ def _find(bug: str, one: Program) -> BugFigure:
 
 
 def _judge(figures: Sequence[Figure], others: Sequence[str]) -> int:
-    on_greenlets = [one for one in figures if one.substrate == SubstrateKind.GREENLET.value]
+    on_greenlets = [
+        figure for figure in figures if figure.substrate == SubstrateKind.GREENLET.value
+    ]
     slow = [
-        one.name
-        for one in on_greenlets
-        if one.steps <= _SHORT_STEPS and one.runs_a_second < _ENOUGH_A_SECOND
+        figure.name
+        for figure in on_greenlets
+        if figure.steps <= _SHORT_STEPS and figure.runs_a_second < _ENOUGH_A_SECOND
     ]
     slow += [
-        one.name
-        for one in on_greenlets
-        if one.name.startswith("last zero") and one.seconds > _ENOUGH_FOR_LAST_ZERO_S
+        figure.name
+        for figure in on_greenlets
+        if figure.name.startswith("last zero") and figure.seconds > _ENOUGH_FOR_LAST_ZERO_S
     ]
     slow += others
     for name in slow:

@@ -16,9 +16,9 @@ from wheelproof_spec.components.timer.graph.system_timer import Cast, system_tim
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import increments, last_zero, philosophers
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.graph.engine import explore_graph
-from wheelproof_spec.engines.graph.exploration import graph_program
-from wheelproof_spec.engines.graph.subject import GraphProgram
+from wheelproof_spec.engines.graph.judging.exploration import graph_program
+from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_spec.engines.graph.states.views import GraphProgram
 
 _ENOUGH_EDGES_A_SECOND = 20_000
 _MANY_STATES = 1_000_000
@@ -57,8 +57,8 @@ def measure_graphs() -> list[GraphFigure]:
         program("philosophers 5", partial(philosophers, 5, ordered=True)),
         program("increments 5", partial(increments, 5)),
     ]
-    programs = [_states_of(one) for one in plain]
-    return [_measure(one) for one in (*programs, system_timer(_TWO_ADDERS))]
+    programs = [_states_of(single) for single in plain]
+    return [_measure(measured) for measured in (*programs, system_timer(_TWO_ADDERS))]
 
 
 def measure_memory() -> MemoryFigure:
@@ -71,9 +71,9 @@ def measure_memory() -> MemoryFigure:
 def show_graphs(figures: Sequence[GraphFigure], memory: MemoryFigure) -> list[str]:
     """Return the figures as lines."""
     lines = [
-        f"{one.name:<24}{'graph':<10}{one.states:>9,} states  {one.edges:>9,} edges  "
-        f"{one.seconds:6.2f} s  {one.edges_a_second:>8,.0f} edges/s"
-        for one in figures
+        f"{figure.name:<24}{'graph':<10}{figure.states:>9,} states  {figure.edges:>9,} edges  "
+        f"{figure.seconds:6.2f} s  {figure.edges_a_second:>8,.0f} edges/s"
+        for figure in figures
     ]
     lines.append(
         f"{memory.states:,} states and {memory.edges:,} edges: "
@@ -85,28 +85,28 @@ def show_graphs(figures: Sequence[GraphFigure], memory: MemoryFigure) -> list[st
 def missed_bounds(figures: Sequence[GraphFigure], memory: MemoryFigure) -> list[str]:
     """Return what is too slow or too large."""
     missed = [
-        f"{one.name}: {one.edges_a_second:,.0f} edges/s"
-        for one in figures
-        if one.edges_a_second < _ENOUGH_EDGES_A_SECOND
+        f"{figure.name}: {figure.edges_a_second:,.0f} edges/s"
+        for figure in figures
+        if figure.edges_a_second < _ENOUGH_EDGES_A_SECOND
     ]
     if memory.peak_bytes > _ENOUGH_MEMORY_BYTES:
         missed.append(f"{memory.states:,} states take {memory.peak_bytes:,} bytes")
     return missed
 
 
-def _states_of(one: Program) -> GraphProgram:
-    return graph_program(one, [])
+def _states_of(single: Program) -> GraphProgram:
+    return graph_program(single, [])
 
 
-def _measure(one: GraphProgram) -> GraphFigure:
+def _measure(measured: GraphProgram) -> GraphFigure:
     best: GraphFigure | None = None
     for _ in range(_ROUNDS):
         begin = time.process_time()
-        graph = explore_graph(one)
+        graph = explore_graph(measured)
         seconds = time.process_time() - begin
         if best is None or seconds < best.seconds:
             best = GraphFigure(
-                name=one.name,
+                name=measured.name,
                 states=len(graph.observations),
                 edges=graph.edge_count(),
                 seconds=seconds,

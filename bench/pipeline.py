@@ -25,23 +25,28 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
 from pyspark.sql import DataFrame, SparkSession
 
 from machine import this_machine
 from pipeline_runs import write_one_run, write_runs
-from wheelproof_spark import bronze, silver
-from wheelproof_spark.check_job import CheckJob, check
-from wheelproof_spark.collected import collected
-from wheelproof_spark.gold import TABLES
-from wheelproof_spark.inputs import plan
-from wheelproof_spark.manifest import Manifest, load
-from wheelproof_spark.session import spark_session
-from wheelproof_spark.standalone import standalone_cluster
+from wheelproof_spark.base.options import Workers
+from wheelproof_spark.base.session import spark_session
+from wheelproof_spark.base.standalone import standalone_cluster
+from wheelproof_spark.check import bronze, silver
+from wheelproof_spark.check.gold import TABLES
+from wheelproof_spark.check.inputs import plan
+from wheelproof_spark.check.job import CheckJob, check
+from wheelproof_spark.tables.manifest import Manifest, load
+from wheelproof_spark.tables.rows import collected, read_rows
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.reports import write_json
-from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions, open_run
+from wheelproof_spec.engines.history.checkers import (
+    MAX_STATES,
+    CheckOptions,
+)
 from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.history.routing import Router
 
 PARTS = ("one", "many", "masters", "check")
 SHARE_TARGET = 0.6
@@ -105,7 +110,7 @@ def one_run(figures: Figures, folder: Path, events: int, seed: int, master: str)
     lines = write_one_run(source, events, seed)
     print(f"one run of {lines:,} lines")
     with spark_session(master) as spark:
-        job = CheckJob(input=source, output=output, options=CheckOptions(), master=master)
+        job = CheckJob(input=source, output=output, options=CheckOptions())
         figures.timed("pipeline check", lines, lambda: _judged(job))
         peak = worker_peak(spark)
     counts = _manifest(output).counts
@@ -139,7 +144,7 @@ def _stages(
 ) -> tuple[Speed, Speed, Speed]:
     work = plan(source, Manifest(profile=None, max_states=MAX_STATES), 1)
     cores = spark.sparkContext.defaultParallelism
-    partitions = max(sum(one.size for one in work.files) // (64 << 20), 2 * cores)
+    partitions = max(sum(file.size for file in work.files) // (64 << 20), 2 * cores)
 
     def ordered(most: int | None = None) -> DataFrame:
         parsed = bronze.parsed(spark, work.splits[:most], work.split_bytes).where("kind = 'good'")
@@ -148,7 +153,9 @@ def _stages(
     def sink(table: DataFrame) -> None:
         table.write.format("noop").mode("overwrite").save()
 
-    job = CheckJob(input=source, output=output, options=CheckOptions(), partitions=partitions)
+    job = CheckJob(
+        input=source, output=output, options=CheckOptions(), workers=Workers(partitions=partitions)
+    )
     # The first job starts the workers, and Java compiles what it will need.
     sink(silver.judged(ordered(2), CheckOptions(), {}))
     return (
@@ -214,14 +221,14 @@ def against_check(figures: Figures, folder: Path, events: int, seed: int, master
 
     def judge() -> None:
         for path in sorted(source.iterdir()):
-            result = Router(str(path), open_run(CheckOptions())).judge(read_lines(path))
-            for one in result.verdicts:
-                rule = None if one.violation is None else one.violation.rule
-                expected.add((one.run, one.verdict.value, one.events, one.good_prefix, rule))
+            result = judge_lines(str(path), read_lines(path))
+            for run in result.verdicts:
+                rule = None if run.violation is None else run.violation.rule
+                expected.add((run.run, run.verdict.value, run.events, run.good_prefix, rule))
 
     figures.timed("wheelproof check, one process", lines, judge)
     with spark_session(master):
-        job = CheckJob(input=source, output=output, options=CheckOptions(), master=master)
+        job = CheckJob(input=source, output=output, options=CheckOptions())
         figures.timed("pipeline check", lines, lambda: _judged(job))
     columns = ("run", "verdict", "events", "good_prefix", "rule")
     rows = _rows(output, "verdicts")
@@ -264,7 +271,7 @@ def _manifest(output: Path) -> Manifest:
 
 
 def _rows(output: Path, table: str) -> list[dict[str, object]]:
-    return parquet.read_table(str(output / _manifest(output).tables[table])).to_pylist()
+    return read_rows(output / _manifest(output).tables[table])
 
 
 def _digest(output: Path) -> str:
@@ -297,8 +304,8 @@ def main(arguments: Sequence[str]) -> int:
             "machine": asdict(machine),
             "events": events,
             "seed": seed,
-            "speeds": [asdict(one) for one in figures.speeds],
-            "goals": [asdict(one) for one in figures.goals],
+            "speeds": [asdict(speed) for speed in figures.speeds],
+            "goals": [asdict(goal) for goal in figures.goals],
         }
         write_json(options.json, document)
     return 0

@@ -5,14 +5,16 @@ from resource import RUSAGE_CHILDREN, getrusage
 from time import process_time
 
 from recorded_runs import trace_lines
+from wheelproof_spec.app.recorded import (
+    parse_line,
+)
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.timer.events import TimerSettings
-from wheelproof_spec.components.timer.trace.run import DEFAULT_WHEEL_SIZE, TraceChecker, TraceOrder
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.trace.run import TraceChecker, TraceOrder
 from wheelproof_spec.components.timer.trace.search import Step
 from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
 from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
-from wheelproof_spec.engines.history.line_parser import parse_line
 from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
 
 _FEW = 40
@@ -71,10 +73,10 @@ def _tlc_seconds(
     order = TraceOrder(header)
     steps = [Step(event, *order.admit(event), at, 0) for at, event in enumerate(body)]
     trace = RecordedTrace(steps=tuple(steps), in_order=True, silent=order.silent)
-    settings = header.config
-    assert isinstance(settings, TimerSettings)
+    config = header.config
+    assert isinstance(config, TimerConfig)
     started = _children_seconds()
-    (opinion,) = judge_with_tlc(toolchain, settings, DEFAULT_WHEEL_SIZE, [trace])
+    (opinion,) = judge_with_tlc(toolchain, config, [trace])
     seconds = _children_seconds() - started
     if not opinion.accepts:
         raise SystemExit(f"TLC explains {opinion.good} of {opinion.events} events")

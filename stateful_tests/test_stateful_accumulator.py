@@ -4,10 +4,15 @@ import pytest
 
 from wheelproof.producer import RecordAccumulator
 from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS,
+    AccumulatorBug,
+)
+from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
 from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, AccumulatorBug, Finder
 
 SEED = 20_261_120
 MANY_BATCHES_S = 120.0
@@ -16,14 +21,14 @@ pytestmark = pytest.mark.slow
 
 
 def _bugs(finder: Finder) -> list[AccumulatorBug]:
-    return [bug for bug in ACCUMULATOR_BUGS if finder in bug.finders]
+    return [bug for bug in BUGS if finder in bug.finders]
 
 
 def _sequential(
     accumulator_class: type[RecordAccumulator] = RecordAccumulator, seconds: float | None = None
 ) -> FuzzReport:
     port = ReferenceAccumulatorPort(accumulator_class)
-    return run_accumulator_fuzz(port, cases=150, seed=SEED, seconds=seconds)
+    return run_accumulator_fuzz(port, profile=WHEELPROOF, cases=150, seed=SEED, seconds=seconds)
 
 
 def test_accumulator_one_thread_reference_follows_the_oracle() -> None:

@@ -7,22 +7,23 @@ from wheelproof.purgatory import (
     DelayedOperationPurgatory,
     ExclusiveDiscipline,
 )
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.fuzz_report import FuzzFailure, FuzzReport
+from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.components.bugs import PURGATORY_BUGS, Finder, PurgatoryBug
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS,
+    PurgatoryBug,
+)
 from wheelproof_spec.components.purgatory.bugs import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
 )
-from wheelproof_spec.components.purgatory.calls import parse_purgatory_call
-from wheelproof_spec.components.purgatory.contract import (
-    KAFKA_PURGATORY,
-    STRICT_PURGATORY,
-    PurgatoryContract,
-)
+from wheelproof_spec.components.purgatory.component import DEFINITION, KAFKA, WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
 from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz
-from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
+from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 
@@ -40,7 +41,7 @@ class _KafkasPurgatory(
 
 
 def _known_bugs(finder: Finder) -> list[PurgatoryBug]:
-    return [bug for bug in PURGATORY_BUGS if finder in bug.finders]
+    return [bug for bug in BUGS if finder in bug.finders]
 
 
 def _port(bug: PurgatoryBug | None) -> ReferencePurgatoryPort:
@@ -50,9 +51,9 @@ def _port(bug: PurgatoryBug | None) -> ReferencePurgatoryPort:
 
 
 def _sequential(
-    port: ReferencePurgatoryPort, contract: PurgatoryContract = STRICT_PURGATORY, cases: int = 300
+    port: ReferencePurgatoryPort, profile: str = WHEELPROOF, cases: int = 300
 ) -> FuzzReport:
-    return run_purgatory_fuzz(port, contract=contract, cases=cases, seed=SEED)
+    return run_purgatory_fuzz(port, profile=profile, cases=cases, seed=SEED)
 
 
 def test_one_thread_reference_follows_the_oracle() -> None:
@@ -63,11 +64,11 @@ def test_one_thread_reference_follows_the_oracle() -> None:
 
 
 def test_one_thread_kafkas_way_follows_kafkas_contract() -> None:
-    assert _sequential(ReferencePurgatoryPort(_KafkasPurgatory), KAFKA_PURGATORY).failure is None
+    assert _sequential(ReferencePurgatoryPort(_KafkasPurgatory), KAFKA).failure is None
 
 
 def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() -> None:
-    failure = _failure(_sequential(_port(None), KAFKA_PURGATORY))
+    failure = _failure(_sequential(_port(None), KAFKA))
     assert failure.violation.rule.startswith("Purgatory.")
 
 
@@ -107,10 +108,10 @@ def _failure(report: FuzzReport) -> FuzzFailure:
 
 def _replay(failure: FuzzFailure, bug: PurgatoryBug | None) -> str | None:
     """Return the rule that the failing case breaks when it is run again."""
-    judge, port = PurgatoryJudge(STRICT_PURGATORY), _port(bug)
+    judge, port, wire = OraclePurgatory(WHEELPROOF, Tally()), _port(bug), DrivenWire(DEFINITION)
     for line in failure.steps:
         _, operation, fields = parse_request(line.encode())
-        violation = judge_call(judge, port, parse_purgatory_call(operation, fields))
+        violation = judge_call(judge, port, wire.parse_call(operation, fields))
         if violation is not None:
             return violation.rule
     return None

@@ -3,17 +3,23 @@
 import pytest
 
 from wheelproof.timer import SystemTimer, TimerTaskList
-from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY
 from wheelproof_spec.base.fuzz_report import FuzzFailure, FuzzReport
+from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.components.bugs import TIMER_BUGS, Finder, TimerBug
-from wheelproof_spec.components.timer.calls import parse_timer_call
-from wheelproof_spec.components.timer.domain import TimerDomain
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+    TimerBug,
+)
+from wheelproof_spec.components.timer.component import DEFINITION
+from wheelproof_spec.components.timer.drawn import TimerDomain
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
 from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
-from wheelproof_spec.components.timer.judge import TimerJudge
+from wheelproof_spec.components.timer.oracle import TimerOracle
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 
 SEED = 20_261_120
@@ -24,18 +30,18 @@ pytestmark = pytest.mark.slow
 
 
 def _known_bugs(finder: Finder) -> list[TimerBug]:
-    return [bug for bug in TIMER_BUGS if finder in bug.finders]
+    return [bug for bug in BUGS if finder in bug.finders]
 
 
 def _sequential(
     timer_class: type[SystemTimer] = SystemTimer,
-    contract: TimerContract = KAFKA,
+    profile: str = KAFKA.name,
     cases: int = 300,
     domain: TimerDomain | None = None,
 ) -> FuzzReport:
     return run_timer_fuzz(
         BoundedReferencePort(timer_class),
-        contract=contract,
+        profile=profile,
         cases=cases,
         seed=SEED,
         limits=domain or TimerDomain(),
@@ -51,7 +57,7 @@ def test_one_thread_reference_follows_the_oracle() -> None:
 
 def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() -> None:
     # With a tick of 1 ms rounding up and rounding down are the same.
-    report = _sequential(contract=NEVER_EARLY, domain=TimerDomain(min_tick_ms=2))
+    report = _sequential(profile=NEVER_EARLY.name, domain=TimerDomain(min_tick_ms=2))
     assert _failure(report).violation.rule == "Timer.NeverBeforeItIsDue"
 
 
@@ -69,7 +75,7 @@ def test_one_thread_same_seed_same_run() -> None:
 
 
 def test_real_threads_reference_follows_the_oracle() -> None:
-    report = run_threaded_timer_fuzz(SystemTimer, contract=KAFKA, cases=60, seed=SEED)
+    report = run_threaded_timer_fuzz(SystemTimer, profile=KAFKA.name, cases=60, seed=SEED)
     assert report.failure is None
     assert report.cases >= 60
 
@@ -84,7 +90,7 @@ def test_real_threads_lists_of_the_reference_stay_consistent() -> None:
 def test_real_threads_find(bug: TimerBug) -> None:
     if bug.bucket_class is TimerTaskList:
         report = run_threaded_timer_fuzz(
-            bug.timer_class, contract=KAFKA, cases=100, seed=SEED, seconds=MANY_BATCHES_S
+            bug.timer_class, profile=KAFKA.name, cases=100, seed=SEED, seconds=MANY_BATCHES_S
         )
     else:
         report = run_list_fuzz(bug.bucket_class, cases=100, seed=SEED, seconds=MANY_BATCHES_S)
@@ -100,11 +106,11 @@ def _failure(report: FuzzReport) -> FuzzFailure:
 
 def _replay(failure: FuzzFailure, timer_class: type[SystemTimer]) -> str | None:
     """Drive the shrunk case once more and return the rule that it breaks."""
-    judge = TimerJudge(KAFKA)
+    judge = TimerOracle(KAFKA.name, Tally())
     port = BoundedReferencePort(timer_class)
     for line in failure.steps:
         _, operation, fields = parse_request(line.encode())
-        call = parse_timer_call(operation, fields)
+        call = DrivenWire(DEFINITION).parse_call(operation, fields)
         violation = judge_call(judge, port, call)
         if violation is not None:
             return violation.rule

@@ -25,10 +25,10 @@ _STATIC_CHECKS = {
     "ruff check": ("ruff", "check", "."),
     "ruff format": ("ruff", "format", "--check", "."),
 }
-# The tests of a file share what is costly to make, so a file goes to one process; tests/conftest.py
-# puts the files in their order.
-_TESTS = ("pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
-_FAST_TESTS = {"unit tests": (*_TESTS, "-q", "-m", "not slow")}
+# The tests of a file share what is costly to make, so a file goes to one process; conftest.py puts
+# the files in their order.
+_TESTS = ("pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m")
+_FAST_TESTS = {"unit tests": (*_TESTS, "not slow and not long", "-q")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,9 +97,17 @@ def _run(checkout: Checkout) -> int:
 def _test(checkout: Checkout) -> int:
     environment = _set_up(checkout)
     clean = _report_checks(checkout, _STATIC_CHECKS, environment)
-    command = (str(checkout.python), "-m", *_TESTS)
-    code = run_shown(command, directory=checkout.root, environment=environment)
-    return code or int(not clean)
+    return _run_tests(checkout, "not long", environment) or int(not clean)
+
+
+def _test_long(checkout: Checkout) -> int:
+    return _run_tests(checkout, "long", _set_up(checkout))
+
+
+def _run_tests(checkout: Checkout, marks: str, environment: Mapping[str, str]) -> int:
+    """Run the tests with these marks and show them; 5 if there is none."""
+    command = (str(checkout.python), "-m", *_TESTS, marks)
+    return run_shown(command, directory=checkout.root, environment=environment)
 
 
 def _check(checkout: Checkout) -> int:
@@ -150,7 +158,8 @@ def _report(sentence: str, details: str = "") -> int:
 _VERBS = {
     "setup": _Verb(run=_setup, summary="make .venv, find or install Java, build the adapters"),
     "run": _Verb(run=_run, summary="the main job; its report goes to out/"),
-    "test": _Verb(run=_test, summary="the static checks and every test"),
+    "test": _Verb(run=_test, summary="the static checks and the tests to run before a push"),
+    "test-long": _Verb(run=_test_long, summary="the tests that `test` leaves out: many more runs"),
     "check": _Verb(run=_check, summary="the fast part for daily use: static checks, fast tests"),
     "lock": _Verb(run=_lock, summary="pin the newest versions of the dependencies with hashes"),
 }

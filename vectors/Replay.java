@@ -45,16 +45,17 @@ public class Replay {
     Timer timer = new HeapTimer((long) config.get("tick_ms"), (long) config.get("wheel_size"), (long) config.get("start_ms"));
     List<String> fired = new ArrayList<>();
     for (Map<String, Object> step : (List<Map<String, Object>>) vector.get("steps")) {
-      String task = (String) step.get("task");
+      Map<String, Object> args = (Map<String, Object>) step.getOrDefault("args", Map.of());
+      String task = (String) args.get("task");
       Object seen = null;
-      switch ((String) step.get("do")) {
-        case "add" -> fired.addAll(timer.add(task, (long) step.get("delay_ms")));
-        case "advance" -> fired.addAll(timer.advance((long) step.get("to_ms")));
+      switch ((String) step.get("op")) {
+        case "add" -> fired.addAll(timer.add(task, (long) args.get("delay_ms")));
+        case "advance" -> fired.addAll(timer.advance((long) args.get("to_ms")));
         case "cancel" -> seen = timer.cancel(task);
         default -> seen = (long) timer.size();
       }
       Map<String, Object> expect = (Map<String, Object>) step.getOrDefault("expect", Map.of());
-      Object expected = expect.getOrDefault("ok", expect.get("size"));
+      Object expected = expect.getOrDefault("cancelled", expect.get("size"));
       if (expect.containsKey("fired")) {
         if (expect.containsKey("any_order")) Collections.sort(fired);
         expected = expect.get("fired");

@@ -53,9 +53,8 @@ def replay(vector, make_timer):
     timer = make_timer(**vector["config"])
     fired = []
     for number, step in enumerate(vector["steps"]):
-        arguments = {name: step[name] for name in step if name not in ("do", "expect")}
-        answer = getattr(timer, step["do"])(**arguments)
-        if step["do"] in ("add", "advance"):
+        answer = getattr(timer, step["op"])(**step.get("args", {}))
+        if step["op"] in ("add", "advance"):
             fired += answer
         expect = step.get("expect", {})
         if "fired" in expect:
@@ -64,10 +63,10 @@ def replay(vector, make_timer):
                 seen = sorted(seen)
             expected = expect["fired"]
         else:
-            expected = expect.get("ok", expect.get("size"))
+            expected = expect.get("cancelled", expect.get("size"))
             seen = answer if expect else None
         if seen != expected:
-            return f"step {number}, {step['do']}: expected {expected}, observed {seen}"
+            return f"step {number}, {step['op']}: expected {expected}, observed {seen}"
     return None
 
 

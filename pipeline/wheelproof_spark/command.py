@@ -1,12 +1,10 @@
 """The verb ``pipeline``: conformance at scale, on Apache Spark."""
 
-from wheelproof_spark import (
-    campaign_command,
-    check_command,
-    demo_command,
-    report_command,
-    stream_command,
-)
+from wheelproof_spark.campaign import command as campaign
+from wheelproof_spark.check import command as check
+from wheelproof_spark.demo import command as demo
+from wheelproof_spark.report import command as report
+from wheelproof_spark.stream import command as stream
 from wheelproof_spec.app.verbs import Verbs
 
 
@@ -16,11 +14,5 @@ def register(verbs: Verbs) -> None:
     Spark is imported when one of them runs: their help needs nothing but the standard library.
     """
     group = verbs.group("pipeline", "judge recorded runs at scale, on Apache Spark")
-    for command in (
-        check_command,
-        report_command,
-        campaign_command,
-        stream_command,
-        demo_command,
-    ):
+    for command in (check, report, campaign, stream, demo):
         command.register(group)

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-from adapter_support import HEAPQ, conform, python
 
+from support.drive.adapters import HEAPQ, conform, python
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.timer.clauses import TimerClause
+from wheelproof_spec.components.timer.component import TimerClause
 from wheelproof_spec.engines.drive.conformance import FUZZED_CASES
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 

@@ -3,20 +3,21 @@
 from collections.abc import Iterator
 
 import pytest
-from adapter_support import KAFKA, conform
 
+from support.drive.adapters import KAFKA, conform
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.timer.calls import (
+from wheelproof_spec.components.timer.component import (
+    DEFINITION,
     Add,
-    Advance,
-    Reset,
     TimerCall,
+    TimerClause,
     TimerConfig,
+    TimerLimit,
     TimerObservation,
-    parse_timer_answer,
 )
-from wheelproof_spec.components.timer.clauses import TimerClause, TimerLimit
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
 from wheelproof_spec.engines.drive.driver.session import DriverSession
@@ -24,6 +25,7 @@ from wheelproof_spec.engines.drive.driver.session import DriverSession
 pytestmark = pytest.mark.slow
 
 TimerDriver = DriverPort[TimerCall, TimerObservation]
+_WIRE = DrivenWire(DEFINITION)
 SOON = DriverLimits(timeout_s=1.0)
 LONGEST_64_BIT = 2**63 - 1
 
@@ -32,7 +34,7 @@ LONGEST_64_BIT = 2**63 - 1
 def port(kafka: str) -> Iterator[TimerDriver]:
     with DriverSession(kafka, SOON) as session:
         session.introduce()
-        yield DriverPort(session, parse_timer_answer)
+        yield DriverPort(session, _WIRE.parse_answer)
 
 
 def test_kafka_passes(kafka: str) -> None:

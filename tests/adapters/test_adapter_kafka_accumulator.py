@@ -1,11 +1,10 @@
 """Apache Kafka's own RecordAccumulator, driven: its verdict, and where it differs."""
 
 import pytest
-from adapter_support import KAFKA, conform
 
+from support.drive.adapters import KAFKA, conform
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.accumulator.clauses import AccumulatorLimit
-from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
+from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorLimit
 from wheelproof_spec.engines.drive.conformance import FUZZED_CASES
 
 pytestmark = pytest.mark.slow

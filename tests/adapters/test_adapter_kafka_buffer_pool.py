@@ -3,20 +3,21 @@
 from collections.abc import Iterator
 
 import pytest
-from adapter_support import KAFKA, conform
 
+from support.drive.adapters import KAFKA, conform
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.buffer_pool.calls import (
-    Advance,
+from wheelproof_spec.components.buffer_pool.component import (
+    DEFINITION,
     Allocate,
     Deallocate,
     PoolCall,
+    PoolClause,
     PoolConfig,
     PoolObservation,
-    Reset,
-    parse_pool_answer,
+    PoolOutcome,
 )
-from wheelproof_spec.components.buffer_pool.oracle import PoolClause, PoolOutcome
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 
@@ -32,7 +33,7 @@ LONG_MS = 60_000
 def port(kafka: str) -> Iterator[PoolDriver]:
     with DriverSession(kafka) as session:
         session.introduce()
-        yield DriverPort(session, parse_pool_answer)
+        yield DriverPort(session, DrivenWire(DEFINITION).parse_answer)
 
 
 def test_kafka_passes_under_its_own_profile(kafka: str) -> None:
@@ -54,12 +55,12 @@ def test_kafka_serves_newcomers_before_those_who_wait(kafka: str) -> None:
 
 def test_with_2_gib_of_pooled_buffers_the_pool_does_not_see_them(port: PoolDriver) -> None:
     port.perform(Reset(config=PoolConfig(total_memory=2 * GIB, poolable_size=GIB)))
-    for call in ("a", "b"):
-        assert _allocate(port, call, GIB).ended == {call: PoolOutcome.BUFFER}
-    for call in ("a", "b"):
-        port.perform(Deallocate(call=call))
+    for buffer in ("a", "b"):
+        assert _allocate(port, buffer, GIB).ended == {buffer: PoolOutcome.BUFFER}
+    for buffer in ("a", "b"):
+        port.perform(Deallocate(buffer=buffer))
     waiting = _allocate(port, "c", 1)
-    assert (waiting.available, waiting.queued, waiting.ended) == (2 * GIB, 1, {})
+    assert (waiting.available_memory, waiting.queued, waiting.ended) == (2 * GIB, 1, {})
     late = port.perform(Advance(to_ms=LONG_MS))
     assert late.ended == {"c": PoolOutcome.EXHAUSTED}
 
@@ -67,11 +68,11 @@ def test_with_2_gib_of_pooled_buffers_the_pool_does_not_see_them(port: PoolDrive
 def test_a_buffer_that_is_given_back_twice_has_two_users(port: PoolDriver) -> None:
     port.perform(Reset(config=PoolConfig(total_memory=16, poolable_size=16)))
     _allocate(port, "a", 16)
-    port.perform(Deallocate(call="a"))
-    assert port.perform(Deallocate(call="a")).available == 32
-    for call in ("b", "c"):
-        assert _allocate(port, call, 16).ended == {call: PoolOutcome.BUFFER}
+    port.perform(Deallocate(buffer="a"))
+    assert port.perform(Deallocate(buffer="a")).available_memory == 32
+    for buffer in ("b", "c"):
+        assert _allocate(port, buffer, 16).ended == {buffer: PoolOutcome.BUFFER}
 
 
-def _allocate(port: PoolDriver, call: str, size: int) -> PoolObservation:
-    return port.perform(Allocate(call=call, size=size, timeout_ms=LONG_MS))
+def _allocate(port: PoolDriver, buffer: str, size: int) -> PoolObservation:
+    return port.perform(Allocate(buffer=buffer, size=size, max_time_to_block_ms=LONG_MS))

@@ -1,10 +1,10 @@
 """Apache Kafka's own DelayedOperationPurgatory, driven: its verdict, and where it differs."""
 
 import pytest
-from adapter_support import conform
 
+from support.drive.adapters import conform
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.purgatory.contract import PurgatoryClause
+from wheelproof_spec.components.purgatory.component import PurgatoryClause
 from wheelproof_spec.engines.drive.conformance import FUZZED_CASES
 
 pytestmark = pytest.mark.slow

@@ -1,24 +1,26 @@
 """Netty's own HashedWheelTimer, driven: right by its own profile, wrong by the others."""
 
 import pytest
-from adapter_support import NETTY, conform
 
+from support.drive.adapters import NETTY, conform
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.timer.calls import (
+from wheelproof_spec.components.timer.component import (
+    DEFINITION,
     Add,
-    Advance,
     Cancel,
-    Reset,
     Size,
+    TimerClause,
     TimerConfig,
-    parse_timer_answer,
+    TimerLimit,
 )
-from wheelproof_spec.components.timer.clauses import TimerClause, TimerLimit
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 
 pytestmark = pytest.mark.slow
 
+_WIRE = DrivenWire(DEFINITION)
 LIMITS = NETTY / "known-limits.txt"
 
 
@@ -45,7 +47,7 @@ def test_netty_is_late_by_a_tick_for_whoever_expects_another_contract(
 def test_the_known_limits_are_as_they_say(netty: str) -> None:
     with DriverSession(netty) as session:
         session.introduce()
-        port = DriverPort(session, parse_timer_answer)
+        port = DriverPort(session, _WIRE.parse_answer)
         port.perform(Reset(config=TimerConfig(tick_ms=10)))
         port.perform(Add(task="a", delay_ms=35))
         assert port.perform(Cancel(task="a")).cancelled is True

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from adapter_support import ADAPTERS, conform, python
 
+from support.drive.adapters import ADAPTERS, conform, python
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.drive.templates import TEMPLATES

@@ -5,7 +5,8 @@ import re
 import subprocess
 
 import pytest
-from adapter_support import ADAPTERS, KAFKA
+
+from support.drive.adapters import ADAPTERS, KAFKA
 
 FINDINGS = ADAPTERS.parent / "docs" / "findings.md"
 

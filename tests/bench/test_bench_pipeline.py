@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).resolve().parents[2] / "bench" / "pipeline.py"
+from support.checkout import ROOT
+
+BENCH = ROOT / "bench" / "pipeline.py"
 
 
 @pytest.mark.slow

@@ -8,7 +8,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-BENCH = Path(__file__).resolve().parents[2] / "bench" / "producer.py"
+from support.checkout import ROOT
+
+BENCH = ROOT / "bench" / "producer.py"
 LIMIT_SECONDS = 120
 
 

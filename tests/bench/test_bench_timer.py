@@ -6,11 +6,12 @@ import signal
 import subprocess
 import sys
 from collections.abc import Sized
-from pathlib import Path
 
 import pytest
 
-BENCH = Path(__file__).resolve().parents[2] / "bench" / "timer.py"
+from support.checkout import ROOT
+
+BENCH = ROOT / "bench" / "timer.py"
 CONTESTANTS = ("wheelproof SystemTimer", "heapq, lazy deletion", "asyncio call_later")
 LIMIT_SECONDS = 120
 

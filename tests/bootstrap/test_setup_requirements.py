@@ -2,14 +2,13 @@
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 
+from support.checkout import ROOT
 from tools.errors import SetupError
 from tools.requirements import pinned_requirements
 
-_ROOT = Path(__file__).parents[2]
 _DIGEST = "0" * 64
 _GOOD = f"""\
 # a comment
@@ -51,8 +50,8 @@ def test_an_address_or_a_path_is_refused(line: str) -> None:
 
 
 def test_the_lock_pins_all_that_the_project_declares() -> None:
-    pins = pinned_requirements((_ROOT / "requirements.lock").read_text())
-    project = tomllib.loads((_ROOT / "pyproject.toml").read_text())
+    pins = pinned_requirements((ROOT / "requirements.lock").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
     extras = project["project"]["optional-dependencies"].values()
     declared = [*project["dependency-groups"]["dev"], *(name for extra in extras for name in extra)]
     names = {re.split(r"[\[=<>~! ;]", requirement)[0].lower() for requirement in declared}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from support.checkout import ROOT
 from wheelproof_spec.app.pages.known_bugs import PAGE, render
 
-ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = (
     "README.md",
     "docs/findings.md",

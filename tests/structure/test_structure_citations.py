@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from checkout import REFERENCE, ROOT, docstrings, project_files
+
+from support.checkout import REFERENCE, ROOT, docstrings, project_files
 
 _RULES = ROOT / "docs" / "semantics.md"
 _SECTION = re.compile(r"^## (\d+)\. ")

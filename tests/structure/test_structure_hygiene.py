@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from checkout import ROOT, project_files
+
+from support.checkout import ROOT, project_files
 
 _REGISTRIES = [
     ("pypi", "org"),

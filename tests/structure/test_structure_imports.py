@@ -3,11 +3,17 @@
 import subprocess
 import sys
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
-from checkout import REFERENCE, ROOT, SPEC, Import, imports, module_name, python_files
 
-_CORE = ("oracle", "traces", "conformance")
+from support.checkout import REFERENCE, ROOT, SPEC, Import, imports, module_name, python_files
+
+_PACKAGE = SPEC / "wheelproof_spec"
+_ALL_CORE = ("base", "engines/drive", "engines/history")
+_COMPONENTS = ("accumulator", "buffer_pool", "purgatory", "replication", "timer")
+_DRAWING = {"drawing.py", "view.py"}
+"""What is part of a page, and takes Jinja's markup."""
 _CONCURRENCY = {"_thread", "asyncio", "concurrent", "multiprocessing", "queue", "threading", "time"}
 _LAYERS = ("wheelproof", "wheelproof_spec", "wheelproof_spark")
 """Our packages, each of which may import itself and those before it."""
@@ -29,13 +35,21 @@ def _listed(found: Iterable[Import]) -> list[str]:
     return [str(one) for one in found]
 
 
+def _core_files() -> list[Path]:
+    """Return the core of the spec: base, two engines, and of each component the core files."""
+    components = [_PACKAGE / "components" / name for name in _COMPONENTS]
+    core = python_files(*(_PACKAGE / name for name in _ALL_CORE))
+    core += [path for path in python_files(*components) if path.parent in components]
+    core += python_files(*(folder / "history" for folder in components))
+    return [path for path in core if path.name not in _DRAWING]
+
+
 def _core_modules() -> list[str]:
-    spec = SPEC / "wheelproof_spec"
-    parts = [spec / name for name in _CORE]
-    top = [path for path in python_files(spec) if path.parent == spec]
+    app = _PACKAGE / "app"
+    verbs = [path for path in python_files(app) if path.parent == app]
     return [
         *(module_name(path, REFERENCE) for path in python_files(REFERENCE)),
-        *(module_name(path, SPEC) for path in [*top, *python_files(*parts)]),
+        *(module_name(path, SPEC) for path in [*verbs, *_core_files()]),
     ]
 
 
@@ -46,8 +60,9 @@ def test_the_core_is_what_it_is_called() -> None:
         "wheelproof.sync.threads",
         "wheelproof.timer.system_timer",
         "wheelproof_spec.app.cli",
-        "wheelproof_spec.components.timer.calls",
-        "wheelproof_spec.components.timer.fuzz.concurrent",
+        "wheelproof_spec.components.timer.component",
+        "wheelproof_spec.components.timer.history.judge",
+        "wheelproof_spec.engines.history.routing",
         "wheelproof_spec.base.verdicts",
     }
 
@@ -98,13 +113,13 @@ def test_the_reference_imports_itself_and_the_standard_library() -> None:
 
 def test_the_core_of_the_spec_imports_nothing_else_either() -> None:
     allowed = sys.stdlib_module_names | {"wheelproof", "wheelproof_spec"}
-    core = [SPEC / "wheelproof_spec" / name for name in _CORE]
-    assert _listed(one for one in imports(*core) if one.package not in allowed) == []
+    assert _listed(one for one in imports(*_core_files()) if one.package not in allowed) == []
 
 
 def test_the_command_line_imports_extras_only_when_a_verb_runs() -> None:
     allowed = sys.stdlib_module_names | {"wheelproof", "wheelproof_spec"}
-    top = [one for one in imports(SPEC) if one.file.parent == SPEC / "wheelproof_spec"]
+    top = [one for one in imports(SPEC) if one.file.parent == _PACKAGE / "app"]
+    assert top
     assert _listed(one for one in top if one.package not in allowed and one.at_once) == []
 
 

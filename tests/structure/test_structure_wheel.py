@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
-from checkout import ROOT
+
+from support.checkout import ROOT
 
 _USE_THE_ORACLE = """
 from importlib.metadata import distributions

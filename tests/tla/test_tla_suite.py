@@ -1,13 +1,19 @@
-"""The TLA+ suite: every model of the smoke and small tiers ends as the manifest says."""
+"""The TLA+ suite: every model of the smoke and small tiers ends as the manifest says.
+
+The mutants and the small tier take TLC's start some 230 times, and are left to the long tests.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.bugs import KNOWN_BUGS, Finder
+from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.engines.tlc.judging import (
     ModelOutcome,
     RunSettings,
@@ -25,18 +31,40 @@ def _models() -> tuple[Model, ...]:
     return tuple(select_models(load_manifest(tla_directory() / "manifest.toml"), (), TIERS))
 
 
-@pytest.fixture(scope="module")
-def outcomes() -> Mapping[str, ModelOutcome]:
-    runs = run_models(find_toolchain(), _models(), RunSettings(), SilentObserver())
+_LONG = [one for one in _models() if one.tier is Tier.SMALL or one.kind is Kind.MUTANT]
+_SHORT = [one for one in _models() if one not in _LONG]
+
+
+def _outcomes(models: Sequence[Model]) -> Mapping[str, ModelOutcome]:
+    runs = run_models(find_toolchain(), models, RunSettings(), SilentObserver())
     return {outcome.model.name: outcome for outcome in runs}
 
 
+@pytest.fixture(scope="module")
+def outcomes() -> Mapping[str, ModelOutcome]:
+    return _outcomes(_SHORT)
+
+
+@pytest.fixture(scope="module")
+def outcomes_of_long_runs() -> Mapping[str, ModelOutcome]:
+    return _outcomes(_LONG)
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [model.name for model in _models()])
+@pytest.mark.parametrize("name", [model.name for model in _SHORT])
 def test_tla_model_ends_as_the_manifest_says(
     outcomes: Mapping[str, ModelOutcome], name: str
 ) -> None:
     assert outcomes[name].verdict is Verdict.PASS, outcomes[name].story()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", [model.name for model in _LONG])
+def test_tla_small_model_or_mutant_ends_as_the_manifest_says(
+    outcomes_of_long_runs: Mapping[str, ModelOutcome], name: str
+) -> None:
+    outcome = outcomes_of_long_runs[name]
+    assert outcome.verdict is Verdict.PASS, outcome.story()
 
 
 @pytest.mark.parametrize("module", MODULES)
@@ -48,7 +76,7 @@ def test_tla_module_has_a_smoke_model_and_one_that_fails(module: str) -> None:
 
 def test_tla_known_bugs_name_models_of_the_manifest() -> None:
     names = {model.name for model in _models() if model.kind is not Kind.MODEL}
-    for bug in KNOWN_BUGS:
+    for bug in bugs():
         assert set(bug.models) <= names, bug.id
         assert bool(bug.models) == (Finder.TLC in bug.finders), bug.id
 

@@ -4,6 +4,7 @@ from wheelproof.purgatory.delayed_operation import DelayedOperation, OperationSt
 from wheelproof.purgatory.delayed_operation_purgatory import DelayedOperationPurgatory
 from wheelproof.purgatory.disciplines import (
     BlockingDiscipline,
+    Completable,
     CompletionDiscipline,
     ExclusiveDiscipline,
     MonitorDiscipline,
@@ -14,6 +15,7 @@ from wheelproof.purgatory.watchers import Watchers, WatcherShard
 
 __all__ = [
     "BlockingDiscipline",
+    "Completable",
     "CompletionDiscipline",
     "DelayedOperation",
     "DelayedOperationPurgatory",

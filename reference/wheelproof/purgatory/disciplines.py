@@ -20,19 +20,29 @@ can be held in a `with` block; a holder that comes back, such as `ExclusiveDisci
 a `sync.Monitor`.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Protocol
 
 from wheelproof import sync
+from wheelproof.sync import Lock
+from wheelproof.sync.protocols import LockView
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from wheelproof.purgatory.delayed_operation import DelayedOperation
-    from wheelproof.sync import Lock
-    from wheelproof.sync.protocols import LockView
+class Completable(Protocol):
+    """What a discipline knows of an operation: a DelayedOperation."""
+
+    def try_complete(self) -> bool:
+        """Test the predicate, and complete the operation if it holds; tell whether it did."""
+        ...
+
+    def is_done(self) -> bool:
+        """Tell whether the operation is completed or cancelled."""
+        ...
+
+    def complete_if_pending(self) -> bool:
+        """Complete the operation unless it is done, and tell whether this call did."""
+        ...
 
 
 class CompletionDiscipline(ABC):
@@ -41,12 +51,10 @@ class CompletionDiscipline(ABC):
     __slots__ = ()
 
     @abstractmethod
-    def safe_try_complete(self, operation: DelayedOperation) -> bool:
+    def safe_try_complete(self, operation: Completable) -> bool:
         """Attempt to complete `operation` and tell whether this call did."""
 
-    def safe_try_complete_or_else(
-        self, operation: DelayedOperation, action: Callable[[], None]
-    ) -> bool:
+    def safe_try_complete_or_else(self, operation: Completable, action: Callable[[], None]) -> bool:
         """Attempt; if that fails, call `action` and attempt again (up to 2.6; semantics.md 2.4).
 
         The first attempt takes no lock: no other thread knows the operation yet.
@@ -56,7 +64,7 @@ class CompletionDiscipline(ABC):
         action()
         return self.safe_try_complete(operation)
 
-    def force_complete(self, operation: DelayedOperation) -> bool:
+    def force_complete(self, operation: Completable) -> bool:
         """Complete `operation` now unless it is done; takes no lock (up to 4.0; 2.1)."""
         return operation.complete_if_pending()
 
@@ -70,7 +78,7 @@ class MonitorDiscipline(CompletionDiscipline):
         """Guard with `lock`, a private monitor by default."""
         self._lock: LockView = _private_monitor() if lock is None else lock
 
-    def safe_try_complete(self, operation: DelayedOperation) -> bool:
+    def safe_try_complete(self, operation: Completable) -> bool:
         """Wait for the monitor and test the predicate, also of an operation that is done."""
         with self._lock:
             return operation.try_complete()
@@ -88,7 +96,7 @@ class TryLockOnceDiscipline(CompletionDiscipline):
         """Guard with `lock`, a private one by default."""
         self._lock = sync.lock("DelayedOperation.lock") if lock is None else lock
 
-    def safe_try_complete(self, operation: DelayedOperation) -> bool:
+    def safe_try_complete(self, operation: Completable) -> bool:
         """Test the predicate if the lock is free now."""
         if not self._lock.try_acquire():
             return False
@@ -114,7 +122,7 @@ class PendingFlagDiscipline(CompletionDiscipline):
         # 1 if a thread has asked for another test, else 0: a boolean with atomic operations.
         self._try_complete_pending = sync.atomic_integer(0, "DelayedOperation.try_complete_pending")
 
-    def safe_try_complete(self, operation: DelayedOperation) -> bool:
+    def safe_try_complete(self, operation: Completable) -> bool:
         """Test the predicate until no request to test it is left, or leave that to the holder.
 
         TLA+: TryLock, ClearPending, TryComplete, Unlock, ReadPending and SetPending of
@@ -125,7 +133,7 @@ class PendingFlagDiscipline(CompletionDiscipline):
             if operation.is_done() or not retry:
                 return completed
 
-    def _attempt(self, operation: DelayedOperation) -> tuple[bool, bool]:
+    def _attempt(self, operation: Completable) -> tuple[bool, bool]:
         """Test the predicate if the lock is free.
 
         Returns whether that completed the operation, and whether to attempt again.
@@ -161,7 +169,7 @@ class BlockingDiscipline(CompletionDiscipline):
         """Guard with `lock`, a private monitor by default."""
         self._lock: LockView = _private_monitor() if lock is None else lock
 
-    def safe_try_complete(self, operation: DelayedOperation) -> bool:
+    def safe_try_complete(self, operation: Completable) -> bool:
         """Wait for the lock; test the predicate unless the operation is done.
 
         TLA+: Lock, IsDone, TryComplete and Unlock of MaybeTryComplete.
@@ -169,9 +177,7 @@ class BlockingDiscipline(CompletionDiscipline):
         with self._lock:
             return not operation.is_done() and operation.try_complete()
 
-    def safe_try_complete_or_else(
-        self, operation: DelayedOperation, action: Callable[[], None]
-    ) -> bool:
+    def safe_try_complete_or_else(self, operation: Completable, action: Callable[[], None]) -> bool:
         """Hold the lock from the first attempt through `action` to the second."""
         with self._lock:
             if operation.try_complete():
@@ -189,7 +195,7 @@ class ExclusiveDiscipline(BlockingDiscipline):
 
     __slots__ = ()
 
-    def force_complete(self, operation: DelayedOperation) -> bool:
+    def force_complete(self, operation: Completable) -> bool:
         """Complete `operation` under the lock unless it is done.
 
         TLA+: IsDone, Lock and ForceComplete of MaybeTryComplete.

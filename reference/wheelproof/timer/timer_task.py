@@ -1,15 +1,12 @@
 """A unit of delayed work and its place in the timer: TimerTask and TimerTaskEntry."""
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, Annotated, Self
+from typing import Annotated, Protocol, Self
 
 from wheelproof import sync
 from wheelproof.domain import require_integer
 from wheelproof.sync import AtomicReference, GuardedBy, Volatile
 from wheelproof.units import MAX_MILLIS, Millis
-
-if TYPE_CHECKING:
-    from wheelproof.timer.timer_task_list import TimerTaskList
 
 
 class TimerTask(ABC):
@@ -82,6 +79,14 @@ class TimerTask(ABC):
         return self._entry.compare_and_set(entry, None)
 
 
+class EntryHolder(Protocol):
+    """A list that can hold entries: a TimerTaskList."""
+
+    def remove(self, entry: "TimerTaskEntry", /) -> None:
+        """Take the entry out if this list holds it; else nothing."""
+        ...
+
+
 class TimerTaskEntry:
     """One add of a task: an immutable expiration and the list that holds it, if any.
 
@@ -98,7 +103,7 @@ class TimerTaskEntry:
         self.timer_task = timer_task
         self.expiration_ms = expiration_ms
         self.monitor = sync.monitor("TimerTaskEntry.monitor")
-        self.list: Volatile[TimerTaskList | None] = sync.volatile(None, "TimerTaskEntry.list")
+        self.list: Volatile[EntryHolder | None] = sync.volatile(None, "TimerTaskEntry.list")
 
     def cancelled(self) -> bool:
         """Tell whether the task is no longer bound to this entry (semantics.md 1.10)."""

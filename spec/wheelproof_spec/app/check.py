@@ -10,16 +10,11 @@ from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_json, write_junit, write_text
+from wheelproof_spec.base.reports import write_text
+from wheelproof_spec.base.result import publish
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
-from wheelproof_spec.engines.history.result import (
-    check_results,
-    code_of,
-    render,
-    result_document,
-    verdict_line,
-)
+from wheelproof_spec.engines.history.result import check_result
 from wheelproof_spec.engines.history.routing import FileResult
 
 
@@ -58,14 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
         from wheelproof_spec.app.second_opinion import ask_tlc
 
         ask_tlc(files, results, jar=arguments.jar, java=arguments.java)
-    if arguments.json is not None:
-        write_json(arguments.json, result_document(results))
-    if arguments.junit is not None:
-        write_junit(arguments.junit, "wheelproof.check", check_results(results, seconds))
     if write_page is not None:
         write_page(results)
-    print(verdict_line(results) if arguments.quiet else render(results))
-    return code_of(results)
+    return publish(check_result(results, options, seconds), arguments)
 
 
 def _page_writer(

@@ -71,7 +71,9 @@ def build_parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; errors that are expected print one sentence."""
-    parsed = build_parser().parse_args(arguments)
+    words = sys.argv[1:] if arguments is None else list(arguments)
+    parsed = build_parser().parse_args(words)
+    parsed.words = words
     run: Callable[[argparse.Namespace], int] = parsed.run
     try:
         return run(parsed)

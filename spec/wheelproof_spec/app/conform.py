@@ -6,14 +6,15 @@ import sys
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.arguments import positive
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_json, write_junit, write_text
-from wheelproof_spec.base.verdicts import exit_code
+from wheelproof_spec.base.reports import write_text
+from wheelproof_spec.base.result import Result, publish
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.engines.drive.conformance import (
     DEFAULT_CASES,
@@ -22,7 +23,7 @@ from wheelproof_spec.engines.drive.conformance import (
     conform,
 )
 from wheelproof_spec.engines.drive.driver.process import USUAL_LIMITS, DriverLimits
-from wheelproof_spec.engines.drive.result import ConformanceResult, check_results, result_document
+from wheelproof_spec.engines.drive.result import ConformanceResult, check_results, given
 from wheelproof_spec.engines.drive.templates import TEMPLATES, PrintTemplate
 from wheelproof_spec.engines.drive.text import render, verdict_line
 from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
@@ -139,11 +140,9 @@ def _run(arguments: argparse.Namespace) -> int:
         result = conform(suite, plan, vectors, progress)
     if progress is not None:
         progress.clear()
-    _write_reports(result, arguments.json, arguments.junit)
     if write_page is not None:
         write_page(result)
-    print(verdict_line(result) if arguments.quiet else render(result))
-    return exit_code(result.verdict)
+    return publish(_result_of(result), arguments)
 
 
 def _page_writer(path: Path) -> Callable[[ConformanceResult], None]:
@@ -153,11 +152,17 @@ def _page_writer(path: Path) -> Callable[[ConformanceResult], None]:
     return lambda result: write_text(path, render_conformance(result))
 
 
-def _write_reports(result: ConformanceResult, json: Path | None, junit: Path | None) -> None:
-    if json is not None:
-        write_json(json, result_document(result))
-    if junit is not None:
-        write_junit(junit, "wheelproof.conform", check_results(result))
+def _result_of(result: ConformanceResult) -> Result:
+    return Result(
+        verb="conform",
+        verdict=result.verdict,
+        checks=check_results(result),
+        line=verdict_line(result),
+        text=render(result),
+        given=given(result),
+        document=asdict(result),
+        repeat=result.repeat,
+    )
 
 
 class _Progress:

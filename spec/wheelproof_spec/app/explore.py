@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import write_json, write_junit, write_text
+from wheelproof_spec.base.reports import write_text
+from wheelproof_spec.base.result import Result, publish
 from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.engines.explore.explorer import Options
     from wheelproof_spec.engines.explore.program import Program
     from wheelproof_spec.engines.explore.result import Exploration
-    from wheelproof_spec.engines.graph.exploration import GraphExploration
+    from wheelproof_spec.engines.graph.judging.exploration import GraphExploration
 
 _GRAPH = "graph"
 _ENGINES = ("optimal", _GRAPH, "sample", "source", "brute")
@@ -94,18 +95,23 @@ def run(arguments: argparse.Namespace) -> int:
             _print_result(exploration.check_result())
         if exploration.stopped == "interrupted":
             break
-    verdict = overall(exploration.verdict() for exploration in explorations)
-    if arguments.quiet:
-        print(verdict.value)
-    _write_reports(arguments, verdict, explorations)
     if arguments.html is not None:
         _write_page(arguments.html, shown[0])
-    return exit_code(verdict)
+    verdict = overall(exploration.verdict() for exploration in explorations)
+    result = Result(
+        verb="explore",
+        verdict=verdict,
+        checks=[exploration.check_result() for exploration in explorations],
+        line=verdict.value,
+        given={"engine": arguments.engine, "programs": [program.name for program in programs]},
+        document={"explorations": [exploration.document() for exploration in explorations]},
+    )
+    return publish(result, arguments)
 
 
 def _explore_states(program: "Program", arguments: argparse.Namespace) -> "GraphExploration":
-    from wheelproof_spec.engines.explore.substrate import SubstrateKind
-    from wheelproof_spec.engines.graph.exploration import explore_states
+    from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+    from wheelproof_spec.engines.graph.judging.exploration import explore_states
 
     for option, value in (("--replay", arguments.replay), ("--html", arguments.html)):
         if value is not None:
@@ -138,7 +144,7 @@ def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
 
 def _options(arguments: argparse.Namespace) -> "Options":
     from wheelproof_spec.engines.explore.explorer import Engine, Options
-    from wheelproof_spec.engines.explore.substrate import SubstrateKind
+    from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
     if arguments.max_runs is not None and arguments.max_runs < 1:
         raise UsageError(f"--max-runs has to be at least 1, not {arguments.max_runs}")
@@ -158,14 +164,18 @@ def _options(arguments: argparse.Namespace) -> "Options":
 
 
 def _list_programs() -> int:
-    from wheelproof_spec.app.parts import failing_programs, graph_programs, passing_programs
-    from wheelproof_spec.engines.explore.programs.for_ever import FOR_EVER_BUGS
+    from wheelproof_spec.app.parts import (
+        failing_graph_programs,
+        failing_programs,
+        graph_programs,
+        passing_programs,
+    )
 
     for title, programs in (
         ("pass", passing_programs()),
         ("fail", failing_programs()),
         ("pass with --engine graph", graph_programs()),
-        ("fail with --engine graph", FOR_EVER_BUGS),
+        ("fail with --engine graph", failing_graph_programs()),
     ):
         print(f"programs that must {title}:")
         for program in programs:
@@ -192,22 +202,3 @@ def _write_page(file: Path, exploration: "Exploration") -> None:
     from wheelproof_spec.app.pages.explore import render_exploration
 
     write_text(file, render_exploration(exploration))
-
-
-def _write_reports(
-    arguments: argparse.Namespace,
-    verdict: Verdict,
-    explorations: "list[Exploration | GraphExploration]",
-) -> None:
-    if arguments.json is not None:
-        write_json(
-            arguments.json,
-            {
-                "schema": "wheelproof.explore-report/1",
-                "verdict": verdict.value,
-                "explorations": [exploration.document() for exploration in explorations],
-            },
-        )
-    if arguments.junit is not None:
-        results = [exploration.check_result() for exploration in explorations]
-        write_junit(arguments.junit, "wheelproof explore", results)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.reports import result_document, write_json, write_junit
-from wheelproof_spec.base.verdicts import CheckResult, Verdict, exit_code, overall
+from wheelproof_spec.base.result import Result, publish
+from wheelproof_spec.base.verdicts import CheckResult, Verdict, overall
 from wheelproof_spec.components.registry import COMPONENTS
 
 if TYPE_CHECKING:
@@ -82,10 +82,18 @@ def run(arguments: argparse.Namespace) -> int:
             if result.details:
                 print(result.details)
     verdict = overall(result.verdict for result in results)
-    if arguments.quiet:
-        print(verdict.value)
-    _write_reports(arguments, seed, verdict, results)
-    return exit_code(verdict)
+    names = ("machine", "threads", "cases", "seconds", "bug")
+    return publish(
+        Result(
+            verb="fuzz",
+            verdict=verdict,
+            checks=results,
+            line=verdict.value,
+            given={"seed": seed, **{name: getattr(arguments, name) for name in names}},
+            repeat=_repeat(arguments).format(seed=seed),
+        ),
+        arguments,
+    )
 
 
 def check_result(report: "FuzzReport") -> CheckResult:
@@ -144,20 +152,25 @@ def _order(arguments: argparse.Namespace, machine: "Machine", seed: int) -> "Fuz
     if arguments.threads not in machine.threads:
         known = ", ".join(machine.threads)
         raise UsageError(f"{machine.name} has no threads {arguments.threads!r}; use one of {known}")
-    repeat = f"wheelproof fuzz {machine.name} --threads {arguments.threads}"
-    if arguments.case is None:
-        repeat += f" --cases {arguments.cases}"
-    if arguments.bug is not None:
-        repeat += f" --bug {arguments.bug}"
     return FuzzOrder(
         threads=arguments.threads,
         cases=arguments.cases,
         seconds=arguments.seconds,
         seed=seed,
         bug=arguments.bug,
-        repeat=repeat + (" --seed {seed}" if arguments.case is None else " --case {seed}"),
+        repeat=_repeat(arguments),
         progress=None if arguments.quiet else _print_progress,
     )
+
+
+def _repeat(arguments: argparse.Namespace) -> str:
+    """Return the command that runs a batch again, with its seed left open."""
+    repeat = f"wheelproof fuzz {arguments.machine} --threads {arguments.threads}"
+    if arguments.case is None:
+        repeat += f" --cases {arguments.cases}"
+    if arguments.bug is not None:
+        repeat += f" --bug {arguments.bug}"
+    return repeat + (" --seed {seed}" if arguments.case is None else " --case {seed}")
 
 
 def _print_progress(report: "FuzzReport") -> None:
@@ -165,20 +178,3 @@ def _print_progress(report: "FuzzReport") -> None:
         f"  {report.machine}: {report.seconds:.0f} s, {report.cases} cases, {report.steps} steps",
         flush=True,
     )
-
-
-def _write_reports(
-    arguments: argparse.Namespace, seed: int, verdict: Verdict, results: list[CheckResult]
-) -> None:
-    if arguments.json is not None:
-        write_json(
-            arguments.json,
-            {
-                "schema": "wheelproof.fuzz-report/1",
-                "seed": seed,
-                "verdict": verdict.value,
-                "results": [result_document(result) for result in results],
-            },
-        )
-    if arguments.junit is not None:
-        write_junit(arguments.junit, "wheelproof fuzz", results)

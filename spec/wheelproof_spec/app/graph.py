@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.verdicts import ExitCode, Verdict, exit_code, overall
+from wheelproof_spec.base.result import Result, publish
+from wheelproof_spec.base.verdicts import ExitCode, Verdict, overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.graph.comparisons import GraphOutcome
-
-_SCHEMA = "wheelproof.graph-report/1"
+    from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
 
 
 def register(verbs: Verbs) -> None:
@@ -30,7 +29,8 @@ def register(verbs: Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run the verb; the exit code is that of the worst verdict."""
     from wheelproof_spec.app.parts import comparisons
-    from wheelproof_spec.engines.graph.comparisons import carry_out, select
+    from wheelproof_spec.engines.graph.comparing.comparisons import carry_out, select
+    from wheelproof_spec.engines.graph.comparing.report import check_result, document
     from wheelproof_spec.engines.tlc.running import find_toolchain, termination_interrupts
 
     if arguments.list:
@@ -53,12 +53,17 @@ def run(arguments: argparse.Namespace) -> int:
         except KeyboardInterrupt:
             interrupted = True
     verdict = _verdict(outcomes, interrupted=interrupted)
-    if arguments.quiet:
-        print(verdict.value)
-    elif interrupted:
-        print(f"interrupted: {len(outcomes)} of {len(chosen)} comparisons were made")
-    _write_reports(arguments, verdict, outcomes)
-    return exit_code(verdict)
+    made = f"interrupted: {len(outcomes)} of {len(chosen)} comparisons were made"
+    result = Result(
+        verb="graph",
+        verdict=verdict,
+        checks=[check_result(outcome) for outcome in outcomes],
+        line=verdict.value,
+        text=made if interrupted else "",
+        given={"models": [model.name for model in chosen]},
+        document={"models": [document(outcome) for outcome in outcomes]},
+    )
+    return publish(result, arguments)
 
 
 def _verdict(outcomes: "list[GraphOutcome]", *, interrupted: bool) -> Verdict:
@@ -67,7 +72,7 @@ def _verdict(outcomes: "list[GraphOutcome]", *, interrupted: bool) -> Verdict:
 
 
 def _print(outcome: "GraphOutcome") -> None:
-    from wheelproof_spec.engines.graph.report import check_result
+    from wheelproof_spec.engines.graph.comparing.report import check_result
 
     result = check_result(outcome)
     print(f"{result.name}: {result.verdict.value}, {result.summary}", flush=True)
@@ -77,24 +82,3 @@ def _print(outcome: "GraphOutcome") -> None:
 
 def _show_progress(states: int) -> None:
     print(f"\r  {states} states", end="\r", file=sys.stderr, flush=True)
-
-
-def _write_reports(
-    arguments: argparse.Namespace, verdict: Verdict, outcomes: "list[GraphOutcome]"
-) -> None:
-    from wheelproof_spec.base.reports import write_json, write_junit
-    from wheelproof_spec.engines.graph.report import check_result, document
-
-    if arguments.json is not None:
-        write_json(
-            arguments.json,
-            {
-                "schema": _SCHEMA,
-                "verdict": verdict.value,
-                "models": [document(outcome) for outcome in outcomes],
-            },
-        )
-    if arguments.junit is not None:
-        write_junit(
-            arguments.junit, "wheelproof graph", [check_result(outcome) for outcome in outcomes]
-        )

@@ -17,7 +17,7 @@ from wheelproof_spec.engines.explore.programs.catalog import (
     PASSING,
 )
 from wheelproof_spec.engines.fuzz.order import Machine
-from wheelproof_spec.engines.graph.comparisons import GraphModel
+from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load import Load
 
@@ -39,7 +39,14 @@ def failing_programs() -> tuple[Program, ...]:
 
 def graph_programs() -> tuple[Program, ...]:
     """Return every program that has to pass in graph mode, which alone can judge it."""
-    return FOR_EVER
+    found = registry.parts("programs", "GRAPH_PROGRAMS", _are_programs)
+    return (*FOR_EVER, *(program for _, programs in found for program in programs))
+
+
+def failing_graph_programs() -> tuple[Program, ...]:
+    """Return every program that has to fail in graph mode, which alone can judge it."""
+    found = registry.parts("programs", "FAILING_GRAPH_PROGRAMS", _are_programs)
+    return (*FOR_EVER_BUGS, *(program for _, programs in found for program in programs))
 
 
 def find_program(name: str) -> Program:
@@ -50,7 +57,7 @@ def find_program(name: str) -> Program:
     """
     if ":" in name:
         return _imported(name)
-    known = (*passing_programs(), *failing_programs(), *FOR_EVER, *FOR_EVER_BUGS)
+    known = (*passing_programs(), *failing_programs(), *graph_programs(), *failing_graph_programs())
     programs = {program.name: program for program in known}
     if name not in programs:
         raise UsageError(

@@ -1,7 +1,6 @@
 """The verb ``record``: histories of the reference under load."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,8 +10,8 @@ from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.lines import HISTORY, HistoryHeader
-from wheelproof_spec.base.reports import write_json
-from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.base.result import Result, publish
+from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
@@ -76,21 +75,27 @@ def run(arguments: argparse.Namespace) -> int:
             recorder = LoadRecorder(history)
             load.run(recorder, callers)
             events += recorder.write_to(stream, _header(history, load.config, lateness_ms))
-    done = {
+    line = (
+        f"{component} of {wheelproof.__name__} reference: {histories} histories, {threads} threads,"
+        f" {operations} operations each, {events} events, seed {seed}"
+    )
+    given = {
         "component": component,
         "histories": histories,
         "threads": threads,
         "operations": operations,
-        "events": events,
         "seed": seed,
     }
-    if arguments.json is not None:
-        write_json(arguments.json, {"schema": "wheelproof.record/1", **done})
-    print(
-        f"{component} of {wheelproof.__name__} reference: {histories} histories, {threads} threads,"
-        f" {operations} operations each, {events} events, seed {seed}"
+    result = Result(
+        verb="record",
+        verdict=Verdict.PASS,
+        checks=(),
+        line=line,
+        text=line,
+        given=given,
+        document={"events": events},
     )
-    return ExitCode.PASS
+    return publish(result, arguments)
 
 
 def _load_of(component: str) -> "MakeLoad":
@@ -103,8 +108,8 @@ def _load_of(component: str) -> "MakeLoad":
 
 
 def _header(history: str, config: Config, lateness_ms: int | None) -> HistoryHeader[object]:
-    if lateness_ms is not None and hasattr(config, "lateness_ms"):
-        config = replace(config, lateness_ms=lateness_ms)
+    if lateness_ms is not None:
+        config = config.with_lateness(lateness_ms)
     return HistoryHeader(
         schema=HISTORY,
         kind="header",

@@ -10,7 +10,8 @@ from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.codec.json_schema import json_schema
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.base.reports import write_json, write_junit
+from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.result import Result, publish
 from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict
 from wheelproof_spec.engines.history.line_parser import Event, Rejection
 from wheelproof_spec.engines.history.reader import read_lines
@@ -36,10 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
         for number, line in enumerate(read_lines(path), start=1):
             event = parse_line(line) if isinstance(line, bytes) else line
             count.take(f"{path}:{number}", event)
-    _report(arguments, count)
-    if not count.lines:
-        return ExitCode.INCONCLUSIVE
-    return ExitCode.INPUT_REJECTED if count.rejected else ExitCode.PASS
+    return publish(_result(arguments, count), arguments)
 
 
 @dataclass(slots=True)
@@ -65,24 +63,28 @@ def _print(arguments: argparse.Namespace) -> int:
     return ExitCode.PASS
 
 
-def _report(arguments: argparse.Namespace, count: _Count) -> None:
+def _result(arguments: argparse.Namespace, count: _Count) -> Result:
     valid = count.lines - count.rejected
     summary = f"{count.lines:,} lines: {valid:,} valid, {count.rejected:,} rejected"
-    if arguments.json is not None:
-        write_json(arguments.json, {"schema": "wheelproof.validation/1", **asdict(count)})
-    if arguments.junit is not None:
-        result = CheckResult(
-            name="schema",
-            group="schema",
-            verdict=Verdict.ERROR if count.rejected else Verdict.PASS,
-            seconds=0.0,
-            summary=summary,
-            details="\n".join(count.shown),
-        )
-        write_junit(arguments.junit, "wheelproof.schema", [result])
-    if not arguments.quiet:
-        for problem in count.shown:
-            print(problem)
-        if count.rejected > len(count.shown):
-            print(f"and {count.rejected - len(count.shown):,} more")
-    print(summary)
+    verdict = Verdict.PASS if count.lines else Verdict.INCONCLUSIVE
+    problems = list(count.shown)
+    if count.rejected > len(count.shown):
+        problems.append(f"and {count.rejected - len(count.shown):,} more")
+    check = CheckResult(
+        name="schema",
+        group="schema",
+        verdict=Verdict.ERROR if count.rejected else Verdict.PASS,
+        seconds=0.0,
+        summary=summary,
+        details="\n".join(count.shown),
+    )
+    return Result(
+        verb="schema",
+        verdict=verdict,
+        checks=[check],
+        line=summary,
+        text="\n".join([*problems, summary]),
+        given={"files": list(map(str, arguments.files))},
+        document=asdict(count),
+        code=ExitCode.INPUT_REJECTED if count.rejected else None,
+    )

@@ -10,8 +10,8 @@ from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.verdicts import Verdict
-from wheelproof_spec.components.timer.events import TimerSettings
-from wheelproof_spec.components.timer.trace.run import DEFAULT_WHEEL_SIZE, TraceOrder
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.trace.run import TraceOrder
 from wheelproof_spec.components.timer.trace.search import Step
 from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
 from wheelproof_spec.components.timer.trace.tlc_opinion import (
@@ -90,17 +90,10 @@ def compare(verdict: RunVerdict, opinion: TlcOpinion) -> RunVerdict:
 def _with_opinion(
     toolchain: Toolchain, verdict: RunVerdict, recorded: _Recorded | None
 ) -> RunVerdict:
-    if recorded is None or not isinstance(recorded.header.config, TimerSettings):
+    if recorded is None or not isinstance(recorded.header.config, TimerConfig):
         return verdict
-    settings = recorded.header.config
-    size = settings.wheel_size
     try:
-        opinions = judge_with_tlc(
-            toolchain,
-            settings,
-            size if isinstance(size, int) else DEFAULT_WHEEL_SIZE,
-            [recorded.trace()],
-        )
+        opinions = judge_with_tlc(toolchain, recorded.header.config, [recorded.trace()])
     except (UsageError, TlcTraceError) as error:
         return replace(verdict, notes=(*verdict.notes, f"no second opinion: {error}"))
     return compare(verdict, opinions[0])

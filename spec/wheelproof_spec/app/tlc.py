@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from wheelproof_spec.app.verbs import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.base.verdicts import exit_code, overall
+from wheelproof_spec.base.result import Result, publish
+from wheelproof_spec.base.verdicts import overall
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.tlc.judging import ModelOutcome
@@ -81,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         raise UsageError("--output needs --write-cfg")
     from wheelproof_spec.engines.tlc.manifest import Tier, load_manifest, select_models
+    from wheelproof_spec.engines.tlc.reporting import closing_line, run_document
     from wheelproof_spec.engines.tlc.running import find_toolchain
 
     models = select_models(
@@ -90,9 +92,16 @@ def run(arguments: argparse.Namespace) -> int:
     )
     toolchain = find_toolchain(arguments.jar, arguments.java)
     outcomes = _run(arguments, toolchain, models)
-    _write(arguments, toolchain, outcomes)
     _print(arguments, toolchain, outcomes)
-    return exit_code(overall(outcome.verdict for outcome in outcomes))
+    result = Result(
+        verb="tlc",
+        verdict=overall(outcome.verdict for outcome in outcomes),
+        checks=[outcome.check_result() for outcome in outcomes],
+        line=closing_line(outcomes),
+        given={"models": [model.name for model in models]},
+        document=run_document(toolchain, outcomes),
+    )
+    return publish(result, arguments)
 
 
 def _write_cfg(arguments: argparse.Namespace) -> int:
@@ -138,33 +147,14 @@ def _run(
             return run_models(toolchain, models, settings, observer)
 
 
-def _write(
-    arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
-) -> None:
-    from wheelproof_spec.base.reports import write_json, write_junit
-    from wheelproof_spec.engines.tlc.reporting import run_document
-
-    if arguments.json is not None:
-        write_json(arguments.json, run_document(toolchain, outcomes))
-    if arguments.junit is not None:
-        write_junit(arguments.junit, "tlc", [outcome.check_result() for outcome in outcomes])
-
-
 def _print(
     arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
 ) -> None:
-    from wheelproof_spec.engines.tlc.reporting import (
-        closing_line,
-        make_console,
-        pin_lines,
-        print_run,
-    )
+    from wheelproof_spec.engines.tlc.reporting import make_console, pin_lines, print_run
 
     if arguments.pin:
         print("\n\n".join("\n".join(pin_lines(outcome)) for outcome in outcomes))
-    elif arguments.quiet:
-        print(closing_line(outcomes))
-    else:
+    elif not arguments.quiet:
         print_run(
             make_console(),
             toolchain,

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
+from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.component import any_definition
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.known_limits import read_known_limits
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.reports import write_json, write_junit
 from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict, exit_code
-from wheelproof_spec.components.suites import COMPONENTS
-from wheelproof_spec.components.timer.clauses import SKIPPABLE
+from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 from wheelproof_spec.engines.vectors.files import PublishedVector, find_vector_files, read_vectors
 from wheelproof_spec.engines.vectors.run import VectorRunner, VectorTally, run_vectors
 
 _MOST_SHOWN = 5
-_TIMER = COMPONENTS["timer"]
 
 
 def register(verbs: Verbs) -> None:
@@ -36,8 +36,8 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("--driver", metavar="CMD", help="for run: the command of the driver")
     parser.add_argument(
         "--profile",
-        choices=_TIMER.profiles,
-        default=_TIMER.profiles[0],
+        choices=DEFINITION.profiles,
+        default=DEFINITION.profiles[0],
         help="for run: the contract that the implementation has declared (default: %(default)s)",
     )
     parser.add_argument(
@@ -51,12 +51,12 @@ def register(verbs: Verbs) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.what == "generate":
         return _generate(arguments)
-    vectors = list(read_vectors(_files(arguments.files)))
+    vectors = list(read_vectors(_files(arguments.files), parse_line))
     if arguments.what == "list":
         return _list(arguments, vectors)
     if arguments.what == "verify":
         return _verify(arguments, vectors)
-    return _drive(arguments, [one.vector for one in vectors])
+    return _drive(arguments, [published.vector for published in vectors])
 
 
 def _files(patterns: Sequence[str]) -> list[Path]:
@@ -79,10 +79,10 @@ def _generate(arguments: argparse.Namespace) -> int:
 
 
 def _list(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -> int:
-    files = Counter(one.source for one in vectors)
-    flags = Counter(flag for one in vectors for flag in one.vector.flags)
-    profiles = Counter(name for one in vectors for name in one.vector.profiles)
-    steps = sum(len(one.vector.steps) for one in vectors)
+    files = Counter(published.source for published in vectors)
+    flags = Counter(flag for published in vectors for flag in published.vector.flags)
+    profiles = Counter(name for published in vectors for name in published.vector.profiles)
+    steps = sum(len(published.vector.steps) for published in vectors)
     if not arguments.quiet:
         for title, counts in (("file", files), ("flag", flags), ("profile", profiles)):
             print(f"{title:<52}{'vectors':>8}")
@@ -99,10 +99,11 @@ def _verify(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -
     from wheelproof_spec.components.timer.vectors.agreement import disagreement
 
     problems: list[str] = []
-    for one in vectors:
-        problem = disagreement(one.vector)
+    for published in vectors:
+        problem = disagreement(published.vector)
         if problem is not None:
-            problems.append(printable(f"{one.source}:{one.line}: {one.vector.id}: {problem}"))
+            place = f"{published.source}:{published.line}: {published.vector.id}"
+            problems.append(printable(f"{place}: {problem}"))
     verdict = Verdict.FAIL if problems else Verdict.PASS
     if not arguments.quiet:
         print("\n".join(problems[:_MOST_SHOWN]), end="\n" if problems else "")
@@ -117,13 +118,14 @@ def _verify(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -
 def _drive(arguments: argparse.Namespace, vectors: Sequence[Vector[object, object]]) -> int:
     if arguments.driver is None:
         raise UsageError("vectors run needs --driver CMD, the command that starts the driver")
-    limits = () if arguments.skip is None else read_known_limits(arguments.skip, SKIPPABLE)
+    skippable = DEFINITION.may_be_limits()
+    limits = () if arguments.skip is None else read_known_limits(arguments.skip, skippable)
     tally = VectorTally()
     trouble: str | None = None
     with DriverSession(arguments.driver) as session:
         try:
             introduction = session.introduce()
-            runner = VectorRunner(session, limits)
+            runner = VectorRunner(session, any_definition(DEFINITION), limits)
             run_vectors(runner, vectors, arguments.profile, introduction, tally)
             session.say_goodbye()
         except DriverFailedError as failure:

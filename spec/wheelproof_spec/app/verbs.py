@@ -20,7 +20,7 @@ class Verbs:
     ) -> argparse.ArgumentParser:
         """Add a verb; `run` gets the parsed arguments and returns the exit code."""
         parser = self._subparsers.add_parser(name, help=summary, description=summary)
-        parser.set_defaults(run=run)
+        parser.set_defaults(run=run, words=())
         parser.add_argument(
             "--json", type=Path, metavar="FILE", help="write the result as JSON to FILE"
         )

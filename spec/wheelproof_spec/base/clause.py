@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import Self
 
 from wheelproof_spec.base.codec.vocabulary import Wire
+from wheelproof_spec.base.violation import Violation
 
 DRIVEN_ALONE = Wire.DRIVEN
 """A clause that needs the order of calls, which driven cases alone have."""
@@ -39,6 +40,11 @@ class Clause(StrEnum):
     def holds_in(self, profile: str) -> bool:
         """Tell whether an implementation that declares `profile` promises this."""
         return not self.profiles or profile in self.profiles
+
+    def broken(self, expected: str, observed: str, reason: str = "") -> Violation:
+        """Return that this does not hold; `reason` is the promise, if nothing says it better."""
+        why = reason or f"{self.promise.removesuffix('.')} (semantics.md {self.rule})"
+        return Violation(rule=self, expected=expected, observed=observed, reason=why)
 
 
 def clauses_of(table: type[Clause], judges: Wire, profile: str) -> tuple[Clause, ...]:

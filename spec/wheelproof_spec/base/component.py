@@ -10,10 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import ClassVar, Generic, Protocol, TypeGuard, TypeVar, cast
+from typing import ClassVar, Generic, Protocol, Self, TypeGuard, TypeVar, cast
 
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.codec.shapes import Shape
 from wheelproof_spec.base.codec.vocabulary import Nothing, Wire
 from wheelproof_spec.base.codec.writer import plain_fields
 
@@ -26,8 +25,8 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 class Request(Protocol):
     """Anything that can be asked of a driver."""
 
-    def operation(self) -> str:
-        """Return the request's name on the wire."""
+    def name_on_the_wire(self) -> str:
+        """Return the request's name."""
         ...
 
     def fields(self) -> Mapping[str, object]:
@@ -44,10 +43,6 @@ class Call:
         """Return the name, the class's in snake_case."""
         return _snake_case(cls.__name__)
 
-    def operation(self) -> str:
-        """Return the name on the wire."""
-        return _snake_case(type(self).__name__)
-
     def fields(self) -> Mapping[str, object]:
         """Return the arguments as a driver gets them, if there are any."""
         arguments = plain_fields(self, Wire.DRIVEN)
@@ -60,6 +55,14 @@ class Config:
 
     component: ClassVar[str]
     """The name of the component."""
+
+    def with_lateness(self, lateness_ms: int) -> Self:
+        """Return this with the claim that nothing is later than so many milliseconds.
+
+        A component of which lateness is not judged claims nothing.
+        """
+        del lateness_ms
+        return self
 
 
 CallT = TypeVar("CallT", bound=Request)
@@ -107,6 +110,19 @@ class ActionDefinition:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class VectorSteps:
+    """What the steps of a vector say of the answers.
+
+    `expectation` has the fields of the observation, all of which may be absent: then they are open.
+    What it has beside them says how to compare. `clauses` names what a field tests: where that
+    clause is a known limit, the field is not compared.
+    """
+
+    expectation: type[object]
+    clauses: Mapping[str, Clause]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     """Everything that is said of a component; `CallT_co` is the union of its driven calls."""
 
@@ -129,8 +145,8 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     actions: tuple[ActionDefinition, ...] = ()
     """What a white-box trace has, of the detailed TLA+ module `module`."""
     module: str | None = None
-    steps: tuple[Shape, ...] = ()
-    """The steps of a vector, told apart by their field `op`."""
+    vectors: VectorSteps | None = None
+    """What a step of a vector has to show; None where there are no vectors."""
 
     def operations_on(self, wire: Wire) -> tuple[Operation, ...]:
         """Return what can be asked on a wire."""

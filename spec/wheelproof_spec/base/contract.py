@@ -1,5 +1,6 @@
 """Contract profiles: what an implementation promises, where the specification leaves a choice."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -63,3 +64,8 @@ HASHED_WHEEL = TimerContract(
     name="hashed-wheel", rounding=Rounding.NEXT, lateness_ms=0, order=FiringOrder.BY_TICK
 )
 """A wheel that runs the tasks of a tick when the tick is over, as Netty's HashedWheelTimer does."""
+
+CONTRACTS: Mapping[str, TimerContract] = {
+    contract.name: contract for contract in (KAFKA, NEVER_EARLY, HASHED_WHEEL)
+}
+"""The contracts that a timer may declare, by name; the first is the usual one."""

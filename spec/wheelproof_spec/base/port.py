@@ -110,7 +110,7 @@ def unexpected_refusal(rule: str, call: Request, refusal: RefusedError) -> Viola
     """Return what is wrong with refusing a call of the domain (semantics.md 1.17)."""
     return Violation(
         rule=rule,
-        expected=f"{call.operation()}, within the domain, is carried out",
+        expected=f"{call.name_on_the_wire()}, within the domain, is carried out",
         observed=str(refusal),
         reason="the implementation refused a call that the specification allows",
     )

@@ -16,6 +16,10 @@ class MalformedError(ValueError):
     """A line does not follow its format; the message completes the sentence "the line ..."."""
 
 
+class OutOfBoundsError(MalformedError):
+    """An integer is one, but outside the bounds of its field."""
+
+
 def parse_object(line: bytes) -> JsonObject:
     """Return the JSON object that `line` holds; raises MalformedError if it holds anything else."""
     try:

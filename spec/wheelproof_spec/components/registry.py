@@ -20,7 +20,7 @@ from wheelproof_spec.base.history.judging import (
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.base.suite import AnySuite, is_suite
 
-COMPONENTS = ("timer", "purgatory", "replication", "buffer_pool", "accumulator")
+COMPONENTS: tuple[str, ...] = ("timer", "purgatory", "replication", "buffer_pool", "accumulator")
 
 PartT = TypeVar("PartT")
 
@@ -29,6 +29,11 @@ PartT = TypeVar("PartT")
 def definitions() -> tuple[AnyDefinition, ...]:
     """Return what each component is."""
     return tuple(part for _, part in parts("component", "DEFINITION", is_definition))
+
+
+def definition_of(component: str) -> AnyDefinition:
+    """Return what a component is."""
+    return next(definition for definition in definitions() if definition.name == component)
 
 
 @cache
@@ -76,12 +81,14 @@ def parts(
 def part_of(
     component: str, module: str, name: str, is_part: Callable[[object], TypeGuard[PartT]]
 ) -> PartT | None:
-    """Return an object of a module of a component, or None if it has no such module."""
+    """Return an object of a module of a component, or None if the component does not have it."""
     path = f"{__package__}.{component}.{module}"
     folder = path.rpartition(".")[0]
     if importlib.util.find_spec(folder) is None or importlib.util.find_spec(path) is None:
         return None
-    part: object = getattr(importlib.import_module(path), name)
+    part: object = getattr(importlib.import_module(path), name, None)
+    if part is None:
+        return None
     if not is_part(part):
         raise TypeError(f"{name} of {path} is not what the registry says that it is")
     return part

@@ -71,14 +71,14 @@ def _fuzz_section(seed: int, report: Reporter) -> Section:
     reports = (
         run_timer_fuzz(
             BoundedReferencePort(),
-            contract=KAFKA,
+            profile=KAFKA.name,
             cases=_CASES_IN_A_BATCH,
             seed=seed,
             seconds=share,
             repeat=f"wheelproof fuzz timer --cases {_CASES_IN_A_BATCH} --seed {{seed}}",
         ),
         run_threaded_timer_fuzz(
-            SystemTimer, contract=KAFKA, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share
+            SystemTimer, profile=KAFKA.name, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share
         ),
         run_list_fuzz(TimerTaskList, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share),
     )

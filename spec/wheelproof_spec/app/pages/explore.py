@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 from wheelproof_spec.app.pages.environment import page_environment
-from wheelproof_spec.engines.explore.recording import Hold, Moment, Recording
+from wheelproof_spec.engines.explore.counterexamples.recording import Hold, RunRecording, Snapshot
 from wheelproof_spec.engines.explore.result import Exploration
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
+class HoldBar:
     """A lock in the hands of a thread beside one step: where the bar stands and what it means.
 
     `phase` is "taken", "held" or "given"; `lock` the lock's number among the objects.
@@ -27,11 +27,11 @@ class Bar:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class TableCell:
     """What the table shows of a thread at one step."""
 
     text: str
-    bars: tuple[Bar, ...]
+    bars: tuple[HoldBar, ...]
     waits: bool
 
 
@@ -39,7 +39,7 @@ class Cell:
 class Row:
     """One step: a cell for each thread, what the step changed, who would have gone on instead."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[TableCell, ...]
     changes: tuple[str, ...]
     instead_of: str | None
 
@@ -76,7 +76,7 @@ def render_exploration(exploration: Exploration) -> str:
     )
 
 
-def rows_of(exploration: Exploration, recording: Recording) -> tuple[Row, ...]:
+def rows_of(exploration: Exploration, recording: RunRecording) -> tuple[Row, ...]:
     """Return the rows of the table."""
     found = exploration.counterexample
     switches = {} if found is None else {step: usual for step, usual, _ in found.deviations}
@@ -87,20 +87,20 @@ def rows_of(exploration: Exploration, recording: Recording) -> tuple[Row, ...]:
         zip(recording.steps, recording.changes(), strict=True), start=1
     ):
         cells = tuple(
-            Cell(
+            TableCell(
                 text=step.text if thread == step.thread else "",
                 bars=_bars(recording, lanes[thread], thread, before, step.after),
                 waits=thread in step.after.waiting,
             )
             for thread in range(len(recording.threads))
         )
-        changes = tuple(f"{recording.objects[one]}: {value}" for one, value in changed)
+        changes = tuple(f"{recording.objects[place]}: {value}" for place, value in changed)
         rows.append(Row(cells=cells, changes=changes, instead_of=switches.get(number)))
         before = step.after
     return tuple(rows)
 
 
-def states_of(recording: Recording) -> States:
+def states_of(recording: RunRecording) -> States:
     """Return what the script of the page knows."""
     moments = [recording.beginning, *(step.after for step in recording.steps)]
     return States(
@@ -112,15 +112,15 @@ def states_of(recording: Recording) -> States:
 
 
 def _bars(
-    recording: Recording, lanes: dict[int, int], thread: int, before: Moment, after: Moment
-) -> tuple[Bar, ...]:
+    recording: RunRecording, lanes: dict[int, int], thread: int, before: Snapshot, after: Snapshot
+) -> tuple[HoldBar, ...]:
     held_before, held_after = _held(before, thread), _held(after, thread)
-    bars: list[Bar] = []
+    bars: list[HoldBar] = []
     for lock in sorted(held_before | held_after, key=lanes.__getitem__):
         phase = "given" if lock not in held_after else "held" if lock in held_before else "taken"
         hold = held_after.get(lock) or held_before[lock]
         bars.append(
-            Bar(
+            HoldBar(
                 lane=lanes[lock],
                 lock=lock,
                 name=recording.objects[lock],
@@ -131,11 +131,11 @@ def _bars(
     return tuple(bars)
 
 
-def _held(moment: Moment, thread: int) -> dict[int, Hold]:
+def _held(moment: Snapshot, thread: int) -> dict[int, Hold]:
     return {hold.lock: hold for hold in moment.holds if hold.thread == thread}
 
 
-def _lanes(recording: Recording) -> list[dict[int, int]]:
+def _lanes(recording: RunRecording) -> list[dict[int, int]]:
     """Return for each thread the lane of each lock that it ever holds, in the order of taking."""
     lanes: list[dict[int, int]] = [{} for _ in recording.threads]
     for moment in [recording.beginning, *(step.after for step in recording.steps)]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from wheelproof_spec.app.recorded import LINES
-from wheelproof_spec.base.codec.driven import answer_shape
+from wheelproof_spec.base.codec.driven import answer_shape, step_shapes
 from wheelproof_spec.base.codec.shapes import (
     BooleanKind,
     Field,
@@ -119,16 +119,18 @@ def _vector() -> Iterable[str]:
     yield "A driven case, one a line.\n"
     yield from _table(LINES.shapes[VECTOR, "timer"], skip=("config", "steps"))
     for component in definitions():
-        if not component.steps:
+        steps = step_shapes(component)
+        if not steps:
             continue
         yield f"### {component.name}: steps\n"
-        yield "| step | what | fields |"
-        yield "|---|---|---|"
-        for step in component.steps:
-            operation = step.fields[0].kind
-            assert isinstance(operation, StringKind)
-            rest = Shape(step.cls, step.fields[1:])
-            yield f"| `{operation.choices[0]}` | {step.about} | {_fields(rest)} |"
+        yield "A step is a request to a driver, and may have `expect`: what the answer has to show."
+        yield ""
+        yield "| `op` | what | `args` | `expect`, all of which may be absent |"
+        yield "|---|---|---|---|"
+        for operation, step in zip(component.operations_on(Wire.DRIVEN), steps, strict=True):
+            parts = {field.name: field.kind for field in step.fields}
+            args, expect = _fields_of(parts.get("args")), _fields_of(parts["expect"])
+            yield f"| `{operation.name}` | {operation.about} | {args} | {expect} |"
         yield ""
 
 
@@ -154,6 +156,10 @@ def _table(shape: Shape, skip: tuple[str, ...] = (), extra: Iterable[str] = ()) 
 
 def _inline(cls: type[object]) -> str:
     return _fields(shape_of(cls, wire=Wire.RECORDED))
+
+
+def _fields_of(kind: Kind | None) -> str:
+    return _fields(kind.shapes[0]) if isinstance(kind, RecordKind) else ""
 
 
 def _fields(shape: Shape) -> str:

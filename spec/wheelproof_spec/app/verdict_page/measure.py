@@ -164,19 +164,18 @@ def _record(
         raise MeasurementFailedError(f"{implementation.name} cannot be recorded: {said}")
     configs, calls = _seen_in(path)
     for profile in history.profiles:
-        judged_by = profile if history.component == "timer" else None
-        check = ["wheelproof", "check", *(["--profile", judged_by] if judged_by else []), path.name]
+        check = ["wheelproof", "check", "--profile", profile, path.name]
         yield RecordedVerdict(
             component=history.component,
             profile=profile,
             configs=configs,
-            verdicts=_check(path, judged_by),
+            verdicts=_check(path, profile),
             calls=calls,
             commands=(shlex.join([*recorder, *options, path.name]), shlex.join(check)),
         )
 
 
-def _check(path: Path, profile: str | None) -> tuple[RunVerdict, ...]:
+def _check(path: Path, profile: str) -> tuple[RunVerdict, ...]:
     result = judge_lines(str(path), read_lines(path), CheckOptions(profile=profile))
     if result.rejections:
         first = result.rejections[0]

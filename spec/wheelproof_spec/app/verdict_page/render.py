@@ -14,9 +14,11 @@ from wheelproof_spec.app.verdict_page.measure import (
     RecordedVerdict,
     java_version,
 )
-from wheelproof_spec.app.verdict_page.recorded_clauses import RECORDED_CLAUSES
+from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.registry import definition_of
 from wheelproof_spec.engines.drive.result import ClauseCount, ConformanceResult
 
 _HEAD = """# Verdicts
@@ -128,7 +130,9 @@ class _Implementation:
         calls = ", ".join(f"`{f}` {number:,}" for f, number in sorted(recorded.calls.items()))
         yield f"What was recorded, and how often: {calls}."
         yield ""
-        clauses = ", ".join(f"`{clause}`" for clause in RECORDED_CLAUSES[recorded.component])
+        table = definition_of(recorded.component).clauses
+        judged = clauses_of(table, Wire.RECORDED, recorded.profile)
+        clauses = ", ".join(f"`{clause}`" for clause in judged)
         yield f"Clauses: {clauses}."
         for note in dict.fromkeys(note for one in recorded.verdicts for note in one.notes):
             yield ""

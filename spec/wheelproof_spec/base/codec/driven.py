@@ -11,6 +11,7 @@ from wheelproof_spec.base.codec.shapes import Shape, shape_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain_fields
 from wheelproof_spec.base.component import Call, CallT, ComponentDefinition, Operation, SeenT
+from wheelproof_spec.base.history.lines import VectorStep
 from wheelproof_spec.base.strict_json import (
     JsonObject,
     MalformedError,
@@ -66,11 +67,42 @@ class DrivenWire(Generic[CallT, SeenT]):
 
 def answer_shape(definition: ComponentDefinition[CallT, SeenT], operation: Operation) -> Shape:
     """Return what a driver may answer to a call: the observation, as far as the call shows it."""
+    hidden = _not_told(definition, operation)
+    return shape_of(
+        definition.observation, required=operation.tells, without=hidden, wire=Wire.DRIVEN
+    )
+
+
+def step_shapes(definition: ComponentDefinition[CallT, SeenT]) -> tuple[Shape, ...]:
+    """Return the steps that a vector may have, told apart by `op`; none if there are no vectors."""
+    if definition.vectors is None:
+        return ()
+    expectation = definition.vectors.expectation
+    found: list[Shape] = []
+    for operation in definition.operations_on(Wire.DRIVEN):
+        call = shape_of(operation.call, wire=Wire.DRIVEN)
+        expect = shape_of(expectation, without=_not_told(definition, operation), wire=Wire.DRIVEN)
+        found.append(
+            shape_of(
+                VectorStep,
+                {"op": operation.name},
+                required=("args",) if call.fields else (),
+                without=() if call.fields else ("args",),
+                args=(call,),
+                expect=(expect,),
+            )
+        )
+    return tuple(found)
+
+
+def _not_told(
+    definition: ComponentDefinition[CallT, SeenT], operation: Operation
+) -> tuple[str, ...]:
+    """Return the fields of the observation that an answer to this call does not have."""
     observation = definition.observation
     assert is_dataclass(observation)
     told = {*definition.always, *operation.tells, *operation.may_tell}
-    hidden = [field.name for field in fields(observation) if field.name not in told]
-    return shape_of(observation, required=operation.tells, without=hidden, wire=Wire.DRIVEN)
+    return tuple(field.name for field in fields(observation) if field.name not in told)
 
 
 def _reader(shape: Shape) -> Callable[[JsonObject], object]:

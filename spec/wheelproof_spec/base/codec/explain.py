@@ -16,7 +16,12 @@ from wheelproof_spec.base.codec.shapes import (
     Shape,
     StringKind,
 )
-from wheelproof_spec.base.strict_json import JsonObject, MalformedError, as_object
+from wheelproof_spec.base.strict_json import (
+    JsonObject,
+    MalformedError,
+    OutOfBoundsError,
+    as_object,
+)
 
 _SHOWN = 40
 _DECIMAL = re.compile("0|-?[1-9][0-9]{0,18}")
@@ -86,7 +91,7 @@ def _integer(kind: IntegerKind, value: object, path: str) -> int:
     if type(value) is not int:
         raise MalformedError(f"has {path!r} that is no integer")
     if not kind.least <= value <= kind.greatest:
-        raise MalformedError(f"has {path!r} outside {kind.least} to {kind.greatest}")
+        raise OutOfBoundsError(f"has {path!r} outside {kind.least} to {kind.greatest}")
     return value
 
 

@@ -170,12 +170,22 @@ def _field(
         kind = RecordKind(shapes)
         kind = ListKind(kind) if get_origin(_bare(hint)) is tuple else kind
     else:
-        kinds = [member for member in members if member is not Absent and member is not NoneType]
+        kinds = [
+            member
+            for member in members
+            if member is not Absent and member is not NoneType and _is_on(wire, member)
+        ]
         if len(kinds) != 1:
             raise TypeError(f"{name}: cannot be both {' and '.join(map(repr, kinds))}")
         kind = _kind(kinds[0], wire)
     nullable = NoneType in members and default is not None
     return Field(name, kind, True, nullable, "" if about is None else about.text, default)
+
+
+def _is_on(wire: Wire, member: object) -> bool:
+    """Tell whether a field has this type on a wire: `Annotated` may say that it has not on both."""
+    only = _first(member, Only)
+    return only is None or bool(only.wire & wire)
 
 
 def _kind(hint: object, wire: Wire) -> Kind:

@@ -6,7 +6,8 @@ integer, a boolean, a choice of strings, a list, a mapping or another such datac
 adds its bounds, what it means, and the wire that it is on if it is not on both.
 
 A field with a default may be left out. One whose default is `None` or `ABSENT` is left out
-whenever it has that value.
+whenever it has that value. A field that is one thing on one wire and another on the other has both
+types, each with its wire: `Annotated[int, DRIVEN] | Annotated[str, RECORDED]`.
 """
 
 from dataclasses import dataclass
@@ -39,9 +40,10 @@ class Wire(Flag):
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """The one wire that a field is on; on the other it keeps its default.
+    """The one wire that a field, or one of the types that it may have, is on.
 
-    On its own wire the field is required, unless its default is `None` or `ABSENT`.
+    On the other wire the field keeps its default; on its own it is required, unless its default is
+    `None` or `ABSENT`.
     """
 
     wire: Wire
@@ -49,6 +51,8 @@ class Only:
 
 DRIVEN = Only(Wire.DRIVEN)
 RECORDED = Only(Wire.RECORDED)
+REQUIRED = Only(Wire.BOTH)
+"""For a field that every line has to have, though the class has a default for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ ArgsT = TypeVar("ArgsT")
 ObsT = TypeVar("ObsT")
 ValueT = TypeVar("ValueT")
 StepT = TypeVar("StepT")
+CallT = TypeVar("CallT")
+ExpectT = TypeVar("ExpectT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +164,15 @@ class Origin:
     generator: Annotated[Name, About("what made it")]
     model: Annotated[Name | Absent, About("the TLA+ model, if one did")] = ABSENT
     seed: Annotated[Count | Absent, About("the seed, if chance played")] = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorStep(Generic[CallT, ExpectT]):
+    """A request to the driver, and what its answer has to show."""
+
+    op: Annotated[Name, About("the operation")]
+    args: CallT | Absent = ABSENT
+    expect: ExpectT | Absent = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ class AccumulatorBug(KnownBug):
     accumulator_class: type[RecordAccumulator]
 
 
-ACCUMULATOR_BUGS: tuple[AccumulatorBug, ...] = (
+BUGS: tuple[AccumulatorBug, ...] = (
     AccumulatorBug(
         id="KAFKA-19012",
         component="accumulator",

@@ -3,29 +3,17 @@
 import random
 from itertools import count
 
-from wheelproof.producer import (
-    AccumulatorConfig,
-    BufferPool,
-    Record,
-    RecordAccumulator,
-    TopicPartition,
-)
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-    AppendAnswer,
-    AppendAsked,
-)
-from wheelproof_spec.components.accumulator.sender import NamedCallback, Sender
-from wheelproof_spec.components.buffer_pool.events import (
-    MemoryAnswer,
-)
+from wheelproof.producer import BufferPool, RecordAccumulator
+from wheelproof.topic_partition import TopicPartition
+from wheelproof_spec.components.accumulator.component import AccumulatorConfig
+from wheelproof_spec.components.accumulator.recorded_calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.reference import reference_config
+from wheelproof_spec.components.accumulator.sender import Sender
 from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load_recorder import NOTHING, LoadRecorder
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(3))
 _BATCH_SIZE = 512
-_TOTAL = 16 * _BATCH_SIZE
-_LINGER_MS = 2
 _BACKOFF_MS = 2
 _LONG_MS, _SHORT_MS = 60_000, 30
 _LONGEST_VALUE = 200
@@ -40,86 +28,56 @@ class AccumulatorLoad:
 
     def __init__(self, *, hurried: bool) -> None:
         self._hurried = hurried
-        self._names = count()
-        self._pool = BufferPool(_TOTAL, _BATCH_SIZE)
-        self._accumulator = RecordAccumulator(
-            self._pool,
-            AccumulatorConfig(
-                batch_size=_BATCH_SIZE,
-                linger_ms=_LINGER_MS,
-                retry_backoff_ms=_BACKOFF_MS,
-                retry_backoff_max_ms=_BACKOFF_MS,
-                delivery_timeout_ms=_SHORT_MS if hurried else _LONG_MS,
-            ),
-        )
-
-    @property
-    def config(self) -> AccumulatorSettings:
-        """The settings of the accumulator, and what it claims."""
-        return AccumulatorSettings(
+        self.config = AccumulatorConfig(
+            total_memory=16 * _BATCH_SIZE,
             batch_size=_BATCH_SIZE,
-            total=_TOTAL,
-            linger_ms=_LINGER_MS,
-            delivery_timeout_ms=self._accumulator.config.delivery_timeout_ms,
+            linger_ms=2,
+            retry_backoff_ms=_BACKOFF_MS,
+            retry_backoff_max_ms=_BACKOFF_MS,
+            delivery_timeout_ms=_SHORT_MS if hurried else _LONG_MS,
             callbacks="in_order",
             gives_back="at_once",
         )
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the accumulator until every record has been called back."""
-        accumulator = self._accumulator
-        sender = Sender(accumulator, recorder, _PARTITIONS, callers.seed)
+        pool = BufferPool(self.config.total_memory, _BATCH_SIZE)
+        accumulator = RecordAccumulator(pool, reference_config(self.config))
+        recorded = RecordedAccumulator(accumulator, pool, recorder, _PARTITIONS)
+        sender = Sender(recorded, callers.seed)
         calls, last = count(), callers.operations * 9 // 10
 
         def act(dice: random.Random, _: int) -> None:
             if next(calls) == last and self._hurried:
-                recorder.do("close", NOTHING, accumulator.close)
+                recorded.close()
                 sender.abort()
-            self._act(recorder, dice)
+            _act(recorded, dice)
 
         sender.start()
         try:
             callers.act(act)
             if not self._hurried:
-                self._flush(recorder)
-                recorder.do("close", NOTHING, accumulator.close)
+                recorded.flush()
+                recorded.close()
         finally:
             sender.finish()
+        recorded.look()
 
-    def _act(self, recorder: LoadRecorder, dice: random.Random) -> None:
-        choice, pool = dice.randrange(200), self._pool
-        if choice == 0:
-            self._flush(recorder)
-        elif choice < 5:
-            recorder.call(
-                "available_memory", NOTHING, lambda: MemoryAnswer(bytes=pool.available_memory())
-            )
-        else:
-            self._append(recorder, dice)
 
-    def _append(self, recorder: LoadRecorder, dice: random.Random) -> None:
-        name, partition = f"r{next(self._names)}", dice.choice(_PARTITIONS)
-        value, block_ms = bytes(dice.randrange(_LONGEST_VALUE)), dice.randrange(_LONGEST_BLOCK_MS)
+def _act(recorded: RecordedAccumulator, dice: random.Random) -> None:
+    choice = dice.randrange(200)
+    if choice == 0:
+        recorded.flush()
+    elif choice < 3:
+        recorded.look()
+    else:
+        partition, size = dice.choice(_PARTITIONS), dice.randrange(_LONGEST_VALUE)
+        recorded.append(partition, size, dice.randrange(_LONGEST_BLOCK_MS))
 
-        def append() -> AppendAnswer:
-            result = self._accumulator.append(
-                partition,
-                Record(timestamp_ms=0, value=value),
-                NamedCallback(name, recorder),
-                max_time_to_block_ms=block_ms,
-            )
-            return AppendAnswer(
-                batch_is_full=result.batch_is_full, new_batch=result.new_batch_created
-            )
 
-        asked = AppendAsked(
-            record=name, partition=str(partition), bytes=len(value), max_block_ms=block_ms
-        )
-        recorder.call("append", asked, append)
+def load(callers: Callers) -> AccumulatorLoad:
+    """Return the load of one history."""
+    return AccumulatorLoad(hurried=callers.hurried)
 
-    def _flush(self, recorder: LoadRecorder) -> None:
-        def flush() -> None:
-            self._accumulator.begin_flush()
-            self._accumulator.await_flush_completion()
 
-        recorder.do("flush", NOTHING, flush)
+LOAD = load

@@ -23,6 +23,10 @@ from wheelproof.producer import (
     TopicPartition,
 )
 from wheelproof.units import Millis
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import program
@@ -290,9 +294,7 @@ def append_against_expiry(accumulator_class: type[RecordAccumulator]) -> Scenari
     )
 
 
-AccumulatorScenario = Callable[[type[RecordAccumulator]], Scenario]
-
-ACCUMULATOR_BUILDERS: Mapping[str, AccumulatorScenario] = {
+_BUILDERS: Mapping[str, Callable[[type[RecordAccumulator]], Scenario]] = {
     "accumulator-two-appends": two_appends,
     "accumulator-append-drain": append_against_drain,
     "accumulator-append-abort": append_against_abort,
@@ -307,17 +309,20 @@ ACCUMULATOR_BUILDERS: Mapping[str, AccumulatorScenario] = {
     "accumulator-append-expiry": append_against_expiry,
 }
 
+_BUGS: Mapping[str, str] = {
+    "KAFKA-19012": "accumulator-append-expiry",
+    "KAFKA-3147": "accumulator-append-abort",
+    "KAFKA-3655": "accumulator-interrupted-flush",
+    "KAFKA-4741": "accumulator-two-appends-abort",
+    "KAFKA-9312": "accumulator-flush-split",
+    "KAFKA-8202": "accumulator-flush-split",
+}
+"""The scenario that shows each bug that the checker finds."""
 
-def accumulator_program(
-    bug: str | None, scenario: str, accumulator_class: type[RecordAccumulator]
-) -> Program:
-    """Return the program of a scenario with this accumulator, named after the bug, if any."""
-    return program(
-        scenario if bug is None else f"bug/{bug}",
-        partial(ACCUMULATOR_BUILDERS[scenario], accumulator_class),
-    )
-
-
-RECORD_ACCUMULATOR: tuple[Program, ...] = tuple(
-    accumulator_program(None, scenario, RecordAccumulator) for scenario in ACCUMULATOR_BUILDERS
+PROGRAMS: tuple[Program, ...] = tuple(
+    program(name, partial(build, RecordAccumulator)) for name, build in _BUILDERS.items()
+)
+FAILING: tuple[Program, ...] = tuple(
+    program(f"bug/{bug}", partial(_BUILDERS[scenario], find_bug(BUGS, bug).accumulator_class))
+    for bug, scenario in _BUGS.items()
 )

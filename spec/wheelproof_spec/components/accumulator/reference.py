@@ -6,8 +6,8 @@ from functools import partial
 
 from wheelproof.clock import ManualClock
 from wheelproof.errors import ThreadInterruptedError, WheelproofError
+from wheelproof.producer import AccumulatorConfig as ReferenceConfig
 from wheelproof.producer import (
-    AccumulatorConfig,
     BufferExhaustedError,
     BufferOverflowError,
     BufferPool,
@@ -25,33 +25,45 @@ from wheelproof.producer import (
 )
 from wheelproof.producer.byte_buffer import allocate_byte_buffer, allocate_stand_in
 from wheelproof.sync import use_runtime
-from wheelproof.units import Millis
-from wheelproof_spec.components.accumulator import calls
-from wheelproof_spec.components.accumulator.calls import (
+from wheelproof.units import MAX_MILLIS, Millis
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.components.accumulator.component import (
+    ABORTED,
+    DEFINITION,
+    EXPIRED,
+    FAILED,
+    Abort,
     AccumulatorCall,
+    AccumulatorConfig,
     AccumulatorObservation,
     Append,
+    AppendedRecord,
     AppendFault,
+    AppendRefusal,
+    Callback,
     CallbackFault,
+    Drain,
+    DrainedBatch,
+    Expire,
+    Flush,
+    Ready,
+    Reenqueue,
+    Respond,
+    Split,
 )
-from wheelproof_spec.components.accumulator.judge import AGAIN, CLOSE_TO_NOTHING
-from wheelproof_spec.components.accumulator.oracle import (
-    Appended,
-    AppendOutcome,
-    RecordOutcome,
-    Told,
-)
-from wheelproof_spec.components.timer.reference import refused
+from wheelproof_spec.components.accumulator.oracle.ledger import AGAIN, CLOSE_TO_NOTHING
 from wheelproof_spec.engines.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread
+from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
+from wheelproof_spec.engines.drive.refusals import refused
 
 _TOPIC = "topic"
 _SENDER = "sender"
-_ENDS: dict[type[BaseException], AppendOutcome] = {
-    BufferExhaustedError: AppendOutcome.EXHAUSTED,
-    ProducerClosedError: AppendOutcome.CLOSED,
-    ThreadInterruptedError: AppendOutcome.INTERRUPTED,
-    MemoryError: AppendOutcome.FAILED,
-    BufferOverflowError: AppendOutcome.FAILED,
+_ENDS: dict[type[BaseException], AppendRefusal] = {
+    BufferExhaustedError: AppendRefusal.EXHAUSTED,
+    ProducerClosedError: AppendRefusal.CLOSED,
+    ThreadInterruptedError: AppendRefusal.INTERRUPTED,
+    MemoryError: AppendRefusal.FAILED,
+    BufferOverflowError: AppendRefusal.FAILED,
 }
 
 
@@ -73,7 +85,7 @@ class ReferenceAccumulatorPort:
 
     def perform(self, call: AccumulatorCall) -> AccumulatorObservation:
         """Make `call`; see `Port.perform`."""
-        if isinstance(call, calls.Reset):
+        if isinstance(call, Reset):
             self.close()
             self._reset(call.config)
             return AccumulatorObservation()
@@ -95,7 +107,7 @@ class ReferenceAccumulatorPort:
         with use_runtime(self._runtime):
             self._runtime.close()
 
-    def _reset(self, config: calls.AccumulatorConfig) -> None:
+    def _reset(self, config: AccumulatorConfig) -> None:
         self._runtime = CooperativeRuntime()
         with use_runtime(self._runtime):
             self._clock = ManualClock(config.start_ms)
@@ -107,13 +119,7 @@ class ReferenceAccumulatorPort:
             )
             self._accumulator = self._accumulator_class(
                 self._pool,
-                AccumulatorConfig(
-                    batch_size=config.batch_size,
-                    linger_ms=config.linger_ms,
-                    retry_backoff_ms=config.retry_backoff_ms,
-                    retry_backoff_max_ms=config.retry_backoff_max_ms,
-                    delivery_timeout_ms=config.delivery_timeout_ms,
-                ),
+                reference_config(config),
                 clock=self._clock,
             )
         self._threads: dict[str, CooperativeThread] = {}
@@ -121,8 +127,9 @@ class ReferenceAccumulatorPort:
         self._records: dict[int, tuple[str, Record]] = {}
         self._batches: dict[str, ProducerBatch] = {}
         self._requests: dict[str, tuple[memoryview, bytes]] = {}
-        self._told: list[Told] = []
-        self._appended: list[Appended] = []
+        self._called_back: list[Callback] = []
+        self._appended: list[AppendedRecord] = []
+        self._refused: dict[str, AppendRefusal] = {}
         self._flushed: dict[str, bool] = {}
         self._answer = AccumulatorObservation()
         self._batches_named = 0
@@ -132,14 +139,14 @@ class ReferenceAccumulatorPort:
             case Append(record=record, fault=fault):
                 self._faults[record] = fault
                 self._start(record, partial(self._append, call))
-            case calls.Flush(flush=flush):
+            case Flush(flush=flush):
                 self._start(flush, partial(self._flush, flush))
-            case calls.Interrupt(name=name):
+            case Interrupt(name=name):
                 if name in self._threads:
                     self._threads[name].interrupt()
-            case calls.Advance(to_ms=to_ms):
+            case Advance(to_ms=to_ms):
                 self._clock.advance_to(to_ms)
-            case calls.Close():
+            case Close():
                 self._accumulator.close()
             case _:
                 # On a thread of its own, since an abort waits for the appends under way.
@@ -154,6 +161,7 @@ class ReferenceAccumulatorPort:
         """Append a record, on the thread of the call or of the callback that sends it again."""
         callback = partial(self._on_completion, call)
         record = Record(timestamp_ms=0, value=bytes(ord(call.record[-1]) for _ in range(call.size)))
+        assert isinstance(call.partition, int)
         # Kept with the record, so that nothing else gets its address.
         self._records[id(record)] = (call.record, record)
         try:
@@ -161,26 +169,26 @@ class ReferenceAccumulatorPort:
                 TopicPartition(_TOPIC, call.partition),
                 record,
                 callback,
-                max_time_to_block_ms=call.timeout_ms,
+                max_time_to_block_ms=call.max_time_to_block_ms,
             )
         except tuple(_ENDS) as error:
-            self._appended.append(Appended(call.record, _ENDS[type(error)]))
+            self._refused[call.record] = _ENDS[type(error)]
         else:
             self._appended.append(
-                Appended(
-                    call.record,
-                    AppendOutcome.ACCEPTED,
-                    result.batch_is_full,
-                    result.new_batch_created,
+                AppendedRecord(
+                    record=call.record,
+                    batch_is_full=result.batch_is_full,
+                    new_batch_created=result.new_batch_created,
                 )
             )
 
     def _on_completion(
         self, call: Append, metadata: RecordMetadata | None, error: Exception | None
     ) -> None:
-        outcome = _outcome_of(error)
         offset = None if metadata is None else metadata.offset
-        self._told.append(Told(call.record, outcome, offset))
+        self._called_back.append(
+            Callback(record=call.record, offset=offset, error=_reason_of(error))
+        )
         if call.callback is CallbackFault.RAISES:
             raise CallbackError
         if call.callback is CallbackFault.SENDS_AGAIN:
@@ -189,7 +197,7 @@ class ReferenceAccumulatorPort:
                     record=call.record + AGAIN,
                     partition=call.partition,
                     size=call.size,
-                    timeout_ms=0,
+                    max_time_to_block_ms=0,
                 )
             )
 
@@ -198,7 +206,7 @@ class ReferenceAccumulatorPort:
             self._append(call)
         except WheelproofError:
             # Too large for the pool: the callback is told so, and not who has sent its batch.
-            self._appended.append(Appended(call.record, AppendOutcome.FAILED))
+            self._refused[call.record] = AppendRefusal.FAILED
 
     def _flush(self, name: str) -> None:
         self._accumulator.begin_flush()
@@ -213,30 +221,30 @@ class ReferenceAccumulatorPort:
         """Make a call of the sender."""
         accumulator = self._accumulator
         match call:
-            case calls.Ready(leaders=leaders):
+            case Ready(leaders=leaders):
                 result = accumulator.ready(_cluster(leaders), self._now_ms())
                 self._answer = AccumulatorObservation(
-                    ready_nodes=frozenset(result.ready_nodes),
+                    ready_nodes=tuple(sorted(result.ready_nodes)),
                     unknown_leaders=bool(result.unknown_leader_topics),
                 )
-            case calls.Drain():
+            case Drain():
                 self._drain(call)
-            case calls.Store() | calls.Fail() | calls.Retry() | calls.Split():
+            case Respond() | Reenqueue() | Split():
                 self._respond(call, self._batches[call.batch])
-            case calls.Expire():
+            case Expire():
                 for batch in accumulator.expired_batches(self._now_ms()):
                     accumulator.expire(batch)
-            case calls.Abort():
+            case Abort():
                 accumulator.abort_incomplete_batches()
             case _:
                 raise AssertionError(call)
 
-    def _drain(self, call: calls.Drain) -> None:
+    def _drain(self, call: Drain) -> None:
         node = NodeId(call.node)
         cluster = _cluster(dict.fromkeys(call.partitions, call.node))
         nodes = [node] if call.partitions else []
-        drained: dict[str, tuple[str, ...]] = {}
-        batches = self._accumulator.drain(cluster, nodes, call.most, self._now_ms())
+        drained: list[DrainedBatch] = []
+        batches = self._accumulator.drain(cluster, nodes, call.max_size, self._now_ms())
         for batch in batches.get(node, []):
             self._batches_named += 1
             name = f"b{self._batches_named}"
@@ -244,21 +252,21 @@ class ReferenceAccumulatorPort:
             request = batch.records()
             self._requests[name] = (request, bytes(request))
             self._accumulator.mute_partition(batch.partition)
-            drained[name] = tuple(self._records[id(thunk.record)][0] for thunk in batch.thunks)
-        self._answer = AccumulatorObservation(drained=drained)
+            records = tuple(self._records[id(thunk.record)][0] for thunk in batch.thunks)
+            partition = batch.partition.partition
+            drained.append(DrainedBatch(batch=name, partition=partition, records=records))
+        self._answer = AccumulatorObservation(batches=tuple(drained))
 
-    def _respond(
-        self, call: calls.Store | calls.Fail | calls.Retry | calls.Split, batch: ProducerBatch
-    ) -> None:
+    def _respond(self, call: Respond | Reenqueue | Split, batch: ProducerBatch) -> None:
         accumulator = self._accumulator
         match call:
-            case calls.Store(offset=offset):
-                accumulator.complete_batch(batch, offset)
-            case calls.Fail():
+            case Respond(offset=None):
                 accumulator.fail_batch(batch, RefusedByBrokerError())
-            case calls.Retry():
+            case Respond(offset=int(offset)):
+                accumulator.complete_batch(batch, offset)
+            case Reenqueue():
                 accumulator.reenqueue(batch, self._now_ms())
-            case calls.Split(size=size):
+            case Split(size=size):
                 self._answer = AccumulatorObservation(children=self._split(batch, size))
         # Not before: a response that was refused has changed nothing.
         del self._requests[call.batch]
@@ -288,22 +296,21 @@ class ReferenceAccumulatorPort:
     def _observe(self) -> AccumulatorObservation:
         requests = self._requests.items()
         overwritten = tuple(name for name, (memory, sent) in requests if bytes(memory) != sent)
-        told, self._told = self._told, []
+        called_back, self._called_back = self._called_back, []
         appended, self._appended = self._appended, []
+        refused_appends, self._refused = self._refused, {}
         flushed, self._flushed = self._flushed, {}
         accumulator, answer = self._accumulator, self._answer
-        return AccumulatorObservation(
-            told=tuple(told),
+        return replace(
+            answer,
+            called_back=tuple(called_back),
             appended=tuple(appended),
+            refused=refused_appends,
             flushed=flushed,
-            drained=answer.drained,
-            ready_nodes=answer.ready_nodes,
-            unknown_leaders=answer.unknown_leaders,
-            children=answer.children,
-            available=self._pool.available_memory(),
-            undrained=accumulator.has_undrained(),
-            incomplete=accumulator.has_incomplete(),
-            flushing=accumulator.flush_in_progress(),
+            available_memory=self._pool.available_memory(),
+            has_undrained=accumulator.has_undrained(),
+            has_incomplete=accumulator.has_incomplete(),
+            flush_in_progress=accumulator.flush_in_progress(),
             in_flight_ended=any(batch.is_done() for batch in accumulator.in_flight()),
             overwritten=overwritten,
         )
@@ -315,13 +322,35 @@ def _cluster(leaders: Mapping[int, int]) -> Cluster:
     )
 
 
-def _outcome_of(error: Exception | None) -> RecordOutcome:
+def reference_config(config: AccumulatorConfig) -> ReferenceConfig:
+    """Return what the reference is made with; without a delivery timeout nothing expires."""
+    delivery_timeout_ms = config.delivery_timeout_ms
+    return ReferenceConfig(
+        batch_size=config.batch_size,
+        linger_ms=config.linger_ms,
+        retry_backoff_ms=config.retry_backoff_ms,
+        retry_backoff_max_ms=config.retry_backoff_max_ms,
+        delivery_timeout_ms=delivery_timeout_ms
+        if isinstance(delivery_timeout_ms, int)
+        else MAX_MILLIS,
+    )
+
+
+def _reason_of(error: Exception | None) -> str | None:
     match error:
         case None:
-            return RecordOutcome.STORED
+            return None
         case DeliveryTimeoutError():
-            return RecordOutcome.EXPIRED
+            return EXPIRED
         case ProducerAbortedError():
-            return RecordOutcome.ABORTED
+            return ABORTED
         case _:
-            return RecordOutcome.FAILED
+            return FAILED
+
+
+def serve() -> ServedComponent:
+    """Return the reference's accumulator, ready to be driven."""
+    return served(DEFINITION, ReferenceAccumulatorPort())
+
+
+SERVE = serve

@@ -2,15 +2,14 @@
 
 from wheelproof.producer import ProducerBatch, RecordAccumulator
 from wheelproof.producer.buffer_pool import BufferPoolUsage
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.drawing import Markup, chip, shelf
 from wheelproof_spec.base.strict_json import JsonObject
-from wheelproof_spec.components.accumulator.calls import AccumulatorObservation
-from wheelproof_spec.components.accumulator.messages import (
-    accumulator_answer,
-    parse_accumulator_call,
-)
+from wheelproof_spec.components.accumulator.component import DEFINITION, AccumulatorObservation
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
 from wheelproof_spec.components.buffer_pool.view import memory_bar
+
+_WIRE = DrivenWire(DEFINITION)
 
 
 class AccumulatorView:
@@ -24,24 +23,27 @@ class AccumulatorView:
     def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
         """Make a call and return what the reference answers; see `CaseView`."""
         del answer
-        call = parse_accumulator_call(operation, content)
+        call = _WIRE.parse_call(operation, content)
         self._seen = AccumulatorObservation()
         self._seen = self._port.perform(call)
-        return accumulator_answer(call, self._seen)
+        return _WIRE.answer(call, self._seen)
 
     def picture(self) -> Markup:
         """Return the deques, their heads on the left, and the ledger of the pool."""
         port = self._port
         rows = [shelf("clock", [chip(f"{port.now_ms():,} ms")])]
         rows += [
-            shelf(f"partition {number}", [chip(one) for one in batches], "empty")
+            shelf(f"partition {number}", [chip(batch) for batch in batches], "empty")
             for number, batches in port.deques()
         ]
-        told = [f"{one.record}: {one.outcome.value}" for one in self._seen.told]
+        called_back = [
+            f"{callback.record}: {'stored' if callback.error is None else callback.error}"
+            for callback in self._seen.called_back
+        ]
         rows += [
-            shelf("in flight", [chip(one, "flies") for one in port.in_flight()]),
+            shelf("in flight", [chip(batch, "flies") for batch in port.in_flight()]),
             shelf("waits", [chip(name) for name in port.waiting()], "nobody"),
-            shelf("told in this step", [chip(one, "done") for one in told]),
+            shelf("called back in this step", [chip(told, "done") for told in called_back]),
             memory_bar(port.usage(), []),
         ]
         return Markup("").join(rows)
@@ -74,8 +76,11 @@ class _VisibleAccumulator(ReferenceAccumulatorPort):
     def deques(self) -> list[tuple[int, list[str]]]:
         accumulator = self._accumulator
         found = accumulator.deques() if isinstance(accumulator, _OpenAccumulator) else []
-        return [(number, [self._contents(one) for one in batches]) for number, batches in found]
+        return [(number, [self._contents(batch) for batch in batches]) for number, batches in found]
 
     def _contents(self, batch: ProducerBatch) -> str:
         names = " ".join(self._records[id(thunk.record)][0] for thunk in batch.thunks)
         return f"{names or 'no record'} ({batch.estimated_size_in_bytes():,} B)"
+
+
+VIEW = AccumulatorView

@@ -19,10 +19,20 @@ from wheelproof.producer import (
 from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program import Action, Program, Scenario, choose
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.engines.explore.program import (
+    DEFAULT_SETTINGS,
+    Action,
+    PlainField,
+    Program,
+    Scenario,
+    Settings,
+    choose,
+)
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
 
 FOREVER = MAX_MILLIS - 1_000
 SOON = 10
@@ -308,7 +318,7 @@ def given_back_twice(pool_class: type[BufferPool]) -> Scenario:
 
 PoolScenario = Callable[[type[BufferPool]], Scenario]
 
-POOL_BUILDERS: Mapping[str, PoolScenario] = {
+_BUILDERS: Mapping[str, PoolScenario] = {
     "pool-contended": contended,
     "pool-handed-on": handed_on,
     "pool-accumulated": accumulated,
@@ -328,23 +338,37 @@ POOL_BUILDERS: Mapping[str, PoolScenario] = {
 
 _SETTINGS: Mapping[str, Settings] = {"pool-spurious": Settings(spurious_wakeups=1)}
 
-GUARDED = (
+_BUGS: Mapping[str, str] = {
+    "KAFKA-3651": "pool-timed-out",
+    "KAFKA-4840/no-give-back": "pool-timed-out-with-a-part",
+    "KAFKA-4840/no-hand-on": "pool-interrupted",
+    "KAFKA-4840/no-refund": "pool-failing",
+    "barging": "pool-in-turn",
+    "anyone-takes": "pool-spurious",
+    "given-back-twice": "pool-given-back-twice",
+}
+"""The scenario that shows each bug that the checker finds."""
+
+_GUARDED = (
     PlainField(owner=PooledMemory, name="_non_pooled_available_memory"),
     PlainField(owner=BufferPool, name="_closed"),
 )
 """What the pool's lock guards and can be replaced."""
 
 
-def pool_program(bug: str | None, scenario: str, pool_class: type[BufferPool]) -> Program:
-    """Return the program of a scenario with this class of pool, named after the bug, if any."""
+def _program(name: str, scenario: str, pool_class: type[BufferPool]) -> Program:
     return program(
-        scenario if bug is None else f"bug/{bug}",
-        partial(POOL_BUILDERS[scenario], pool_class),
+        name,
+        partial(_BUILDERS[scenario], pool_class),
         _SETTINGS.get(scenario, DEFAULT_SETTINGS),
-        GUARDED,
+        _GUARDED,
     )
 
 
-BUFFER_POOL: tuple[Program, ...] = tuple(
-    pool_program(None, scenario, BufferPool) for scenario in POOL_BUILDERS
+PROGRAMS: tuple[Program, ...] = tuple(
+    _program(scenario, scenario, BufferPool) for scenario in _BUILDERS
+)
+FAILING: tuple[Program, ...] = tuple(
+    _program(f"bug/{bug}", scenario, find_bug(BUGS, bug).pool_class)
+    for bug, scenario in _BUGS.items()
 )

@@ -32,7 +32,7 @@ class PurgatoryBug(KnownBug):
 
 _FINDINGS = "docs/findings.md"
 
-PURGATORY_BUGS: tuple[PurgatoryBug, ...] = (
+BUGS: tuple[PurgatoryBug, ...] = (
     PurgatoryBug(
         id="KAFKA-385",
         component="purgatory",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from wheelproof import sync
 from wheelproof.purgatory import (
     BlockingDiscipline,
+    Completable,
     CompletionDiscipline,
     DelayedOperation,
     DelayedOperationPurgatory,
@@ -23,7 +24,7 @@ class NoLockDiscipline(CompletionDiscipline):
 
     __slots__ = ()
 
-    def safe_try_complete(self, operation: DelayedOperation) -> bool:
+    def safe_try_complete(self, operation: Completable) -> bool:
         """Test the predicate, whoever else does."""
         return operation.try_complete()
 
@@ -33,7 +34,7 @@ class RetryOnceDiscipline(PendingFlagDiscipline):
 
     __slots__ = ()
 
-    def safe_try_complete(self, operation: DelayedOperation) -> bool:
+    def safe_try_complete(self, operation: Completable) -> bool:
         """Attempt, and once more if asked to."""
         completed, retry = self._attempt(operation)
         if retry and not operation.is_done():
@@ -46,9 +47,7 @@ class LateLockDiscipline(BlockingDiscipline):
 
     __slots__ = ()
 
-    def safe_try_complete_or_else(
-        self, operation: DelayedOperation, action: Callable[[], None]
-    ) -> bool:
+    def safe_try_complete_or_else(self, operation: Completable, action: Callable[[], None]) -> bool:
         """Attempt and watch without the lock."""
         if operation.try_complete():
             return True

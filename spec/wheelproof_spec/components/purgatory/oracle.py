@@ -1,236 +1,284 @@
-"""The oracle's purgatory: operations, the conditions they wait for, and who watches them.
+"""The oracle's purgatory: operations, what they wait for, their time-outs, who watches them.
 
 It follows what an implementation does, call by call, and answers whether the contract allows what
 was seen. An operation completes when one of its conditions holds, looked at by a trigger of one of
-its keys, or when its time is out: exactly once (semantics.md 2.1 - 2.10). Time-outs are judged by
-the oracle's timer. TLA+: DelayedOperation.
+its keys, or when its time is out: exactly once (semantics.md 2.1 - 2.10). TLA+: DelayedOperation.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 
-from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.contract import KAFKA as KAFKAS_TIMER
+from wheelproof_spec.base.port import RefusedError, unexpected_refusal
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.purgatory.contract import (
-    Callbacks,
-    CancelScope,
+from wheelproof_spec.components.purgatory.component import (
+    WHEELPROOF,
+    AskGauges,
+    CancelForKey,
+    CheckAndComplete,
     Condition,
-    Gauges,
+    ForceComplete,
     Key,
     OperationId,
-    OperationSpec,
+    PurgatoryCall,
     PurgatoryClause,
-    PurgatoryContract,
+    PurgatoryConfig,
+    PurgatoryObservation,
+    SetCondition,
+    TryCompleteElseWatch,
 )
-from wheelproof_spec.components.timer.oracle import HeapTimer
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Watched:
-    spec: OperationSpec
-    keys: dict[Key, None] = field(default_factory=dict[Key, None])
+    conditions: tuple[Condition, ...]
+    keys: dict[Key, None]
     """The keys under which the operation is certainly still in a list while it is alive."""
 
 
 class OraclePurgatory:
-    """A purgatory on which every call is instantaneous."""
+    """A purgatory on which every call is instantaneous; follows one case after another."""
 
-    def __init__(
-        self, *, tick_ms: int, start_ms: int, purge_interval: int, contract: PurgatoryContract
-    ) -> None:
-        """Make an empty purgatory whose clock shows `start_ms` milliseconds."""
-        self._contract = contract
-        self._purge_interval = purge_interval
-        self._timer: HeapTimer[OperationId] = HeapTimer(
-            tick_ms=tick_ms, start_ms=start_ms, contract=KAFKA
-        )
+    def __init__(self, profile: str, tally: Tally) -> None:
+        """Judge by the contract `profile`, and count in `tally` what is tested."""
+        self._strict = profile == WHEELPROOF
+        self._tests = tally.tests
+        self.now_ms: int
+        """The time that the purgatory's clock shows, in milliseconds."""
+        self._reset(PurgatoryConfig())
+
+    def alive(self) -> tuple[OperationId, ...]:
+        """Return the operations that are watched and not done, by name."""
+        return tuple(sorted(self._alive))
+
+    def drain(self) -> PurgatoryCall:
+        """Return the advance after which no time-out is left."""
+        return Advance(to_ms=max((self.now_ms, *self._due_ms.values())))
+
+    def judge(self, call: PurgatoryCall, seen: PurgatoryObservation) -> Violation | None:
+        """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
+        if isinstance(call, Reset):
+            self._reset(call.config)
+            return None
+        self._tests(PurgatoryClause.ACCEPTS_ITS_DOMAIN)
+        match call:
+            case TryCompleteElseWatch():
+                return self._hand_in(call, seen)
+            case SetCondition(condition=condition):
+                self._true.add(condition)
+                return self._observe((), seen)
+            case CheckAndComplete(key=key):
+                return self._check(key, seen)
+            case ForceComplete(operation=name):
+                alive = name in self._alive
+                return self._observe((name,) if alive else (), seen) or self._compare(
+                    PurgatoryClause.ANSWERS_TRULY, "completed", alive, seen.completed
+                )
+            case CancelForKey(key=key):
+                return self._cancel(key, seen)
+            case Advance(to_ms=to_ms):
+                return self._advance(to_ms, seen)
+            case AskGauges():
+                return self._observe((), seen) or self._judge_gauges(seen)
+
+    def judge_refusal(self, call: PurgatoryCall, refusal: RefusedError) -> Violation:
+        """Return what is wrong with refusing a call of the domain."""
+        self._tests(PurgatoryClause.ACCEPTS_ITS_DOMAIN)
+        return unexpected_refusal(PurgatoryClause.ACCEPTS_ITS_DOMAIN, call, refusal)
+
+    def _reset(self, config: PurgatoryConfig) -> None:
+        self.now_ms = config.start_ms
+        self._tick_ms = config.tick_ms
+        self._purge_interval = config.purge_interval
         self._true: set[Condition] = set()
         self._alive: dict[OperationId, _Watched] = {}
+        self._due_ms: dict[OperationId, int] = {}
+        """When the time-outs expire that are in the timer."""
         # Who is done and may still be in which lists, and how many of them are at most.
         self._garbage: dict[OperationId, set[Key]] = {}
         self._most_left = 0
         self._surely_left: set[OperationId] = set()
 
-    @property
-    def now_ms(self) -> int:
-        """The time that the clock shows, in milliseconds."""
-        return self._timer.now_ms
+    # Calls
 
-    def latest_due_ms(self) -> int | None:
-        """Return when the last operation expires, in milliseconds; None if none will."""
-        return self._timer.latest_due_ms()
-
-    def alive(self) -> frozenset[OperationId]:
-        """Return the operations that are watched and not done."""
-        return frozenset(self._alive)
-
-    def watch(self, spec: OperationSpec, answer: bool | None, seen: Callbacks) -> Violation | None:
+    def _hand_in(self, call: TryCompleteElseWatch, seen: PurgatoryObservation) -> Violation | None:
         """Judge try_complete_else_watch of a new operation (semantics.md 2.4)."""
-        holds = self._holds(spec)
+        name, holds = call.operation, self._holds(call.conditions)
         if not holds:
-            self._alive[spec.name] = _Watched(spec, keys=dict.fromkeys(spec.keys))
-            self._timer.add(spec.name, spec.delay_ms)
-        triggered = (spec.name,) if holds else ()
-        return self._observe(triggered, seen) or _compare(
-            PurgatoryClause.ANSWERS_TRULY, "completed by this call", holds, answer
+            self._alive[name] = _Watched(call.conditions, dict.fromkeys(call.keys))
+            deadline_ms = self.now_ms + call.delay_ms
+            self._due_ms[name] = KAFKAS_TIMER.due_ms(deadline_ms, self._tick_ms)
+        return self._observe((name,) if holds else (), seen) or self._compare(
+            PurgatoryClause.ANSWERS_TRULY, "completed", holds, seen.completed
         )
 
-    def set(self, condition: Condition, seen: Callbacks) -> Violation | None:
-        """Judge that a condition has become true: nobody looks at it yet."""
-        self._true.add(condition)
-        return self._observe((), seen)
-
-    def check(self, key: Key, count: int | None, seen: Callbacks) -> Violation | None:
+    def _check(self, key: Key, seen: PurgatoryObservation) -> Violation | None:
         """Judge check_and_complete: everybody in the list whose condition holds (2.6)."""
         triggered = tuple(
             name
             for name, watched in self._alive.items()
-            if key in watched.keys and self._holds(watched.spec)
+            if key in watched.keys and self._holds(watched.conditions)
         )
         violation = self._observe(triggered, seen)
         self._sweep(key)
-        return violation or _compare(
-            PurgatoryClause.COUNTS_COMPLETED, "number completed", len(triggered), count
+        return violation or self._compare(
+            PurgatoryClause.COUNTS_COMPLETED, "count", len(triggered), seen.count
         )
 
-    def force(self, name: OperationId, answer: bool | None, seen: Callbacks) -> Violation | None:
-        """Judge force_complete of an operation that was handed in (semantics.md 2.1)."""
-        alive = name in self._alive
-        return self._observe((name,) if alive else (), seen) or _compare(
-            PurgatoryClause.ANSWERS_TRULY, "completed by this call", alive, answer
-        )
-
-    def cancel(
-        self, key: Key, cancelled: Sequence[OperationId] | None, seen: Callbacks
-    ) -> Violation | None:
+    def _cancel(self, key: Key, seen: PurgatoryObservation) -> Violation | None:
         """Judge cancel_for_key (semantics.md 2.9)."""
         waiting = [name for name, watched in self._alive.items() if key in watched.keys]
-        violation = self._observe((), seen) or self._judge_cancelled(key, waiting, cancelled)
+        violation = self._observe((), seen) or self._judge_cancelled(key, waiting, seen.cancelled)
         for name in waiting:
-            self._timer.cancel(name)
+            self._due_ms.pop(name, None)
             del self._alive[name].keys[key]
-            if self._contract.cancel is CancelScope.OPERATION:
+            if self._strict:
                 self._end(name)
         self._sweep(key)
         return violation
 
-    def advance_to(self, time_ms: int, seen: Callbacks) -> Violation | None:
-        """Judge an advance to `time_ms`: what is due expires, and garbage is bounded (2.10)."""
-        self._timer.advance_to(time_ms)
-        if self._contract.garbage_is_bounded:
+    def _advance(self, to_ms: int, seen: PurgatoryObservation) -> Violation | None:
+        """Judge an advance: what is due expires, and what is done does not stay for ever (2.10)."""
+        self.now_ms = max(self.now_ms, to_ms)
+        if self._strict:
             if len(self._surely_left) > self._purge_interval:
                 self._garbage.clear()
             self._most_left = min(self._most_left, self._purge_interval, len(self._garbage))
         # Who expires in this pass may run only after its purge, and is added to the bound.
-        violation = self._observe((), seen, advanced=True)
+        violation = self._observe((), seen) or self._find_overdue(seen.on_expiration)
         # A purge may have come, also where none had to.
         self._surely_left.clear()
         return violation
 
-    def gauges(self, seen: Gauges, callbacks: Callbacks) -> Violation | None:
+    # What was seen
+
+    def _observe(
+        self, triggered: tuple[OperationId, ...], seen: PurgatoryObservation
+    ) -> Violation | None:
+        """Compare the callbacks with who was triggered; whoever else completed has expired."""
+        completed, expired = seen.on_complete, seen.on_expiration
+        self._tests(PurgatoryClause.COMPLETES_AT_MOST_ONCE, len(completed))
+        self._tests(PurgatoryClause.COMPLETES_FOR_A_REASON, len(completed))
+        self._tests(PurgatoryClause.TRIGGER_COMPLETES, len(triggered))
+        if sorted(completed) != sorted((*triggered, *expired)):
+            return self._wrong_completions(triggered, seen)
+        self._tests(PurgatoryClause.TRIES_IN_WATCH_ORDER, max(len(triggered) - 1, 0))
+        order = tuple(name for name in completed if name not in expired)
+        if order != triggered:
+            return PurgatoryClause.TRIES_IN_WATCH_ORDER.broken(
+                f"completed in the order {_names(triggered)}", f"in the order {_names(order)}"
+            )
+        for name in triggered:
+            self._due_ms.pop(name, None)
+            self._end(name)
+        violation = self._judge_expiries(expired)
+        for name in expired:
+            self._end(name)
+        return violation
+
+    def _wrong_completions(
+        self, triggered: Sequence[OperationId], seen: PurgatoryObservation
+    ) -> Violation:
+        expected = f"completed: {_names((*triggered, *seen.on_expiration))}"
+        observed = f"completed: {_names(seen.on_complete)}, expired: {_names(seen.on_expiration)}"
+        missed = next((name for name in triggered if name not in seen.on_complete), None)
+        if missed is not None:
+            reason = f"{missed} can end and was triggered, and was not completed"
+            return PurgatoryClause.TRIGGER_COMPLETES.broken(expected, observed, reason)
+        wrong = next((name for name in seen.on_complete if name not in self._alive), None)
+        if wrong is not None and wrong not in triggered:
+            reason = f"{wrong} was done already, cancelled, or never handed in"
+            return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(expected, observed, reason)
+        return PurgatoryClause.COMPLETES_FOR_A_REASON.broken(
+            expected,
+            observed,
+            "an operation completes once: by a trigger that finds a condition true, by force, or "
+            "by its time-out",
+        )
+
+    def _judge_expiries(self, expired: Sequence[OperationId]) -> Violation | None:
+        """Take note of who expired, in the order in which they did."""
+        clause = PurgatoryClause.EXPIRES_IN_TIME
+        last_ms: int | None = None
+        for name in expired:
+            self._tests(clause)
+            due_ms = self._due_ms.pop(name, None)
+            if due_ms is None:
+                observed, reason = f"{name} expired", f"{name} has no time-out any more"
+                return clause.broken("who has a time-out expires", observed, reason)
+            if due_ms > self.now_ms:
+                expected, observed = f"{name} expires at {due_ms} ms", f"it did at {self.now_ms} ms"
+                return clause.broken(expected, observed)
+            if last_ms is not None and due_ms < last_ms:
+                return clause.broken(
+                    f"{name}, due at {due_ms} ms, expires before who is due later",
+                    f"it did after who was due at {last_ms} ms",
+                    "time-outs expire in the order of their due times (semantics.md 1.9)",
+                )
+            last_ms = due_ms
+        return None
+
+    def _find_overdue(self, expired: Sequence[OperationId]) -> Violation | None:
+        self._tests(PurgatoryClause.EXPIRES_IN_TIME)
+        first = min(self._due_ms, key=self._due_ms.__getitem__, default=None)
+        if first is None or self._due_ms[first] > self.now_ms:
+            return None
+        return PurgatoryClause.EXPIRES_IN_TIME.broken(
+            f"{first}, due at {self._due_ms[first]} ms, has expired when the advance to "
+            f"{self.now_ms} ms returns",
+            f"expired: {_names(expired)}",
+            "nothing that is due is left behind by an advance (semantics.md 1.18)",
+        )
+
+    def _judge_cancelled(
+        self, key: Key, waiting: Sequence[OperationId], cancelled: Sequence[OperationId] | None
+    ) -> Violation | None:
+        if cancelled is None:
+            return None
+        self._tests(PurgatoryClause.CANCELS_WHO_WAITS)
+        allowed = set(waiting)
+        if not self._strict:
+            allowed |= {name for name, keys in self._garbage.items() if key in keys}
+        if set(waiting) <= set(cancelled) <= allowed and len(set(cancelled)) == len(cancelled):
+            return None
+        return PurgatoryClause.CANCELS_WHO_WAITS.broken(
+            f"cancelled: {_names(waiting)}",
+            f"cancelled: {_names(cancelled)}",
+            f"cancel_for_key returns the operations that wait for {key!r}",
+        )
+
+    def _judge_gauges(self, seen: PurgatoryObservation) -> Violation | None:
         """Judge the gauges: exact for the timer, within what may be left for the lists (2.10)."""
+        delayed = len(self._due_ms)
         watches = sum(len(watched.keys) for watched in self._alive.values())
         largest_first = sorted(map(len, self._garbage.values()), reverse=True)
         leftovers = sum(largest_first[: self._most_left])
         keys = {key for watched in self._alive.values() for key in watched.keys}
         left_keys = {key for left in self._garbage.values() for key in left}
-        return (
-            self._observe((), callbacks)
-            or _compare(PurgatoryClause.DELAYED_COUNTS, "delayed", self._timer.size(), seen.delayed)
-            or _within(
-                PurgatoryClause.WATCHED_COUNTS,
-                "watched",
-                watches,
-                watches + leftovers,
-                seen.watched,
-            )
-            or _within(
-                PurgatoryClause.NO_EMPTY_KEY,
-                "keys",
-                len(keys),
-                min(len(keys | left_keys), len(keys) + leftovers),
-                seen.keys,
-            )
-        )
+        most_keys = min(len(keys | left_keys), len(keys) + leftovers)
+        for clause, what, least, most, shown in (
+            (PurgatoryClause.DELAYED_COUNTS, "num_delayed", delayed, delayed, seen.num_delayed),
+            (PurgatoryClause.WATCHED_COUNTS, "watched", watches, watches + leftovers, seen.watched),
+            (PurgatoryClause.NO_EMPTY_KEY, "num_keys", len(keys), most_keys, seen.num_keys),
+        ):
+            if shown is not None and self._tests(clause) and not least <= shown <= most:
+                expected = str(least) if least == most else f"{least} to {most}"
+                return clause.broken(f"{what}: {expected}", f"{what}: {shown}")
+        return None
 
-    def _holds(self, spec: OperationSpec) -> bool:
-        return not self._true.isdisjoint(spec.conditions)
-
-    def _observe(
-        self, triggered: tuple[OperationId, ...], seen: Callbacks, *, advanced: bool = False
+    def _compare(
+        self, clause: PurgatoryClause, what: str, expected: object, observed: object
     ) -> Violation | None:
-        """Compare the callbacks with who was triggered; whoever else completed has expired."""
-        expected = sorted((*triggered, *seen.expired))
-        if sorted(seen.completed) != expected:
-            return self._wrong_completions(triggered, seen)
-        order = tuple(name for name in seen.completed if name not in seen.expired)
-        if order != triggered:
-            return Violation(
-                rule=PurgatoryClause.TRIES_IN_WATCH_ORDER,
-                expected=f"completed in the order {_names(triggered)}",
-                observed=f"in the order {_names(order)}",
-                reason="a trigger tries the operations of a key in the order of their watches",
-            )
-        for name in triggered:
-            self._timer.cancel(name)
-            self._end(name)
-        violation = self._timer.observe(seen.expired, advanced=advanced)
-        if violation is not None:
-            violation = replace(
-                violation,
-                rule=PurgatoryClause.EXPIRES_IN_TIME,
-                reason=f"{violation.rule}: {violation.reason}",
-            )
-        for name in seen.expired:
-            self._end(name)
-        return violation
-
-    def _wrong_completions(self, triggered: Sequence[OperationId], seen: Callbacks) -> Violation:
-        expected = f"completed: {_names((*triggered, *seen.expired))}"
-        observed = f"completed: {_names(seen.completed)}, expired: {_names(seen.expired)}"
-        missed = [name for name in triggered if name not in seen.completed]
-        if missed:
-            return Violation(
-                rule=PurgatoryClause.TRIGGER_COMPLETES,
-                expected=expected,
-                observed=observed,
-                reason=f"{missed[0]} can end and was triggered, and was not completed",
-            )
-        wrong = next((name for name in seen.completed if name not in self._alive), None)
-        if wrong is not None and wrong not in triggered:
-            return Violation(
-                rule=PurgatoryClause.COMPLETES_AT_MOST_ONCE,
-                expected=expected,
-                observed=observed,
-                reason=f"{wrong} was done already, cancelled, or never handed in",
-            )
-        return Violation(
-            rule=PurgatoryClause.COMPLETES_FOR_A_REASON,
-            expected=expected,
-            observed=observed,
-            reason="an operation completes once: by a trigger that finds a condition true, by "
-            "force, or by its time-out",
-        )
-
-    def _judge_cancelled(
-        self,
-        key: Key,
-        waiting: Sequence[OperationId],
-        cancelled: Sequence[OperationId] | None,
-    ) -> Violation | None:
-        if cancelled is None:
+        if observed is None or not self._tests(clause) or observed == expected:
             return None
-        allowed = set(waiting)
-        if self._contract.cancels_leftovers:
-            allowed |= {name for name, keys in self._garbage.items() if key in keys}
-        if set(waiting) <= set(cancelled) <= allowed and len(set(cancelled)) == len(cancelled):
-            return None
-        return Violation(
-            rule=PurgatoryClause.CANCELS_WHO_WAITS,
-            expected=f"cancelled: {_names(waiting)}",
-            observed=f"cancelled: {_names(cancelled)}",
-            reason=f"cancel_for_key returns the operations that wait for {key!r}",
-        )
+        return clause.broken(f"{what}: {expected}", f"{what}: {observed}")
+
+    # Who waits, and who is done
+
+    def _holds(self, conditions: Iterable[Condition]) -> bool:
+        return not self._true.isdisjoint(conditions)
 
     def _end(self, name: OperationId) -> None:
         watched = self._alive.pop(name, None)
@@ -247,28 +295,6 @@ class OraclePurgatory:
                 del self._garbage[name]
                 self._surely_left.discard(name)
         self._most_left = min(self._most_left, len(self._garbage))
-
-
-def _compare(rule: str, what: str, expected: object, observed: object) -> Violation | None:
-    if observed is None or observed == expected:
-        return None
-    return Violation(
-        rule=rule,
-        expected=f"{what}: {expected}",
-        observed=f"{what}: {observed}",
-        reason="the answer differs from what the calls before lead to",
-    )
-
-
-def _within(rule: str, what: str, least: int, most: int, observed: int | None) -> Violation | None:
-    if observed is None or least <= observed <= most:
-        return None
-    return Violation(
-        rule=rule,
-        expected=f"{what}: {least} to {most}",
-        observed=f"{what}: {observed}",
-        reason="who waits is in the lists, and beside them only who is done and not yet dropped",
-    )
 
 
 def _names(names: Iterable[OperationId]) -> str:

@@ -4,43 +4,60 @@ from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
-from typing import ParamSpec
+from typing import ParamSpec, TypeVar
 
 from wheelproof.errors import DelayedOperationError
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
+from wheelproof.purgatory.delayed_operation_purgatory import DEFAULT_PURGE_INTERVAL
 from wheelproof.timer import Timer
 from wheelproof.units import Millis
-from wheelproof_spec.base.codec.definitions import CountAnswer
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
-from wheelproof_spec.components.purgatory.events import (
-    CancelledAnswer,
-    CheckedAnswer,
-    CompletedAnswer,
-    KeyAsked,
-    OperationAsked,
-    PurgatorySettings,
-    WatchAsked,
+from wheelproof_spec.base.calls import AdvanceClock, Advanced
+from wheelproof_spec.base.codec.vocabulary import Nothing
+from wheelproof_spec.base.component import Call
+from wheelproof_spec.components.purgatory.component import (
+    CancelForKey,
+    Cancelled,
+    CheckAndComplete,
+    Checked,
+    Completed,
+    ForceComplete,
+    Gauge,
+    NumDelayed,
+    NumKeys,
+    OnComplete,
+    OnExpiration,
+    PurgatoryConfig,
+    PurgeCompleted,
+    Satisfy,
+    Shutdown,
+    TryComplete,
+    TryCompleteElseWatch,
+    Watched,
 )
-from wheelproof_spec.components.timer.events import AdvanceAnswer, AdvanceAsked
 from wheelproof_spec.components.timer.recorded import Replacements, TimerRecorder
 from wheelproof_spec.engines.history.recording.recorded_run import (
     HistoryWriter,
     LineType,
     Run,
     nothing,
-    refusal_of,
 )
+from wheelproof_spec.engines.history.recording.refusals import refusal_of
 
+_R = TypeVar("_R")
 _P = ParamSpec("_P")
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
-_CALLBACKS = ("try_complete", "on_complete", "on_expiration")
+_CALLBACKS: dict[str, type[TryComplete | OnComplete | OnExpiration]] = {
+    "try_complete": TryComplete,
+    "on_complete": OnComplete,
+    "on_expiration": OnExpiration,
+}
 
 
 class PurgatoryRecorder:
     """Records purgatories; the classes of their operations are changed when they are met."""
 
     def __init__(
-        self, writer: HistoryWriter, timers: TimerRecorder, claims: PurgatorySettings
+        self, writer: HistoryWriter, timers: TimerRecorder, claims: PurgatoryConfig
     ) -> None:
         """`claims` is what histories say of the purgatories, beside how they were made."""
         self._writer = writer
@@ -54,22 +71,21 @@ class PurgatoryRecorder:
     def replacements(self) -> Replacements:
         """Return the methods that record, by the class and the name that they replace."""
         purgatory = DelayedOperationPurgatory
+        known = purgatory[DelayedOperation]
         init: Callable[..., None] = purgatory.__dict__["__init__"]
         return {
             (purgatory, "__init__"): self._made(init),
-            (purgatory, "try_complete_else_watch"): self._watch(
-                purgatory[DelayedOperation].try_complete_else_watch
+            (purgatory, "try_complete_else_watch"): self._watch(known.try_complete_else_watch),
+            (purgatory, "check_and_complete"): self._check(known.check_and_complete),
+            (purgatory, "cancel_for_key"): self._cancel(known.cancel_for_key),
+            (purgatory, "watched"): self._plain(known.watched, Watched(), _gauge),
+            (purgatory, "num_delayed"): self._plain(known.num_delayed, NumDelayed(), _gauge),
+            (purgatory, "num_keys"): self._plain(known.num_keys, NumKeys(), _gauge),
+            (purgatory, "purge_completed"): self._plain(
+                known.purge_completed, PurgeCompleted(), nothing
             ),
-            (purgatory, "check_and_complete"): self._check(
-                purgatory[DelayedOperation].check_and_complete
-            ),
-            (purgatory, "cancel_for_key"): self._cancel(purgatory[DelayedOperation].cancel_for_key),
-            (purgatory, "watched"): self._count(purgatory[DelayedOperation].watched, "watched"),
-            (purgatory, "num_delayed"): self._count(
-                purgatory[DelayedOperation].num_delayed, "num_delayed"
-            ),
-            (purgatory, "advance_clock"): self._advance(purgatory[DelayedOperation].advance_clock),
-            (purgatory, "shutdown"): self._shutdown(purgatory[DelayedOperation].shutdown),
+            (purgatory, "advance_clock"): self._advance(known.advance_clock),
+            (purgatory, "shutdown"): self._plain(known.shutdown, Shutdown(), nothing, nested=True),
             (DelayedOperation, "force_complete"): self._force(DelayedOperation.force_complete),
             (DelayedOperation, "run"): self._run(DelayedOperation.run),
         }
@@ -90,8 +106,8 @@ class PurgatoryRecorder:
             yield
             return
         named = [
-            (f"{self._writer.thread()}/satisfy-{name}", OperationAsked(op=name))
-            for name in (self._writer.name(run, one, "operation") for one in operations)
+            (f"{self._writer.thread()}/satisfy-{name}", Satisfy(operation=name))
+            for name in (self._writer.name(run, waiting, "operation") for waiting in operations)
         ]
         for process, asked in named:
             self._writer.write(run, "invoke", "satisfy", asked, process=process)
@@ -105,14 +121,15 @@ class PurgatoryRecorder:
             timer = kwargs.get("timer", args[2] if len(args) > 2 else None)
             assert isinstance(timer, Timer)
             tick_ms, clock = self._timers.settings_of(timer) or (1, None)
-            interval = kwargs.get("purge_interval")
-            settings = replace(
+            interval = kwargs.get("purge_interval", DEFAULT_PURGE_INTERVAL)
+            assert isinstance(interval, int)
+            config = replace(
                 self._claims,
-                purge_interval=interval if isinstance(interval, int) and interval else ABSENT,
+                purge_interval=interval,
                 tick_ms=tick_ms,
-                start_ms=ABSENT if clock is None else clock.hi_res_clock_ms(),
+                start_ms=0 if clock is None else clock.hi_res_clock_ms(),
             )
-            run = self._writer.made(args[0], "purgatory", settings, virtual=clock is not None)
+            run = self._writer.made(args[0], config, virtual=clock is not None)
             if clock is not None:
                 self._timers.follow(clock, run)
             original(*args, **kwargs)
@@ -132,8 +149,8 @@ class PurgatoryRecorder:
                 return original(purgatory, operation, keys)
             self._purgatory_of[id(operation)] = run
             self._change(type(operation))
-            asked = WatchAsked(
-                op=self._writer.name(run, operation, "operation"),
+            asked = TryCompleteElseWatch(
+                operation=self._writer.name(run, operation, "operation"),
                 keys=tuple(map(str, keys)),
                 delay_ms=operation.delay_ms,
             )
@@ -141,15 +158,10 @@ class PurgatoryRecorder:
             def refusal(problem: Exception) -> tuple[LineType, str | None]:
                 if operation.is_completed():
                     return "info", None
-                return "fail", refusal_of(problem)[1] or type(problem).__name__
+                return "fail", refusal_of(problem) or type(problem).__name__
 
             return self._writer.call(
-                run,
-                "try_complete_else_watch",
-                asked,
-                _completed,
-                lambda: original(purgatory, operation, keys),
-                refusal,
+                run, asked, _completed, lambda: original(purgatory, operation, keys), refusal
             )
 
         return watch
@@ -169,14 +181,12 @@ class PurgatoryRecorder:
                     return original(purgatory, key)
                 except Exception as problem:
                     # Whatever a predicate raised: the others have to have been tried.
-                    if isinstance(problem, DelayedOperationError) or not refusal_of(problem)[1]:
+                    if isinstance(problem, DelayedOperationError) or not refusal_of(problem):
                         raised.append(problem)
                         return None
                     raise
 
-            count = self._writer.call(
-                run, "check_and_complete", KeyAsked(key=str(key)), _checked, call
-            )
+            count = self._writer.call(run, CheckAndComplete(key=str(key)), _checked, call)
             if raised:
                 raise raised[0]
             assert count is not None
@@ -193,32 +203,35 @@ class PurgatoryRecorder:
             if run is None:
                 return original(purgatory, key)
 
-            def cancelled(operations: list[DelayedOperation]) -> CancelledAnswer:
-                names = tuple(self._writer.name(run, one, "operation") for one in operations)
-                return CancelledAnswer(count=len(names), ops=names)
+            def cancelled(operations: list[DelayedOperation]) -> Cancelled:
+                names = (self._writer.name(run, given_up, "operation") for given_up in operations)
+                taken = tuple(names)
+                return Cancelled(count=len(taken), cancelled=taken)
 
-            return self._writer.call(
-                run,
-                "cancel_for_key",
-                KeyAsked(key=str(key)),
-                cancelled,
-                lambda: original(purgatory, key),
-            )
+            asked = CancelForKey(key=str(key))
+            return self._writer.call(run, asked, cancelled, lambda: original(purgatory, key))
 
         return cancel
 
-    def _count(
-        self, original: Callable[[AnyPurgatory], int], f: str
-    ) -> Callable[[AnyPurgatory], int]:
-        @wraps(original)
-        def count(purgatory: AnyPurgatory) -> int:
-            run = self._writer.run_of(purgatory)
-            if run is None or self._writer.open_calls():
-                # The purgatory's own look, when it decides whether to purge.
-                return original(purgatory)
-            return self._writer.call(run, f, Nothing(), _counted, lambda: original(purgatory))
+    def _plain(
+        self,
+        original: Callable[[AnyPurgatory], _R],
+        asked: Call,
+        answer: Callable[[_R], object],
+        *,
+        nested: bool = False,
+    ) -> Callable[[AnyPurgatory], _R]:
+        """Record a method without arguments; inside another call only if it may be `nested`."""
 
-        return count
+        @wraps(original)
+        def plain(purgatory: AnyPurgatory) -> _R:
+            run = self._writer.run_of(purgatory)
+            if run is None or (self._writer.open_calls() and not nested):
+                # A nested one is the purgatory's own, when it decides whether to purge, and purges.
+                return original(purgatory)
+            return self._writer.call(run, asked, answer, lambda: original(purgatory))
+
+        return plain
 
     def _advance(
         self, original: Callable[[AnyPurgatory, Millis], bool]
@@ -228,26 +241,10 @@ class PurgatoryRecorder:
             run = self._writer.run_of(purgatory)
             if run is None:
                 return original(purgatory, timeout_ms)
-            return self._writer.call(
-                run,
-                "advance",
-                AdvanceAsked(timeout_ms=timeout_ms),
-                _advanced,
-                lambda: original(purgatory, timeout_ms),
-            )
+            asked = AdvanceClock(timeout_ms=timeout_ms)
+            return self._writer.call(run, asked, _advanced, lambda: original(purgatory, timeout_ms))
 
         return advance_clock
-
-    def _shutdown(self, original: Callable[[AnyPurgatory], None]) -> Callable[[AnyPurgatory], None]:
-        @wraps(original)
-        def shutdown(purgatory: AnyPurgatory) -> None:
-            run = self._writer.run_of(purgatory)
-            if run is None:
-                original(purgatory)
-                return
-            self._writer.call(run, "shutdown", Nothing(), nothing, lambda: original(purgatory))
-
-        return shutdown
 
     def _force(
         self, original: Callable[[DelayedOperation], bool]
@@ -259,10 +256,8 @@ class PurgatoryRecorder:
             if run is None or (inside and inside[-1][1] is operation):
                 # What a test of its predicate, or its time-out, leads to.
                 return original(operation)
-            asked = OperationAsked(op=self._writer.name(run, operation, "operation"))
-            return self._writer.call(
-                run, "force_complete", asked, _completed, lambda: original(operation)
-            )
+            asked = ForceComplete(operation=self._writer.name(run, operation, "operation"))
+            return self._writer.call(run, asked, _completed, lambda: original(operation))
 
         return force_complete
 
@@ -279,7 +274,7 @@ class PurgatoryRecorder:
     def _change(self, cls: type[DelayedOperation]) -> None:
         """Record what operations of a class see, as soon as there is one."""
         for name in _CALLBACKS:
-            owner = next(one for one in cls.__mro__ if name in one.__dict__)
+            owner = next(base for base in cls.__mro__ if name in base.__dict__)
             if (owner, name) not in self._changed:
                 original = owner.__dict__[name]
                 self._changed[owner, name] = original
@@ -294,13 +289,13 @@ class PurgatoryRecorder:
             inside = self._inside.get(self._writer.thread(), [])
             if run is None or (f, operation) in inside:
                 return original(operation)
-            asked = OperationAsked(op=self._writer.name(run, operation, "operation"))
-            process = self._writer.happens(run, f, asked)
+            what = _CALLBACKS[f](operation=self._writer.name(run, operation, "operation"))
+            process = self._writer.happens(run, what)
             try:
                 with self._entered(f, operation):
                     return original(operation)
             finally:
-                self._writer.happens(run, f, Nothing(), "ok", process)
+                self._writer.happens(run, what, "ok", process)
 
         return callback
 
@@ -314,17 +309,18 @@ class PurgatoryRecorder:
             inside.pop()
 
 
-def _completed(result: bool) -> CompletedAnswer:
-    return CompletedAnswer(completed=result)
+def _completed(result: bool) -> Completed:
+    return Completed(completed=result)
 
 
-def _checked(result: int | None) -> CheckedAnswer:
-    return CheckedAnswer(count=result)
+def _checked(result: int | None) -> Checked:
+    return Checked(count=result)
 
 
-def _counted(result: int) -> CountAnswer:
-    return CountAnswer(count=result)
+def _gauge(result: object) -> Gauge:
+    assert isinstance(result, int)
+    return Gauge(count=result)
 
 
-def _advanced(result: bool) -> AdvanceAnswer:
-    return AdvanceAnswer(expired=result)
+def _advanced(result: bool) -> Advanced:
+    return Advanced(expired=result)

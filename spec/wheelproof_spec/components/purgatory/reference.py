@@ -1,6 +1,7 @@
 """The reference's purgatory behind the door of `port`."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from wheelproof.clock import ManualClock
 from wheelproof.errors import WheelproofError
@@ -13,33 +14,30 @@ from wheelproof.purgatory import (
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
+from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.port import RefusedError
-from wheelproof_spec.components.purgatory.calls import (
-    Advance,
+from wheelproof_spec.components.purgatory.component import (
+    DEFINITION,
     AskGauges,
-    Cancel,
-    Check,
-    Force,
+    CancelForKey,
+    CheckAndComplete,
+    Condition,
+    ForceComplete,
+    OperationId,
     PurgatoryCall,
     PurgatoryConfig,
     PurgatoryObservation,
-    Reset,
     SetCondition,
-    Watch,
+    TryCompleteElseWatch,
 )
-from wheelproof_spec.components.purgatory.contract import (
-    NO_GAUGES,
-    Callbacks,
-    Condition,
-    Gauges,
-    OperationId,
-)
-from wheelproof_spec.components.timer.reference import refused
+from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
+from wheelproof_spec.engines.drive.refusals import refused
 
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 Holds = Callable[[Sequence[bool]], bool]
 """Makes a predicate of the ways in which an operation can end."""
 _FEW_SHARDS = 4
+_NO_ANSWER = PurgatoryObservation()
 
 
 class ReferencePurgatoryPort:
@@ -64,32 +62,34 @@ class ReferencePurgatoryPort:
             raise refused(error) from error
 
     def _perform(self, call: PurgatoryCall) -> PurgatoryObservation:
+        purgatory = self._purgatory
         match call:
             case Reset(config=config):
                 self._reset(config)
                 return PurgatoryObservation()
-            case Watch():
-                return self._observe(done=self._watch(call))
+            case TryCompleteElseWatch():
+                return self._observe(PurgatoryObservation(completed=self._watch(call)))
             case SetCondition(condition=condition):
                 self._true.add(condition)
                 return self._observe()
-            case Check(key=key):
-                return self._observe(count=self._purgatory.check_and_complete(key))
-            case Force(operation_id=name):
-                return self._observe(done=self._operation(name).force_complete())
-            case Cancel(key=key):
-                cancelled = self._purgatory.cancel_for_key(key)
-                return self._observe(cancelled=tuple(map(self._name, cancelled)))
+            case CheckAndComplete(key=key):
+                return self._observe(PurgatoryObservation(count=purgatory.check_and_complete(key)))
+            case ForceComplete(operation=name):
+                completed = self._operation(name).force_complete()
+                return self._observe(PurgatoryObservation(completed=completed))
+            case CancelForKey(key=key):
+                cancelled = tuple(map(self._name, purgatory.cancel_for_key(key)))
+                return self._observe(PurgatoryObservation(cancelled=cancelled))
             case Advance(to_ms=to_ms):
                 self._clock.advance_to(to_ms)
-                self._purgatory.advance_clock(Millis(0))
+                purgatory.advance_clock(Millis(0))
                 return self._observe()
             case AskGauges():
                 return self._observe(
-                    gauges=Gauges(
-                        watched=self._purgatory.watched(),
-                        delayed=self._purgatory.num_delayed(),
-                        keys=self._purgatory.num_keys(),
+                    PurgatoryObservation(
+                        watched=purgatory.watched(),
+                        num_delayed=purgatory.num_delayed(),
+                        num_keys=purgatory.num_keys(),
                     )
                 )
 
@@ -115,16 +115,16 @@ class ReferencePurgatoryPort:
         self._completed: list[OperationId] = []
         self._expired: list[OperationId] = []
 
-    def _watch(self, call: Watch) -> bool:
+    def _watch(self, call: TryCompleteElseWatch) -> bool:
         operation = ConditionOperation(
-            call.operation_id,
+            call.operation,
             call.delay_ms,
-            lambda: self._holds([one in self._true for one in call.conditions]),
+            lambda: self._holds([condition in self._true for condition in call.conditions]),
             discipline=self._discipline(),
             completed=self._completed,
             expired=self._expired,
         )
-        self._operations[call.operation_id] = operation
+        self._operations[call.operation] = operation
         return self._purgatory.try_complete_else_watch(operation, call.keys)
 
     def _operation(self, name: OperationId) -> DelayedOperation:
@@ -133,27 +133,17 @@ class ReferencePurgatoryPort:
         return self._operations[name]
 
     def _name(self, operation: DelayedOperation) -> OperationId:
-        return next(name for name, one in self._operations.items() if one is operation)
+        return next(name for name, known in self._operations.items() if known is operation)
 
-    def _observe(
-        self,
-        *,
-        done: bool | None = None,
-        count: int | None = None,
-        cancelled: tuple[OperationId, ...] | None = None,
-        gauges: Gauges = NO_GAUGES,
-    ) -> PurgatoryObservation:
+    def _observe(self, answer: PurgatoryObservation = _NO_ANSWER) -> PurgatoryObservation:
+        """Return an answer together with the callbacks that have run by now."""
         self._executor.run_pending()
-        callbacks = Callbacks(completed=tuple(self._completed), expired=tuple(self._expired))
+        seen = replace(
+            answer, on_complete=tuple(self._completed), on_expiration=tuple(self._expired)
+        )
         self._completed.clear()
         self._expired.clear()
-        return PurgatoryObservation(
-            callbacks=callbacks,
-            done=done,
-            count=count,
-            cancelled=cancelled,
-            gauges=gauges,
-        )
+        return seen
 
 
 class ConditionOperation(DelayedOperation):
@@ -188,3 +178,11 @@ class ConditionOperation(DelayedOperation):
     def on_expiration(self) -> None:
         """Note it."""
         self._expired.append(self.name)
+
+
+def serve() -> ServedComponent:
+    """Return the reference's purgatory, ready to be driven."""
+    return served(DEFINITION, ReferencePurgatoryPort())
+
+
+SERVE = serve

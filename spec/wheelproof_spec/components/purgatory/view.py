@@ -3,20 +3,22 @@
 from collections.abc import Hashable
 
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.drawing import Markup, chip, shelf
 from wheelproof_spec.base.strict_json import JsonObject
-from wheelproof_spec.components.purgatory.calls import (
+from wheelproof_spec.components.purgatory.component import (
+    DEFINITION,
+    OperationId,
     PurgatoryObservation,
-    Reset,
-    Watch,
-    parse_purgatory_call,
-    purgatory_answer,
+    TryCompleteElseWatch,
 )
-from wheelproof_spec.components.purgatory.contract import OperationId
 from wheelproof_spec.components.purgatory.reference import (
     ConditionOperation,
     ReferencePurgatoryPort,
 )
+
+_WIRE = DrivenWire(DEFINITION)
 
 
 class PurgatoryView:
@@ -31,18 +33,18 @@ class PurgatoryView:
     def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
         """Make a call and return what the reference answers; see `CaseView`."""
         del answer
-        call = parse_purgatory_call(operation, content)
+        call = _WIRE.parse_call(operation, content)
         if isinstance(call, Reset):
             self._due_ms = {}
-        if isinstance(call, Watch):
-            self._due_ms[call.operation_id] = self._port.now_ms() + call.delay_ms
+        if isinstance(call, TryCompleteElseWatch):
+            self._due_ms[call.operation] = self._port.now_ms() + call.delay_ms
         self._seen = PurgatoryObservation()
         self._seen = self._port.perform(call)
-        return purgatory_answer(call, self._seen)
+        return _WIRE.answer(call, self._seen)
 
     def picture(self) -> Markup:
         """Return the lists; who is done, and still in one, is struck out."""
-        port, callbacks = self._port, self._seen.callbacks
+        port, seen = self._port, self._seen
         rows = [shelf("clock", [chip(f"{port.now_ms():,} ms")])]
         lists = port.lists()
         rows += [
@@ -53,12 +55,12 @@ class PurgatoryView:
         waiting = sorted((self._due_ms[name], name) for name in alive if name in self._due_ms)
         rows += [
             shelf("time-outs", [chip(f"{name} at {due:,} ms") for due, name in waiting]),
-            shelf("conditions that hold", [chip(one) for one in port.conditions()]),
+            shelf("conditions that hold", [chip(name) for name in port.conditions()]),
             shelf(
                 "completes in this step",
                 [
-                    chip(f"{name}{' (expired)' if name in callbacks.expired else ''}", "done")
-                    for name in callbacks.completed
+                    chip(f"{name}{' (expired)' if name in seen.on_expiration else ''}", "done")
+                    for name in seen.on_complete
                 ],
             ),
         ]
@@ -85,7 +87,9 @@ class _VisiblePurgatory(ReferencePurgatoryPort):
         return tuple(sorted(self._true))
 
     def alive(self) -> tuple[OperationId, ...]:
-        return tuple(name for name, one in self._operations.items() if not one.is_done())
+        return tuple(
+            name for name, operation in self._operations.items() if not operation.is_done()
+        )
 
     def lists(self) -> list[tuple[str, list[tuple[str, bool]]]]:
         """Return each key with the operations in its list, and whether they are done."""
@@ -95,10 +99,13 @@ class _VisiblePurgatory(ReferencePurgatoryPort):
             (
                 str(key),
                 [
-                    (one.name, one.is_done())
-                    for one in operations
-                    if isinstance(one, ConditionOperation)
+                    (operation.name, operation.is_done())
+                    for operation in operations
+                    if isinstance(operation, ConditionOperation)
                 ],
             )
             for key, operations in found
         )
+
+
+VIEW = PurgatoryView

@@ -23,7 +23,7 @@ from wheelproof.replication import (
 from wheelproof.replication.requests import FetchCallback
 from wheelproof.units import Millis
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.purgatory.programs.purgatory import OneBucketTimer
+from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneList
 from wheelproof_spec.components.replication.bug_table import BUGS
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import program
@@ -44,10 +44,10 @@ class Broker:
 
     def __init__(self, manager_class: type[ReplicaManager]) -> None:
         produces: DelayedOperationPurgatory[DelayedProduce] = DelayedOperationPurgatory(
-            "produce", OneBucketTimer(), shards=1, reaper_enabled=False
+            "produce", TimerOfOneList(), shards=1, reaper_enabled=False
         )
         fetches: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
-            "fetch", OneBucketTimer(), shards=1, reaper_enabled=False
+            "fetch", TimerOfOneList(), shards=1, reaper_enabled=False
         )
         self.produces, self.fetches = produces, fetches
         self.manager = manager_class(

@@ -15,7 +15,7 @@ class TimerBug(KnownBug):
     bucket_class: type[TimerTaskList] = TimerTaskList
 
 
-TIMER_BUGS: tuple[TimerBug, ...] = (
+BUGS: tuple[TimerBug, ...] = (
     TimerBug(
         id="KAFKA-2226/stale-list",
         component="timer",

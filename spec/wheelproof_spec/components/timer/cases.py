@@ -1,135 +1,231 @@
-"""Random cases of a timer. None of its calls depends on an answer."""
+"""The cases of the timer: what Kafka's own tests ask, where others have gone wrong, and drawn ones.
 
-import random
-from collections.abc import Sequence
+The sources of the named cases are semantics.md 5 and the defects that such timers have had: an
+overflow that runs early, a bucket at the cursor that is a whole turn late, a clock that stands
+still.
+"""
 
-from wheelproof_spec.base.contract import TimerContract
-from wheelproof_spec.components.timer.calls import (
+from collections.abc import Iterable
+
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.contract import CONTRACTS
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.timer.component import (
+    DEFINITION,
     Add,
-    Advance,
     Cancel,
-    Reset,
     Size,
-    TaskId,
     TimerCall,
     TimerConfig,
+    TimerLimit,
+    TimerObservation,
 )
-from wheelproof_spec.components.timer.domain import TASKS, Span, TimerDomain
-from wheelproof_spec.engines.drive.drawn_cases import DrawnCase, DrawnStep
+from wheelproof_spec.components.timer.oracle import TimerOracle
 
-STEPS_PER_CASE = 50
-
-_OFTEN = (1, 3)
-_AT_TIMES = (0, 1, 1, 3)
-_SMALL = 3
-_EARLY_MS = 50
+_LONGEST_DELAY_MS = 2**62 - 1
+_LEVELS_OF_SHORT_JUMPS = 2
 
 
-class TimerCases:
-    """Adds, cancels, advances and questions for the size, and in the end a jump beyond all of it.
+def timer_scenarios() -> tuple[Scenario[TimerCall], ...]:
+    """Return all named cases of the timer."""
+    return (*_scenarios_of_kafka(), *_scenarios_of_others())
 
-    Each case has its own mix of calls and its own highest level, for some mistakes are seen only
-    where a kind of call is missing or where every duration is short.
-    """
 
-    def __init__(self, domain: TimerDomain, contract: TimerContract) -> None:
-        self._domain = domain
-        self._contract = contract
+def _scenarios_of_kafka() -> Iterable[Scenario[TimerCall]]:
+    yield Scenario(
+        name="delays of -5 to -1 ms run at once",
+        limit=TimerLimit.NEGATIVE_DELAY,
+        calls=(
+            _reset(wheel_size=3, start_ms=1_000),
+            *(Add(task=f"t{delay_ms}", delay_ms=delay_ms) for delay_ms in range(-5, 0)),
+            Advance(to_ms=1_000),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="delays of 0-4, 10-99 (twice) and 100-499 ms run once",
+        calls=(
+            _reset(wheel_size=3),
+            *(Add(task=f"t{delay_ms}", delay_ms=delay_ms) for delay_ms in _various_delays()),
+            *(Add(task=f"twin{delay_ms}", delay_ms=delay_ms) for delay_ms in range(10, 100)),
+            *(Advance(to_ms=to_ms) for to_ms in range(501)),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="adding again moves a task and keeps the size",
+        calls=(
+            _reset(),
+            Add(task="a", delay_ms=5),
+            Add(task="b", delay_ms=5),
+            Size(),
+            Add(task="a", delay_ms=5),
+            Size(),
+            Advance(to_ms=3),
+            Add(task="a", delay_ms=50),
+            Size(),
+            Advance(to_ms=5),
+            Advance(to_ms=52),
+            Size(),
+            Advance(to_ms=53),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="cancelling every task empties the timer",
+        calls=(
+            _reset(),
+            *(Add(task=f"t{number}", delay_ms=number * 37) for number in range(1, 21)),
+            Size(),
+            *(Cancel(task=f"t{number}") for number in range(1, 21)),
+            Size(),
+            Advance(to_ms=1_000),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="what is due in 10 s has 5 s left after 5 s",
+        calls=(
+            _reset(),
+            Add(task="a", delay_ms=10_000),
+            Advance(to_ms=5_000),
+            Size(),
+            Advance(to_ms=9_999),
+            Advance(to_ms=10_000),
+            Size(),
+        ),
+    )
 
-    def draw(self, chance: random.Random) -> DrawnCase:
-        """Return a random case; see `CaseSpace.draw`."""
-        domain = self._domain
-        config = (
-            _small_or_any(chance, _SMALL, domain.max_tick_ms - domain.min_tick_ms),
-            _small_or_any(chance, _SMALL, domain.max_wheel_size - domain.min_wheel_size),
-            _small_or_any(chance, _EARLY_MS, domain.max_start_ms),
-        )
-        highest = chance.randint(0, domain.max_level)
-        weights = [chance.choice(_OFTEN), *(chance.choice(_AT_TIMES) for _ in range(4))]
-        kinds = ("add", "add_again", "cancel", "advance", "size")
-        drawn = chance.choices(kinds, weights, k=STEPS_PER_CASE)
-        return DrawnCase(
-            config=config, steps=tuple(self._step(kind, highest, chance) for kind in drawn)
-        )
 
-    def calls(self, case: DrawnCase) -> Sequence[TimerCall]:
-        """Return the calls of a case; see `CaseSpace.calls`."""
-        domain = self._domain
-        tick, size, start = case.config
-        return _Walk(
-            TimerConfig(
-                tick_ms=domain.min_tick_ms + tick,
-                wheel_size=domain.min_wheel_size + size,
-                start_ms=start,
+def _scenarios_of_others() -> Iterable[Scenario[TimerCall]]:
+    yield Scenario(
+        name="deadlines inside a tick are rounded as declared",
+        calls=(
+            _reset(tick_ms=10, wheel_size=4),
+            *(Add(task=f"t{delay_ms}", delay_ms=delay_ms) for delay_ms in range(11, 40, 3)),
+            *(Advance(to_ms=to_ms) for to_ms in range(51)),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="a bucket at the cursor is not a turn late",
+        calls=(
+            _reset(wheel_size=4),
+            *_at_each_boundary(1, 4, 16, 64),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="a delay of 0 on a clock that has moved on without tasks",
+        calls=(
+            _reset(),
+            Advance(to_ms=399),
+            Add(task="a", delay_ms=0),
+            Advance(to_ms=399),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="one jump over several levels runs all, in order",
+        calls=(
+            _reset(wheel_size=3),
+            *(Add(task=f"t{power}", delay_ms=3**power) for power in reversed(range(8))),
+            *(Add(task=f"u{power}", delay_ms=3**power - 1) for power in range(1, 8)),
+            Advance(to_ms=3**7 - 1),
+            Advance(to_ms=3**9),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="a task can be cancelled, added and run again",
+        calls=(
+            _reset(wheel_size=4),
+            Cancel(task="a"),
+            Add(task="a", delay_ms=9),
+            Advance(to_ms=8),
+            Cancel(task="a"),
+            Cancel(task="a"),
+            Advance(to_ms=9),
+            Add(task="a", delay_ms=9),
+            Advance(to_ms=18),
+            Cancel(task="a"),
+            Add(task="a", delay_ms=9),
+            Advance(to_ms=27),
+            Size(),
+        ),
+    )
+    yield Scenario(
+        name="a wheel of one bucket",
+        limit=TimerLimit.ONE_BUCKET,
+        calls=(
+            _reset(wheel_size=1),
+            *(Add(task=f"t{delay_ms}", delay_ms=delay_ms) for delay_ms in (0, 1, 2, 7)),
+            *(Advance(to_ms=to_ms) for to_ms in range(9)),
+            Size(),
+        ),
+    )
+    for tick_ms, wheel_size in ((1, 2), (1, 20), (1_000, 64)):
+        yield Scenario(
+            name=f"the longest delay, 2^62 - 1 ms, tick {tick_ms}, {wheel_size} buckets",
+            limit=TimerLimit.LONGEST_DELAY,
+            calls=(
+                _reset(tick_ms=tick_ms, wheel_size=wheel_size),
+                Add(task="a", delay_ms=_LONGEST_DELAY_MS),
+                Size(),
+                Advance(to_ms=2**61),
+                Size(),
+                Cancel(task="a"),
+                Advance(to_ms=_LONGEST_DELAY_MS),
+                Size(),
             ),
-            self._contract,
-        ).through(case.steps)
-
-    def _step(self, kind: str, highest: int, chance: random.Random) -> DrawnStep:
-        task = chance.randrange(len(TASKS))
-        match kind:
-            case "add":
-                return kind, (task, *self._span(highest, self._domain.least_delay, chance))
-            case "advance":
-                return kind, self._span(highest, 0, chance)
-            case "size":
-                return kind, ()
-            case _:
-                return kind, (task,)
-
-    def _span(self, highest: int, least: int, chance: random.Random) -> tuple[int, ...]:
-        most = self._domain.most
-        return (
-            chance.randint(0, highest),
-            chance.randint(0, self._domain.max_buckets),
-            chance.randint(least, most),
-            chance.randint(least, most),
         )
 
 
-class _Walk:
-    """Makes calls of drawn steps: it knows the time and what has been added."""
-
-    def __init__(self, config: TimerConfig, contract: TimerContract) -> None:
-        self._config = config
-        self._contract = contract
-        self._now_ms = config.start_ms
-        self._last_due_ms = config.start_ms
-        self._delay_ms_of_task: dict[TaskId, int] = {}
-        self._calls: list[TimerCall] = [Reset(config=config)]
-
-    def through(self, steps: Sequence[DrawnStep]) -> Sequence[TimerCall]:
-        """Return the calls; at their end nothing that was added is left."""
-        for kind, numbers in steps:
-            self._take(kind, numbers)
-        self._calls += (Advance(to_ms=max(self._now_ms, self._last_due_ms)), Size())
-        return self._calls
-
-    def _take(self, kind: str, numbers: tuple[int, ...]) -> None:
-        match kind:
-            case "add":
-                task, *span = numbers
-                self._add(TASKS[task], Span(*span).millis(self._config))
-            case "add_again":
-                known = list(self._delay_ms_of_task)
-                if known:
-                    name = known[numbers[0] % len(known)]
-                    self._add(name, self._delay_ms_of_task[name])
-            case "cancel":
-                self._calls.append(Cancel(task=TASKS[numbers[0]]))
-            case "advance":
-                self._now_ms += Span(*numbers).millis(self._config)
-                self._calls.append(Advance(to_ms=self._now_ms))
-            case _:
-                self._calls.append(Size())
-
-    def _add(self, task: TaskId, delay_ms: int) -> None:
-        self._delay_ms_of_task[task] = delay_ms
-        due_ms = self._contract.due_ms(self._now_ms + delay_ms, self._config.tick_ms)
-        self._last_due_ms = max(self._last_due_ms, due_ms)
-        self._calls.append(Add(task=task, delay_ms=delay_ms))
+def _at_each_boundary(*periods_ms: int) -> Iterable[TimerCall]:
+    now_ms = 0
+    for period_ms in periods_ms:
+        for _ in range(3):
+            now_ms += period_ms
+            yield Add(task="due", delay_ms=period_ms)
+            yield Add(task="after", delay_ms=period_ms + 1)
+            yield Advance(to_ms=now_ms - 1)
+            yield Advance(to_ms=now_ms)
 
 
-def _small_or_any(chance: random.Random, small: int, largest: int) -> int:
-    """Draw from 0 to `small` as often as from 0 to `largest`."""
-    return chance.randint(0, min(small, largest) if chance.random() < 0.5 else largest)
+def _various_delays() -> tuple[int, ...]:
+    return (*range(5), *range(10, 100), *range(100, 500))
+
+
+def _reset(tick_ms: int = 1, wheel_size: int = 20, start_ms: int = 0) -> Reset[TimerConfig]:
+    return Reset(config=TimerConfig(tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms))
+
+
+def _fuzz(
+    port: SendingPort[TimerCall, TimerObservation], profile: str, tally: Tally, plan: FuzzPlan
+) -> FuzzReport:
+    from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
+    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
+
+    domain = TimerDomain(
+        min_wheel_size=2 if tally.skips(TimerLimit.ONE_BUCKET) else 1,
+        negative_delays=not tally.skips(TimerLimit.NEGATIVE_DELAY),
+        max_level=_LEVELS_OF_SHORT_JUMPS
+        if tally.skips(TimerLimit.LONG_JUMP)
+        else TimerDomain().max_level,
+    )
+    cases = TimerCases(domain, CONTRACTS[profile])
+    return run_drawn_cases("timer, driven", cases, port, TimerOracle(profile, tally), plan)
+
+
+SUITE = any_suite(
+    Suite(
+        definition=DEFINITION,
+        judge=TimerOracle,
+        scenarios=timer_scenarios,
+        fuzz=_fuzz,
+        needs=(),
+    )
+)

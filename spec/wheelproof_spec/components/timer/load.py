@@ -6,18 +6,19 @@ from itertools import count
 from wheelproof import sync
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
-    AdvanceAnswer,
-    AdvanceAsked,
-    CancelAnswer,
-    SizeAnswer,
-    TaskAsked,
-    TimerSettings,
+from wheelproof_spec.base.calls import AdvanceClock, Advanced
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Cancelled,
+    Run,
+    Size,
+    TimerConfig,
+    WaitingTasks,
 )
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load import LATENESS_MS, RECENT, wait_until_quiet
-from wheelproof_spec.engines.history.recording.load_recorder import NOTHING, LoadRecorder
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 _TICK_MS = 1
 _WHEEL_SIZE = 20
@@ -25,16 +26,16 @@ _ADVANCE_MS = Millis(10)
 
 
 class _Task(TimerTask):
-    __slots__ = ("_recorder", "asked")
+    __slots__ = ("_recorder", "name")
 
     def __init__(self, name: str, delay_ms: int, recorder: LoadRecorder) -> None:
         super().__init__(delay_ms)
-        self.asked = TaskAsked(task=name)
+        self.name = name
         self._recorder = recorder
 
     def run(self) -> None:
         """Take note of it."""
-        self._recorder.begins("run", self.asked)
+        self._recorder.begins(Run(task=self.name))
 
 
 class TimerLoad:
@@ -47,9 +48,9 @@ class TimerLoad:
         self._finished = False
 
     @property
-    def config(self) -> TimerSettings:
+    def config(self) -> TimerConfig:
         """The settings of the timer."""
-        return TimerSettings(
+        return TimerConfig(
             tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE, runs="later", lateness_ms=LATENESS_MS
         )
 
@@ -66,18 +67,16 @@ class TimerLoad:
             self._timer.close()
 
     def _reap(self, recorder: LoadRecorder) -> None:
-        timer, asked = self._timer, AdvanceAsked(timeout_ms=_ADVANCE_MS)
+        timer, asked = self._timer, AdvanceClock(timeout_ms=_ADVANCE_MS)
         while not self._finished:
-            recorder.call(
-                "advance", asked, lambda: AdvanceAnswer(expired=timer.advance_clock(_ADVANCE_MS))
-            )
+            recorder.call(asked, lambda: Advanced(expired=timer.advance_clock(_ADVANCE_MS)))
 
     def _act(self, recorder: LoadRecorder, dice: random.Random) -> None:
         choice, known = dice.randrange(100), dice.choice(self._recent)
         if choice < 5:
-            recorder.call("size", NOTHING, lambda: SizeAnswer(size=self._timer.size()))
+            recorder.call(Size(), lambda: WaitingTasks(size=self._timer.size()))
         elif choice < 30 and known is not None:
-            recorder.call("cancel", known.asked, lambda: CancelAnswer(cancelled=known.cancel()))
+            recorder.call(Cancel(task=known.name), lambda: Cancelled(cancelled=known.cancel()))
         elif choice < 35 and known is not None:
             self._add(recorder, known)
         else:
@@ -87,8 +86,8 @@ class TimerLoad:
             self._add(recorder, task)
 
     def _add(self, recorder: LoadRecorder, task: _Task) -> None:
-        asked = AddAsked(task=task.asked.task, delay_ms=task.delay_ms)
-        recorder.do("add", asked, lambda: self._timer.add(task))
+        asked = Add(task=task.name, delay_ms=task.delay_ms)
+        recorder.do(asked, lambda: self._timer.add(task))
 
 
 def _delay_ms(dice: random.Random) -> int:
@@ -99,3 +98,12 @@ def _delay_ms(dice: random.Random) -> int:
     if choice < 55:
         return dice.randrange(1, 20)
     return dice.randrange(20, 200) if choice < 90 else dice.randrange(200, 600)
+
+
+def load(callers: Callers) -> TimerLoad:
+    """Return the load of one history."""
+    del callers
+    return TimerLoad()
+
+
+LOAD = load

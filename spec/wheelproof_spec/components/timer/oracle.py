@@ -1,17 +1,31 @@
-"""The oracle's timer: a heap of due times.
+"""The oracle's timer: a heap of due times, and the judge that follows an implementation with it.
 
-It follows what an implementation does. After each call it is told which tasks were seen to run, in
-order, and answers whether the contract allows that in this state; where the contract leaves a
-choice, the observation decides it. TLA+: Timer (Add, Cancel, Fire, Tick).
+`HeapTimer` is told after each call which tasks were seen to run, in order, and answers whether the
+contract allows that in this state; where the contract leaves a choice, the observation decides it.
+`TimerOracle` does so with the calls and the answers of a driven case. TLA+: Timer (Add, Cancel,
+Fire, Tick).
 """
 
 import heapq
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from wheelproof_spec.base.contract import FiringOrder, TimerContract
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.contract import CONTRACTS, FiringOrder, TimerContract
+from wheelproof_spec.base.port import RefusedError, unexpected_refusal
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Size,
+    TaskId,
+    TimerCall,
+    TimerClause,
+    TimerConfig,
+    TimerObservation,
+)
 
 TaskKey = TypeVar("TaskKey", bound=Hashable)
 
@@ -28,11 +42,17 @@ class HeapTimer(Generic[TaskKey]):
     Tasks are named by any hashable value. The clock moves only by `advance_to`.
     """
 
-    def __init__(self, *, tick_ms: int, start_ms: int, contract: TimerContract) -> None:
-        """Make an empty timer whose clock shows `start_ms` milliseconds."""
+    def __init__(
+        self, *, tick_ms: int, start_ms: int, contract: TimerContract, tally: Tally | None = None
+    ) -> None:
+        """Make an empty timer whose clock shows `start_ms` milliseconds.
+
+        What is tested is counted in `tally`; what is a known limit there is not judged.
+        """
         self._tick_ms = tick_ms
         self._now_ms = start_ms
         self._contract = contract
+        self._tally = tally or Tally()
         self._waiting: dict[TaskKey, _Waiting] = {}
         # Entries of tasks that were cancelled or added again stay until they surface.
         self._heap: list[tuple[int, int, TaskKey]] = []
@@ -47,9 +67,13 @@ class HeapTimer(Generic[TaskKey]):
         """Return the tasks that have neither run nor been cancelled."""
         return frozenset(self._waiting)
 
+    def due_times(self) -> dict[TaskKey, int]:
+        """Return when each of the waiting tasks is due, in milliseconds."""
+        return {task: waiting.due_ms for task, waiting in self._waiting.items()}
+
     def latest_due_ms(self) -> int | None:
         """Return when the last of the waiting tasks is due, in milliseconds; None if none waits."""
-        return max((waiting.due_ms for waiting in self._waiting.values()), default=None)
+        return max(self.due_times().values(), default=None)
 
     def add(self, task: TaskKey, delay_ms: int) -> None:
         """Add `task`, due after `delay_ms` milliseconds; an earlier add of it is void (1.12)."""
@@ -78,32 +102,36 @@ class HeapTimer(Generic[TaskKey]):
         """
         last_due_ms: int | None = None
         for task in fired:
-            violation = self._observe_one(task, last_due_ms)
+            violation = self._observe_run(task, last_due_ms)
             if violation is not None:
                 return violation
             last_due_ms = self._waiting.pop(task).due_ms
         return self._find_overdue(fired) if advanced else None
 
-    def _observe_one(self, task: TaskKey, last_due_ms: int | None) -> Violation | None:
+    def _observe_run(self, task: TaskKey, last_due_ms: int | None) -> Violation | None:
+        tests = self._tally.tests
         waiting = self._waiting.get(task)
+        tests(TimerClause.RUNS_AT_MOST_ONCE)
         if waiting is None:
             return Violation(
-                rule="Timer.RunsAtMostOncePerAdd",
+                rule=TimerClause.RUNS_AT_MOST_ONCE,
                 expected=f"only waiting tasks run: {_some(self._waiting)}",
                 observed=f"{task!r} ran",
                 reason=f"{task!r} has run already, was cancelled, or was never added",
             )
+        tests(TimerClause.NEVER_BEFORE_DUE)
         if waiting.due_ms > self._now_ms:
             return Violation(
-                rule="Timer.NeverBeforeItIsDue",
+                rule=TimerClause.NEVER_BEFORE_DUE,
                 expected=f"{task!r} runs at {waiting.due_ms} ms or later",
                 observed=f"{task!r} ran at {self._now_ms} ms",
                 reason=f"{task!r} ran {waiting.due_ms - self._now_ms} ms before it was due",
             )
-        ordered = self._contract.order is FiringOrder.BY_TICK
-        if ordered and last_due_ms is not None and waiting.due_ms < last_due_ms:
+        if last_due_ms is None or self._contract.order is FiringOrder.ANY:
+            return None
+        if tests(TimerClause.RUNS_IN_ORDER) and waiting.due_ms < last_due_ms:
             return Violation(
-                rule="Timer.RunsInOrderOfDueTime",
+                rule=TimerClause.RUNS_IN_ORDER,
                 expected=f"{task!r}, due at {waiting.due_ms} ms, runs before what is due later",
                 observed=f"it ran after a task that was due at {last_due_ms} ms",
                 reason="one advance submits by due time",
@@ -111,6 +139,7 @@ class HeapTimer(Generic[TaskKey]):
         return None
 
     def _find_overdue(self, fired: Sequence[TaskKey]) -> Violation | None:
+        self._tally.tests(TimerClause.NOTHING_LEFT_BEHIND)
         while self._heap:
             due_ms, add_number, task = self._heap[0]
             if self._waiting.get(task) == _Waiting(due_ms, add_number):
@@ -120,7 +149,7 @@ class HeapTimer(Generic[TaskKey]):
             return None
         due_ms, _, task = self._heap[0]
         return Violation(
-            rule="Timer.NothingDueIsLeftBehind",
+            rule=TimerClause.NOTHING_LEFT_BEHIND,
             expected=f"{task!r}, due at {due_ms} ms, has run when the advance to "
             f"{self._now_ms} ms returns",
             observed=f"ran: {_some(fired)}",
@@ -128,7 +157,75 @@ class HeapTimer(Generic[TaskKey]):
         )
 
 
-def _some(tasks: Sequence[TaskKey] | dict[TaskKey, _Waiting], limit: int = 8) -> str:
+class TimerOracle:
+    """Tells after each call of a case whether the contract allows what was seen."""
+
+    def __init__(self, profile: str, tally: Tally) -> None:
+        """Judge by the contract `profile`, and count in `tally` what is tested."""
+        self._contract = CONTRACTS[profile]
+        self._tally = tally
+        self._timer = self._fresh(TimerConfig())
+
+    @property
+    def now_ms(self) -> int:
+        """The time that the timer's clock shows, in milliseconds."""
+        return self._timer.now_ms
+
+    def drain(self) -> Advance:
+        """Return the advance after which nothing waits any more."""
+        return Advance(to_ms=max(self._timer.latest_due_ms() or 0, self.now_ms))
+
+    def judge(self, call: TimerCall, seen: TimerObservation) -> Violation | None:
+        """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
+        self._tally.tests(TimerClause.ACCEPTS_ITS_DOMAIN)
+        timer = self._timer
+        match call:
+            case Reset(config=config):
+                self._timer = self._fresh(config)
+                return None
+            case Add(task=task, delay_ms=delay_ms):
+                timer.add(task, delay_ms)
+                return timer.observe(seen.fired, advanced=False)
+            case Cancel(task=task):
+                waiting = timer.cancel(task)
+                return timer.observe(seen.fired, advanced=False) or self._compare(
+                    TimerClause.CANCEL_TELLS_THE_TRUTH, "cancelled", waiting, seen.cancelled
+                )
+            case Advance(to_ms=to_ms):
+                timer.advance_to(to_ms)
+                return timer.observe(seen.fired, advanced=True)
+            case Size():
+                return timer.observe(seen.fired, advanced=False) or self._compare(
+                    TimerClause.SIZE_COUNTS_WAITING, "size", timer.size(), seen.size
+                )
+
+    def judge_refusal(self, call: TimerCall, refusal: RefusedError) -> Violation:
+        """Return what is wrong with refusing a call of the domain (semantics.md 1.17)."""
+        self._tally.tests(TimerClause.ACCEPTS_ITS_DOMAIN)
+        return unexpected_refusal(TimerClause.ACCEPTS_ITS_DOMAIN, call, refusal)
+
+    def _fresh(self, config: TimerConfig) -> HeapTimer[TaskId]:
+        return HeapTimer(
+            tick_ms=config.tick_ms,
+            start_ms=config.start_ms,
+            contract=self._contract,
+            tally=self._tally,
+        )
+
+    def _compare(
+        self, clause: TimerClause, what: str, expected: object, observed: object
+    ) -> Violation | None:
+        if observed is None or not self._tally.tests(clause) or observed == expected:
+            return None
+        return Violation(
+            rule=clause,
+            expected=f"{what} {expected}",
+            observed=f"{what} {observed}",
+            reason=f"the answer differs from the state: {self._timer.size()} waiting",
+        )
+
+
+def _some(tasks: Collection[TaskKey], limit: int = 8) -> str:
     names = [repr(task) for task in list(tasks)[:limit]]
     if len(tasks) > limit:
         names.append(f"and {len(tasks) - limit} more")

@@ -6,21 +6,21 @@ from typing import ParamSpec
 
 from wheelproof.clock import ManualClock
 from wheelproof.timer import SystemTimer, TimerTask
-from wheelproof.timer.system_timer import DEFAULT_TICK_MS
+from wheelproof.timer.system_timer import DEFAULT_TICK_MS, DEFAULT_WHEEL_SIZE
 from wheelproof.timer.timer_task import TimerTaskEntry
 from wheelproof.units import Millis
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
-    AdvanceAnswer,
-    AdvanceAsked,
-    CancelAnswer,
-    SizeAnswer,
-    TaskAsked,
-    TickAsked,
-    TimerSettings,
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Close, Tick
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Cancelled,
+    Run,
+    Size,
+    TimerConfig,
+    WaitingTasks,
 )
-from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, Run, nothing
+from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, nothing
+from wheelproof_spec.engines.history.recording.recorded_run import Run as RecordedRun
 
 _P = ParamSpec("_P")
 Replacements = dict[tuple[type[object], str], Callable[..., object]]
@@ -31,8 +31,8 @@ class TimerRecorder:
 
     def __init__(self, writer: HistoryWriter) -> None:
         self._writer = writer
-        self._timer_of: dict[int, Run] = {}
-        self._clocks: dict[int, tuple[ManualClock, list[Run]]] = {}
+        self._timer_of: dict[int, RecordedRun] = {}
+        self._clocks: dict[int, tuple[ManualClock, list[RecordedRun]]] = {}
         self._settings: dict[int, tuple[int, ManualClock | None]] = {}
 
     def replacements(self) -> Replacements:
@@ -53,7 +53,7 @@ class TimerRecorder:
         """Return the tick of a timer in ms, and its clock if that is a manual one."""
         return self._settings.get(id(timer))
 
-    def follow(self, clock: ManualClock, run: Run) -> None:
+    def follow(self, clock: ManualClock, run: RecordedRun) -> None:
         """Write the moves of a clock into a history, too."""
         self._clocks.setdefault(id(clock), (clock, []))[1].append(run)
 
@@ -62,16 +62,19 @@ class TimerRecorder:
         def made(*args: _P.args, **kwargs: _P.kwargs) -> None:
             original(*args, **kwargs)
             tick_ms = kwargs.get("tick_ms", DEFAULT_TICK_MS)
+            wheel_size = kwargs.get("wheel_size", DEFAULT_WHEEL_SIZE)
             assert isinstance(tick_ms, int)
+            assert isinstance(wheel_size, int)
             clock = kwargs.get("clock")
             manual = clock if isinstance(clock, ManualClock) else None
             # A deferred executor runs later, but what is recorded is the submission.
-            settings = TimerSettings(
+            config = TimerConfig(
                 tick_ms=tick_ms,
+                wheel_size=wheel_size,
                 runs="inline",
-                start_ms=ABSENT if manual is None else manual.hi_res_clock_ms(),
+                start_ms=0 if manual is None else manual.hi_res_clock_ms(),
             )
-            run = self._writer.made(args[0], "timer", settings, virtual=manual is not None)
+            run = self._writer.made(args[0], config, virtual=manual is not None)
             self._settings[id(args[0])] = tick_ms, manual
             if manual is not None:
                 self.follow(manual, run)
@@ -89,13 +92,13 @@ class TimerRecorder:
 
         return move
 
-    def _ticking(self, runs: list[Run], to_ms: int, move: Callable[[], None]) -> None:
+    def _ticking(self, runs: list[RecordedRun], to_ms: int, move: Callable[[], None]) -> None:
         if not runs:
             move()
             return
         first, rest = runs[0], runs[1:]
-        asked = TickAsked(to_ms=Millis(to_ms))
-        self._writer.call(first, "tick", asked, nothing, lambda: self._ticking(rest, to_ms, move))
+        asked = Tick(to_ms=Millis(to_ms))
+        self._writer.call(first, asked, nothing, lambda: self._ticking(rest, to_ms, move))
 
     def _add(
         self, original: Callable[[SystemTimer, TimerTask], None]
@@ -108,8 +111,8 @@ class TimerRecorder:
                 return
             name = self._writer.name(run, timer_task, "task")
             self._timer_of[id(timer_task)] = run
-            asked = AddAsked(task=name, delay_ms=timer_task.delay_ms)
-            self._writer.call(run, "add", asked, nothing, lambda: original(timer, timer_task))
+            asked = Add(task=name, delay_ms=timer_task.delay_ms)
+            self._writer.call(run, asked, nothing, lambda: original(timer, timer_task))
 
         return add
 
@@ -121,10 +124,8 @@ class TimerRecorder:
             run = self._writer.run_of(timer)
             if run is None:
                 return original(timer, timeout_ms)
-            asked = AdvanceAsked(timeout_ms=timeout_ms)
-            return self._writer.call(
-                run, "advance", asked, _expired, lambda: original(timer, timeout_ms)
-            )
+            asked = AdvanceClock(timeout_ms=timeout_ms)
+            return self._writer.call(run, asked, _expired, lambda: original(timer, timeout_ms))
 
         return advance_clock
 
@@ -134,7 +135,7 @@ class TimerRecorder:
             run = self._writer.run_of(timer)
             if run is None:
                 return original(timer)
-            return self._writer.call(run, "size", Nothing(), _size_of, lambda: original(timer))
+            return self._writer.call(run, Size(), _size_of, lambda: original(timer))
 
         return size
 
@@ -145,7 +146,7 @@ class TimerRecorder:
             if run is None:
                 original(timer)
                 return
-            self._writer.call(run, "close", Nothing(), nothing, lambda: original(timer))
+            self._writer.call(run, Close(), nothing, lambda: original(timer))
 
         return close
 
@@ -155,8 +156,8 @@ class TimerRecorder:
             run = self._timer_of.get(id(task))
             if run is None:
                 return original(task)
-            asked = TaskAsked(task=self._writer.name(run, task, "task"))
-            return self._writer.call(run, "cancel", asked, _cancelled, lambda: original(task))
+            asked = Cancel(task=self._writer.name(run, task, "task"))
+            return self._writer.call(run, asked, _cancelled, lambda: original(task))
 
         return cancel
 
@@ -168,20 +169,19 @@ class TimerRecorder:
             claimed = original(task, entry)
             run = self._timer_of.get(id(task))
             if claimed and run is not None:
-                asked = TaskAsked(task=self._writer.name(run, task, "task"))
-                self._writer.happens(run, "run", asked)
+                self._writer.happens(run, Run(task=self._writer.name(run, task, "task")))
             return claimed
 
         return claim
 
 
-def _expired(result: bool) -> AdvanceAnswer:
-    return AdvanceAnswer(expired=result)
+def _expired(result: bool) -> Advanced:
+    return Advanced(expired=result)
 
 
-def _size_of(result: int) -> SizeAnswer:
-    return SizeAnswer(size=result)
+def _size_of(result: int) -> WaitingTasks:
+    return WaitingTasks(size=result)
 
 
-def _cancelled(result: bool) -> CancelAnswer:
-    return CancelAnswer(cancelled=result)
+def _cancelled(result: bool) -> Cancelled:
+    return Cancelled(cancelled=result)

@@ -5,18 +5,19 @@ from wheelproof.errors import WheelproofError
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.base.port import RefusedError
-from wheelproof_spec.components.timer.calls import (
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.components.timer.component import (
+    DEFINITION,
     Add,
-    Advance,
     Cancel,
-    Reset,
     Size,
     TaskId,
     TimerCall,
     TimerConfig,
     TimerObservation,
 )
+from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
+from wheelproof_spec.engines.drive.refusals import refused
 
 
 class ReferenceTimerPort:
@@ -93,6 +94,9 @@ class _NamedTask(TimerTask):
         self._fired.append(self._name)
 
 
-def refused(error: WheelproofError) -> RefusedError:
-    """Return an error of the reference as the refusal that it is to a driver."""
-    return RefusedError(type(error).__name__.removesuffix("Error"), str(error))
+def serve() -> ServedComponent:
+    """Return the reference's timer, ready to be driven."""
+    return served(DEFINITION, ReferenceTimerPort())
+
+
+SERVE = serve

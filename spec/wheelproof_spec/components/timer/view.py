@@ -15,21 +15,15 @@ from wheelproof.timer.arithmetic import (
     wheel_interval,
     within_interval,
 )
+from wheelproof_spec.base.calls import Reset
+from wheelproof_spec.base.codec.driven import DrivenWire
+from wheelproof_spec.base.contract import CONTRACTS
 from wheelproof_spec.base.drawing import Markup, chip, element, shelf
 from wheelproof_spec.base.strict_json import JsonObject
-from wheelproof_spec.components.timer.calls import (
-    Add,
-    Reset,
-    TimerCall,
-    TimerConfig,
-    TimerObservation,
-    parse_timer_answer,
-    parse_timer_call,
-    timer_answer,
-)
-from wheelproof_spec.components.timer.suite import TIMER_CONTRACTS
-from wheelproof_spec.components.timer.vectors.ideal import IdealTimer, Ran
+from wheelproof_spec.components.timer.component import DEFINITION, TimerConfig
+from wheelproof_spec.components.timer.vectors.ideal import Ran, ideal_timer, perform
 
+_WIRE = DrivenWire(DEFINITION)
 MOST_LEVELS = 6
 _MOST_NUMBERS = 20
 _SIZE = 230
@@ -66,7 +60,7 @@ def levels(config: TimerConfig, now_ms: int, due_ms: Mapping[str, int]) -> tuple
         interval_ms = wheel_interval(tick_ms, size)
         buckets: list[list[str]] = [[] for _ in range(size)]
         for task in [
-            one for one, due in left.items() if within_interval(due, clock_ms, interval_ms)
+            name for name, due in left.items() if within_interval(due, clock_ms, interval_ms)
         ]:
             due = max(left.pop(task), clock_ms)
             buckets[bucket_index(virtual_id(due, tick_ms), size)].append(task)
@@ -86,32 +80,25 @@ class TimerView:
     """Follows a case as its contract has it; what the contract leaves open, the answers decide."""
 
     def __init__(self, profile: str) -> None:
-        self._contract = TIMER_CONTRACTS[profile]
+        self._contract = CONTRACTS[profile]
         self._ran: Ran = ()
         self._start(TimerConfig())
 
     def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
         """Make a call and return what is expected of it; see `CaseView`."""
-        call = parse_timer_call(operation, content)
+        call = _WIRE.parse_call(operation, content)
         if isinstance(call, Reset):
             self._start(call.config)
             return {}
         # A task that is due when it is added may run at once, or in the next advance.
-        self._timer.eager = isinstance(call, Add) and bool(_seen(answer, call).fired)
-        self._ran, told = self._timer.perform(call)
-        return timer_answer(
-            call,
-            TimerObservation(
-                fired=tuple(task for task, _ in self._ran),
-                cancelled=told if isinstance(told, bool) else None,
-                size=None if isinstance(told, bool) else told,
-            ),
-        )
+        eager = "error" not in answer and bool(_WIRE.parse_answer(answer, call).fired)
+        self._ran, seen = perform(self._timer, call, eager=eager)
+        return _WIRE.answer(call, seen)
 
     def picture(self) -> Markup:
         """Return the wheels, what has just run and what waits."""
         timer = self._timer
-        waiting = sorted(timer.due_ms.items(), key=lambda one: one[1])
+        waiting = sorted(timer.due_times().items(), key=lambda item: item[1])
         ran = [chip(task, "done", f"due at {due:,} ms") for task, due in self._ran]
         rows = [
             shelf("clock", [chip(f"{timer.now_ms:,} ms")]),
@@ -124,12 +111,13 @@ class TimerView:
                 ],
             ),
         ]
-        wheels = [wheel(one) for one in levels(self._config, timer.now_ms, timer.due_ms)]
+        drawn = levels(self._config, timer.now_ms, timer.due_times())
+        wheels = [wheel(level) for level in drawn]
         return element("div", *wheels, class_="wheels") + Markup("").join(rows)
 
     def _start(self, config: TimerConfig) -> None:
         self._config = config
-        self._timer = IdealTimer(self._contract, config, eager=False)
+        self._timer = ideal_timer(self._contract, config)
         self._ran = ()
 
 
@@ -213,5 +201,4 @@ def _at(turn: float, radius: float) -> tuple[float, float]:
     return _MIDDLE + radius * math.cos(angle), _HUB + radius * math.sin(angle)
 
 
-def _seen(answer: JsonObject, call: TimerCall) -> TimerObservation:
-    return TimerObservation() if "error" in answer else parse_timer_answer(answer, call)
+VIEW = TimerView

@@ -119,7 +119,7 @@ class _Run:
         self._known_limits = known_limits
         self._vectors = vectors
         self._session = session
-        self._runner = VectorRunner(session, known_limits)
+        self._runner = VectorRunner(session, suite.definition, known_limits)
         wire = DrivenWire(suite.definition)
         self._port = CountingPort(DriverPort(session, wire.parse_answer), progress)
         clauses = clauses_of(suite.definition.clauses, Wire.DRIVEN, self._profile)

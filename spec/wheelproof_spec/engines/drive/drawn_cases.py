@@ -166,7 +166,7 @@ class _Run(Generic[CallT, SeenT]):
             for case, program in zip(cases, programs, strict=True):
                 self.cases += 1
                 for place, call in enumerate(program, start=1):
-                    self.calls[call.operation()] += 1
+                    self.calls[call.name_on_the_wire()] += 1
                     outcome = next(outcomes)
                     if failed is None:
                         violation = judge_outcome(self._judge, call, outcome)

@@ -1,13 +1,11 @@
 """What a driven conformance run has shown, as data for screens, pages and machines."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from wheelproof_spec.base.verdicts import CheckResult, Verdict, overall
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.engines.drive.driver.messages import Introduction
-
-SCHEMA = "wheelproof.conformance/1"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,10 +115,10 @@ def check_results(result: ConformanceResult) -> tuple[CheckResult, ...]:
     return tuple(checks)
 
 
-def result_document(result: ConformanceResult) -> Mapping[str, object]:
-    """Return the run as plain JSON values, schema wheelproof.conformance/1."""
-    document = asdict(result)
-    return {"schema": SCHEMA, "verdict": result.verdict, **document}
+def given(result: ConformanceResult) -> Mapping[str, object]:
+    """Return what the run was asked for."""
+    names = ("component", "profile", "driver", "seed")
+    return {name: getattr(result, name) for name in names}
 
 
 def _run_check(

@@ -13,8 +13,14 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.engines.explore.accesses import THREAD_MASK, Accesses, Actor, Event, dependent
-from wheelproof_spec.engines.explore.execution import Execution, World
+from wheelproof_spec.engines.explore.runs.execution import Execution, World
+from wheelproof_spec.engines.explore.runtime.accesses import (
+    Accesses,
+    Event,
+    conflicting_with,
+    dependent,
+)
+from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, Actor, thread_of
 
 _NOBODY: frozenset[Actor] = frozenset()
 
@@ -76,13 +82,13 @@ class Estimator:
             execution.close()
         for actor, accesses in zip(execution.actors, execution.accesses, strict=True):
             for access in accesses:
-                self._users.setdefault(access, set()).add(actor & THREAD_MASK)
+                self._users.setdefault(access, set()).add(thread_of(actor))
 
     def estimate(self) -> Estimate:
         """Return the mean of the probes so far."""
         count = len(self._sizes)
         mean = sum(self._sizes) / count if count else 0.0
-        spread = sum((one - mean) ** 2 for one in self._sizes) / max(count - 1, 1)
+        spread = sum((size - mean) ** 2 for size in self._sizes) / max(count - 1, 1)
         return Estimate(probes=count, classes=mean, error=math.sqrt(spread / max(count, 1)))
 
     def _go_down(self, execution: Execution) -> int:
@@ -90,38 +96,34 @@ class Estimator:
         sleep: dict[Actor, Accesses] = {}
         while not execution.is_too_long():
             enabled = [(actor, _peeked(execution, actor)) for actor in execution.options()]
-            awake = [one for one in enabled if one[0] not in sleep]
+            awake = [event for event in enabled if event[0] not in sleep]
             if not awake:
                 return 0 if enabled else size
-            branches = [one for one in awake if not self._conflicts(*one)][:1] or awake
+            branches = [event for event in awake if not self._conflicts(*event)][:1] or awake
             size *= len(branches)
             chosen = self._random.randrange(len(branches))
             actor, accesses = branches[chosen]
             sleep = _still_asleep(sleep, branches[:chosen], accesses)
             sleep.pop(actor, None)
             execution.step(actor, accesses)
-            sleep = {one: _peeked(execution, one) for one in sleep}
+            sleep = {asleep: _peeked(execution, asleep) for asleep in sleep}
         return size
 
     def _conflicts(self, actor: Actor, accesses: Accesses) -> bool:
-        """Tell whether another thread has been seen to conflict, or might, nobody having looked."""
+        """Tell whether another thread has been seen to conflict; true before the first probe."""
         if not self._sizes or actor > THREAD_MASK:
             return True
         return any(
             bool(self._users.get(other, _NOBODY) - {actor})
             for access in accesses
-            for other in _conflicting(access)
+            for other in conflicting_with(access)
         )
-
-
-def _conflicting(access: int) -> tuple[int, ...]:
-    return (access ^ 1, access) if access & 1 and access != 1 else (access ^ 1,)
 
 
 def _still_asleep(
     sleep: dict[Actor, Accesses], explored: Sequence[Event], accesses: Accesses
 ) -> dict[Actor, Accesses]:
-    """Return who sleeps after a step with these accesses: who commutes with it."""
+    """Return the steps that sleep on after one with these accesses: those that commute with it."""
     return {
         actor: touched
         for actor, touched in (*sleep.items(), *explored)

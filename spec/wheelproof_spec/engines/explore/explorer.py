@@ -9,40 +9,45 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
 
-from wheelproof_spec.engines.explore import (
+from wheelproof_spec.engines.explore.counterexamples.counterexample import (
+    FailingInterleaving,
+    run_of,
+)
+from wheelproof_spec.engines.explore.counterexamples.leave_out import OperationShrinker
+from wheelproof_spec.engines.explore.counterexamples.recording import RunRecording, record
+from wheelproof_spec.engines.explore.counterexamples.shrink import Shrinker
+from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
+from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
+from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
+from wheelproof_spec.engines.explore.fields.plain_fields import watched
+from wheelproof_spec.engines.explore.program import Program
+from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
+from wheelproof_spec.engines.explore.runs import races
+from wheelproof_spec.engines.explore.runs.canonical import ClassNames, SetDigest
+from wheelproof_spec.engines.explore.runs.execution import Execution, World
+from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, watchdog
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runs.schedule import decode
+from wheelproof_spec.engines.explore.runtime import (
     accesses,
     cells,
     conditions,
     locks,
     model,
-    races,
+    numbers,
     read_write_lock,
     thread_steps,
     timing,
 )
-from wheelproof_spec.engines.explore.canonical import ClassNames, SetDigest
-from wheelproof_spec.engines.explore.counterexample import Counterexample, run_of
-from wheelproof_spec.engines.explore.driver import analysed_runs, nondeterminism
-from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
-from wheelproof_spec.engines.explore.execution import Execution, World
-from wheelproof_spec.engines.explore.failures import Failure, FailureKind
-from wheelproof_spec.engines.explore.guard import forbidden_calls, watchdog
-from wheelproof_spec.engines.explore.guarded_fields import verified_guards
-from wheelproof_spec.engines.explore.leave_out import OperationShrinker
-from wheelproof_spec.engines.explore.plain_fields import watched
-from wheelproof_spec.engines.explore.program import Program
-from wheelproof_spec.engines.explore.races import Analysis
-from wheelproof_spec.engines.explore.recording import Recording, record
-from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
-from wheelproof_spec.engines.explore.schedule import decode
-from wheelproof_spec.engines.explore.shrink import Shrinker
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs, nondeterminism
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
 from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
 from wheelproof_spec.engines.explore.strategies.sample import SampleStrategy
 from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
 from wheelproof_spec.engines.explore.strategies.strategy import Strategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 
 SAMPLES = 10_000
 CHECK_EVERY = 256
@@ -54,7 +59,8 @@ REPORT_EVERY_S = 5.0
 PROBES = 300
 
 _PRIMITIVES = (
-    accesses, cells, conditions, locks, model, races, read_write_lock, thread_steps, timing,
+    accesses, cells, conditions, locks, model, numbers, races, read_write_lock, thread_steps,
+    timing,
 )  # fmt: skip
 
 
@@ -130,10 +136,10 @@ class _Session:
         self._classes: set[bytes] = set()
         self._digest = SetDigest()
         self._runs = self._failing = self._deadlocks = self._depth = 0
-        self._first: tuple[Failure, tuple[int, ...]] | None = None
+        self._first: tuple[Failure, tuple[Actor, ...]] | None = None
         self._stopped: str | None = None
-        self._counterexample: Counterexample | None = None
-        self._recording: Recording | None = None
+        self._counterexample: FailingInterleaving | None = None
+        self._recording: RunRecording | None = None
         self._estimate: Estimate | None = None
         self._begin = time.monotonic()
         self._next_report = self._begin + FIRST_REPORT_S
@@ -243,7 +249,7 @@ class _Session:
             finally:
                 repeated.close()
 
-    def _explain(self, failure: Failure, actors: tuple[int, ...]) -> None:
+    def _explain(self, failure: Failure, actors: tuple[Actor, ...]) -> None:
         if self._options.shrink and self._options.engine is not Engine.REPLAY:
             self.world, actors = OperationShrinker(self.world, failure.kind).shrink(actors)
             actors = Shrinker(self.world, failure.kind).shrink(actors)

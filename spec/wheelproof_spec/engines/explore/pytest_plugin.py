@@ -20,6 +20,7 @@ imported until a test explores.
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,10 +28,11 @@ import pytest
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.explore.explorer import Options
-    from wheelproof_spec.engines.explore.plain_fields import PlainField
-    from wheelproof_spec.engines.explore.program import Program, Scenario
+    from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario, Settings
     from wheelproof_spec.engines.explore.result import Exploration
-    from wheelproof_spec.engines.explore.settings import Settings
+
+PAGES = "wheelproof.pages"
+"""The group of entry points that render pages, which engines do not know."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -53,8 +55,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Refuse a schedule string that cannot belong to any program."""
     schedule = config.getoption("explore_replay")
     if schedule is not None:
-        from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
-        from wheelproof_spec.engines.explore.schedule import verify
+        from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
+        from wheelproof_spec.engines.explore.runs.schedule import verify
 
         try:
             verify(schedule)
@@ -99,8 +101,7 @@ class Explore:
         __tracebackhide__ = True
         from wheelproof_spec.base.errors import WheelproofSpecError
         from wheelproof_spec.engines.explore.explorer import explore as run
-        from wheelproof_spec.engines.explore.program import Program
-        from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS
+        from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program
 
         program = Program(
             name=self._name,
@@ -132,7 +133,7 @@ class Explore:
         seed: int,
     ) -> "Options":
         from wheelproof_spec.engines.explore.explorer import Engine, Options
-        from wheelproof_spec.engines.explore.schedule import belongs_to
+        from wheelproof_spec.engines.explore.runs.schedule import belongs_to
 
         asked = self._replay
         if asked is not None and belongs_to(program, asked):
@@ -168,9 +169,10 @@ class Explore:
         pytest.fail("\n".join(lines), pytrace=False)
 
     def _write_page(self, exploration: "Exploration", folder: Path) -> Path:
-        from wheelproof_spec.app.pages.explore import render_exploration
         from wheelproof_spec.base.reports import write_text
 
+        (page,) = entry_points(group=PAGES, name="exploration")
+        render: Callable[[Exploration], str] = page.load()
         file = folder / f"{re.sub(r'[^A-Za-z0-9_.-]+', '-', self._node)}.html"
-        write_text(file, render_exploration(exploration))
+        write_text(file, render(exploration))
         return file

@@ -3,8 +3,8 @@
 from dataclasses import asdict, dataclass
 
 from wheelproof_spec.base.verdicts import CheckResult, Verdict
-from wheelproof_spec.engines.explore.counterexample import Counterexample
-from wheelproof_spec.engines.explore.recording import Recording
+from wheelproof_spec.engines.explore.counterexamples.counterexample import FailingInterleaving
+from wheelproof_spec.engines.explore.counterexamples.recording import RunRecording
 
 CERTIFYING_ENGINE = "optimal"
 CERTIFICATE_SCHEMA = "wheelproof.certificate/1"
@@ -35,8 +35,8 @@ class Exploration:
     digest: str
     complete: bool
     stopped: str | None
-    counterexample: Counterexample | None
-    recording: Recording | None
+    counterexample: FailingInterleaving | None
+    recording: RunRecording | None
 
     def verdict(self) -> Verdict:
         """Return how the check ended: the brute engines are oracles for tests and never pass."""
@@ -104,7 +104,7 @@ class Exploration:
         }
 
 
-def _counterexample_document(found: Counterexample | None) -> dict[str, object] | None:
+def _counterexample_document(found: FailingInterleaving | None) -> dict[str, object] | None:
     if found is None:
         return None
     return {

@@ -1,9 +1,9 @@
-"""Bursts of real threads on a component of the producer: what pool and accumulator share."""
+"""Bursts of real threads on a component, each judged when all its threads have ended."""
 
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -24,6 +24,15 @@ class Subject(Protocol):
 
     def run(self, burst: Burst) -> Violation | None:
         """Run one burst and return what it shows to be wrong."""
+        ...
+
+
+@runtime_checkable
+class FinishedSubject(Protocol):
+    """What is also judged at the end of a case, and then ends what it has started."""
+
+    def finish(self) -> Violation | None:
+        """Return what the end shows to be wrong, unless a burst has shown that already."""
         ...
 
 
@@ -58,11 +67,14 @@ def run_burst_fuzz(
 
 def _run_case(make_subject: MakeSubject, case: ThreadedCase) -> Violation | None:
     subject = make_subject(case)
-    for burst in case.bursts:
-        violation = subject.run(burst)
-        if violation is not None:
-            return violation
-    return None
+    violations = (subject.run(burst) for burst in case.bursts)
+    found = next((violation for violation in violations if violation is not None), None)
+    at_the_end = _finish(subject)
+    return found or at_the_end
+
+
+def _finish(subject: Subject | None) -> Violation | None:
+    return subject.finish() if isinstance(subject, FinishedSubject) else None
 
 
 def _burst_machine(
@@ -76,6 +88,10 @@ def _burst_machine(
 
     class BurstMachine(RuleBasedStateMachine):
         """Bursts of calls, each judged when all its threads have ended."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self._subject: Subject | None = None
 
         @initialize(
             setup=setups,
@@ -91,7 +107,14 @@ def _burst_machine(
 
         @rule(burst=bursts)
         def burst(self, burst: Burst) -> None:
+            assert self._subject is not None
             self._case = replace(self._case, bursts=(*self._case.bursts, burst))
             recorder.judge_threaded(self._case, self._subject.run(burst))
+
+        def teardown(self) -> None:
+            """Judge the end, too."""
+            violation = _finish(self._subject)
+            if violation is not None:
+                recorder.judge_threaded(self._case, violation)
 
     return BurstMachine

@@ -13,25 +13,30 @@ from typing import TypeVar
 from hypothesis import strategies as st
 
 from wheelproof.sync import use_runtime
-from wheelproof_spec.engines.explore.accesses import THREAD_MASK
-from wheelproof_spec.engines.explore.counterexample import (
+from wheelproof_spec.engines.explore.counterexamples.counterexample import (
     Deviation,
-    Step,
+    ShownStep,
     chosen_name,
     column_names,
     schedule_line,
     table_of,
 )
-from wheelproof_spec.engines.explore.driver import run
-from wheelproof_spec.engines.explore.execution import Execution, World
-from wheelproof_spec.engines.explore.failures import Failure, FailureKind
-from wheelproof_spec.engines.explore.plain_fields import PlainField, watched
-from wheelproof_spec.engines.explore.program import Action, Program, Scenario
-from wheelproof_spec.engines.explore.runtime import ControlledRuntime
-from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
+from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
+from wheelproof_spec.engines.explore.fields.plain_fields import PlainField, watched
+from wheelproof_spec.engines.explore.program import (
+    DEFAULT_SETTINGS,
+    Action,
+    Program,
+    Scenario,
+    Settings,
+)
+from wheelproof_spec.engines.explore.runs.execution import Execution, World
+from wheelproof_spec.engines.explore.runtime.numbers import thread_of
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.explore.runtime.thread_steps import invocation
 from wheelproof_spec.engines.explore.strategies.drawn import Draw, DrawnStrategy
-from wheelproof_spec.engines.explore.substrate import SubstrateKind, open_substrate
-from wheelproof_spec.engines.explore.thread_steps import invocation
+from wheelproof_spec.engines.explore.strategies.driver import run
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_spec.engines.fuzz.burst import BurstError
 
 Answer = TypeVar("Answer")
@@ -86,6 +91,10 @@ class ControlledThreads:
         self._broken: BaseException | None = None
         self._stack = ExitStack()
         self._stack.enter_context(watched(plain_fields))
+
+    def thread_name(self) -> str:
+        """Return the name of the thread that runs: the same in every run of a schedule."""
+        return self._runtime.caller().name
 
     @contextmanager
     def alone(self) -> Generator[None]:
@@ -178,12 +187,12 @@ class ControlledThreads:
         log = self._runtime.log
         assert log is not None
         steps = [
-            Step(actor=actor, thread=names[actor & THREAD_MASK], text=text)
+            ShownStep(actor=actor, thread=names[thread_of(actor)], text=text)
             for actor, text in zip(execution.actors, log, strict=True)
         ]
         log.clear()
         self.deviations = tuple(
-            (place + 1, names[usual & THREAD_MASK], chosen_name(actor, names))
+            (place + 1, names[thread_of(usual)], chosen_name(actor, names))
             for place, usual, actor in strategy.deviations
         )
         columns = list(dict.fromkeys(step.thread for step in steps))

@@ -25,9 +25,13 @@ class JudgedBursts:
         *,
         clock: Clock = "monotonic_ns",
         profile: str | None = None,
+        process: Callable[[], str] | None = None,
     ) -> None:
-        """Begin the history of an object that is made as `config` says, and promises `profile`."""
-        self.recorder = LoadRecorder(_HISTORY)
+        """Begin the history of an object that is made as `config` says, and promises `profile`.
+
+        `process` names the current thread, if it is none of the operating system.
+        """
+        self.recorder = LoadRecorder(_HISTORY, process)
         header: HistoryHeader[object] = HistoryHeader(
             schema=HISTORY,
             kind="header",
@@ -51,8 +55,14 @@ class JudgedBursts:
 
         The calls of `programs`, a program a thread, and `settle` record what they do.
         """
+        return self.judge(lambda: run_burst(programs), settle)
+
+    def judge(
+        self, burst: Callable[[], object], settle: Callable[[], None] | None = None
+    ) -> Violation | None:
+        """Do what `run` does with a burst that is started otherwise, and may raise BurstError."""
         try:
-            run_burst(programs)
+            burst()
             if settle is not None:
                 settle()
         except BurstError as error:

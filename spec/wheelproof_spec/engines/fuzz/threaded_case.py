@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.engines.fuzz.instrumented_runtime import Preemption
+from wheelproof_spec.engines.runtimes.hooks import Preemption
 
 ATTEMPTS = 30
 """How often a smaller case is tried before it counts as one that does not fail."""

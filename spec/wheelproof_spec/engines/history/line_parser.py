@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 
 from wheelproof_spec.base.codec.compiled import Builder, compile_shape
+from wheelproof_spec.base.codec.driven import step_shapes
 from wheelproof_spec.base.codec.explain import build, shown
 from wheelproof_spec.base.codec.shapes import Shape, shape_of
 from wheelproof_spec.base.codec.vocabulary import Nothing, Wire
@@ -160,11 +161,10 @@ def _shapes(definitions: Sequence[AnyDefinition]) -> dict[ShapeKey, Shape]:
         shapes[HISTORY, definition.name] = shape_of(HistoryHeader, narrowed, config=config)
         if definition.actions:
             shapes[TRACE, definition.name] = shape_of(TraceHeader, narrowed, config=config)
-        if definition.steps:
+        steps = step_shapes(definition)
+        if steps:
             config = (shape_of(definition.config, wire=Wire.DRIVEN),)
-            shapes[VECTOR, definition.name] = shape_of(
-                Vector, narrowed, config=config, steps=definition.steps
-            )
+            shapes[VECTOR, definition.name] = shape_of(Vector, narrowed, config=config, steps=steps)
         for operation in definition.operations_on(Wire.RECORDED):
             known = operations.setdefault(operation.name, operation)
             if (known.call, known.returns) != (operation.call, operation.returns):

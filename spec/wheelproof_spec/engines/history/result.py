@@ -4,11 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.result import Result
 from wheelproof_spec.base.run_verdict import RunVerdict
 from wheelproof_spec.base.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
+from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.routing import FileResult
 
-SCHEMA = "wheelproof.check/1"
 _MOST_GOOD_RUNS = 20
 
 
@@ -53,13 +54,18 @@ def render(results: Sequence[FileResult]) -> str:
     return "\n".join([*found, verdict_line(results)])
 
 
-def result_document(results: Sequence[FileResult]) -> dict[str, object]:
-    """Return everything as plain JSON values."""
-    return {
-        "schema": SCHEMA,
-        "exit_code": code_of(results).value,
-        "files": [asdict(result) for result in results],
-    }
+def check_result(results: Sequence[FileResult], options: CheckOptions, seconds: float) -> Result:
+    """Return the check of some files as the result of the verb."""
+    return Result(
+        verb="check",
+        verdict=overall(_verdicts(results)),
+        checks=check_results(results, seconds),
+        line=verdict_line(results),
+        text=render(results),
+        given={"files": [result.source for result in results], **asdict(options)},
+        document={"files": [asdict(result) for result in results]},
+        code=code_of(results),
+    )
 
 
 def check_results(results: Sequence[FileResult], seconds: float) -> tuple[CheckResult, ...]:
@@ -114,6 +120,9 @@ def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
         yield printable(f"    expected: {violation.expected}")
         yield printable(f"    observed: {violation.observed}")
         yield f"    the first {verdict.good_prefix:,} events have an explanation"
+    untested = [clause for clause, times in verdict.checked.items() if not times]
+    if untested and violation is None:
+        yield f"  not tested, checked 0 times: {', '.join(untested)}"
     for note in verdict.notes:
         yield printable(f"  note: {note}")
 

@@ -23,7 +23,7 @@ class _Cover:
     def __init__(self, graph: StateGraph, longest: int) -> None:
         names = _stable_order(graph)
         self._out: dict[int, list[Edge]] = {}
-        for edge in sorted(graph.edges, key=lambda one: (one.action, names[one.target])):
+        for edge in sorted(graph.edges, key=lambda edge: (edge.action, names[edge.target])):
             self._out.setdefault(edge.source, []).append(edge)
         self._start = min(graph.initial, key=lambda state: names[state])
         self._left = set(graph.edges)

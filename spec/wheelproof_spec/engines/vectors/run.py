@@ -1,6 +1,6 @@
 """Runs published vectors on a driver: asks each step as it stands, and compares its answer.
 
-Knows no component: a step's name and fields are the request's, its `expect` the answer's. What runs
+Knows no component: a step is the request, its `expect` what the answer has to show. What runs
 (`fired`) is gathered over the steps that do not say what ran.
 """
 
@@ -9,25 +9,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain
-from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.component import AnyDefinition, Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.known_limits import KnownLimit, skips
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.strict_json import JsonObject, as_object, text
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.timer.clauses import TimerClause
 from wheelproof_spec.engines.drive.driver.messages import Introduction, request_line
-
-_ANSWERS: Mapping[str, str] = {"ok": "cancelled"}
-"""The field of an answer that an expectation is about, where its name is another."""
-_CLAUSES: Mapping[str, TimerClause] = {
-    "ok": TimerClause.CANCEL_TELLS_THE_TRUTH,
-    "size": TimerClause.SIZE_COUNTS_WAITING,
-    "any_order": TimerClause.RUNS_IN_ORDER,
-}
-"""The clause without which an expectation is not judged."""
 
 
 class Session(Protocol):
@@ -45,7 +37,7 @@ class StepRequest:
     name: str
     content: Mapping[str, object]
 
-    def operation(self) -> str:
+    def name_on_the_wire(self) -> str:
         """Return the name on the wire."""
         return self.name
 
@@ -116,8 +108,18 @@ def run_vectors(
 class VectorRunner:
     """Runs vectors, one after the other, through one conversation with a driver."""
 
-    def __init__(self, session: Session, known_limits: Sequence[KnownLimit] = ()) -> None:
+    def __init__(
+        self,
+        session: Session,
+        definition: AnyDefinition,
+        known_limits: Sequence[KnownLimit] = (),
+    ) -> None:
+        """Run vectors of the component `definition`; what is a known limit is not compared."""
         self._session = session
+        self._component = definition.name
+        self._clauses: Mapping[str, Clause] = (
+            {} if definition.vectors is None else definition.vectors.clauses
+        )
         self._limits = known_limits
         self._fired: list[object] = []
         self.steps = 0
@@ -129,6 +131,8 @@ class VectorRunner:
         self, vector: Vector[object, object], profile: str, introduction: Introduction
     ) -> str | None:
         """Return why a vector is not run with this implementation, if that is so."""
+        if vector.component != self._component:
+            return f"of the component {vector.component}"
         if vector.component not in introduction.components:
             return f"of the component {vector.component}, which the driver has not"
         if profile not in vector.profiles:
@@ -142,12 +146,13 @@ class VectorRunner:
     def run(self, vector: Vector[object, object]) -> Violation | None:
         """Run one vector; return what is answered otherwise. May raise DriverFailedError."""
         self.asked, self._fired = [], []
-        content = {"component": vector.component, "config": plain(vector.config)}
+        config = plain(vector.config, Wire.DRIVEN)
+        content = {"component": vector.component, "config": config}
         reset = StepRequest(name="reset", content=content)
         try:
             self._ask(reset)
             for step in vector.steps:
-                violation = self._step(as_object(plain(step), "is a step that is"))
+                violation = self._step(as_object(plain(step, Wire.DRIVEN), "is a step that is"))
                 if violation is not None:
                     return violation
         except RefusedError as refusal:
@@ -160,8 +165,8 @@ class VectorRunner:
         return None
 
     def _step(self, step: JsonObject) -> Violation | None:
-        content = {name: value for name, value in step.items() if name not in ("do", "expect")}
-        request = StepRequest(name=text(step, "do"), content={"args": content} if content else {})
+        content = {"args": step["args"]} if "args" in step else {}
+        request = StepRequest(name=text(step, "op"), content=content)
         answer = self._ask(request)
         fired = answer.get("fired", [])
         self._fired += fired if isinstance(fired, list) else [fired]
@@ -183,11 +188,11 @@ class VectorRunner:
                 is_open = self._order_is_open(expected)
                 seen: object = sorted(ran, key=str) if is_open else ran
                 value = _sorted(value) if is_open else value
-            elif name == "any_order" or _ANSWERS.get(name, name) not in answer:
+            elif name not in answer:
                 # Not a value, or not observed.
                 continue
             else:
-                seen = answer[_ANSWERS.get(name, name)]
+                seen = answer[name]
             if seen != value and not self._skips(name):
                 return _violation(request, f"{name} = {value}", f"{name} = {seen}")
         return None
@@ -196,12 +201,12 @@ class VectorRunner:
         return expected.get("any_order") is True or self._skips("any_order")
 
     def _skips(self, name: str) -> bool:
-        return name in _CLAUSES and skips(self._limits, _CLAUSES[name])
+        return name in self._clauses and skips(self._limits, self._clauses[name])
 
 
 def lines_of(requests: Sequence[StepRequest]) -> tuple[str, ...]:
     """Return what was asked as lines for a report."""
-    return tuple(request_line(number, one) for number, one in enumerate(requests, start=1))
+    return tuple(request_line(number, request) for number, request in enumerate(requests, 1))
 
 
 def _sorted(value: object) -> object:

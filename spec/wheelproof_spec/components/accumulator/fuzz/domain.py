@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
-from wheelproof_spec.components.accumulator.calls import AccumulatorConfig
+from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,20 +4,25 @@ from collections.abc import Iterator
 
 from wheelproof.producer import RecordAccumulator
 from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
 from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.components.bugs import ACCUMULATOR_BUGS, find_bug
-from wheelproof_spec.engines.fuzz.order import FuzzOrder
+from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 
 
 def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     """Fuzz the record accumulator; raises UsageError if it has no such bug."""
-    bug = None if order.bug is None else find_bug(ACCUMULATOR_BUGS, order.bug)
+    bug = None if order.bug is None else find_bug(BUGS, order.bug)
     accumulator_class = RecordAccumulator if bug is None else bug.accumulator_class
     if order.threads == "none":
         yield run_accumulator_fuzz(
             ReferenceAccumulatorPort(accumulator_class),
+            profile=WHEELPROOF,
             cases=order.cases,
             seed=order.seed,
             seconds=order.seconds,
@@ -33,3 +38,6 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         repeat=order.repeat,
         progress=order.progress,
     )
+
+
+MACHINE = Machine(name="accumulator", threads=("none", "real"), reports=reports)

@@ -9,38 +9,31 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.components.accumulator.calls import (
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.accumulator.component import (
     Abort,
     AccumulatorCall,
     AccumulatorConfig,
     AccumulatorPort,
-    Advance,
     Append,
     AppendFault,
     CallbackFault,
-    Close,
     Drain,
     Expire,
-    Fail,
     Flush,
-    Interrupt,
     Ready,
-    Reset,
-    Retry,
+    Reenqueue,
+    Respond,
     Split,
-    Store,
 )
 from wheelproof_spec.components.accumulator.fuzz.domain import (
     AccumulatorDomain,
     accumulator_configs,
 )
-from wheelproof_spec.components.accumulator.judge import AccumulatorJudge
-from wheelproof_spec.components.accumulator.oracle import (
-    WHEELPROOF_ACCUMULATOR,
-    AccumulatorContract,
-)
+from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 
@@ -60,17 +53,18 @@ def run_accumulator_fuzz(
     port: AccumulatorPort,
     *,
     cases: int,
+    profile: str,
     seed: int,
-    contract: AccumulatorContract = WHEELPROOF_ACCUMULATOR,
     domain: AccumulatorDomain = _DEFAULT_DOMAIN,
+    tally: Tally | None = None,
     seconds: float | None = None,
     repeat: str = "wheelproof fuzz accumulator --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Drive `port` through `cases` random cases and judge it by `contract`; see `run_machine`."""
+    """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "accumulator, sequential",
-        lambda recorder: accumulator_machine(port, contract, domain, recorder),
+        lambda recorder: accumulator_machine(port, profile, tally or Tally(), domain, recorder),
         first_seed=seed,
         cases=cases,
         seconds=seconds,
@@ -81,7 +75,8 @@ def run_accumulator_fuzz(
 
 def accumulator_machine(
     port: AccumulatorPort,
-    contract: AccumulatorContract,
+    profile: str,
+    tally: Tally,
     domain: AccumulatorDomain,
     recorder: Recorder,
 ) -> type[RuleBasedStateMachine]:
@@ -92,7 +87,7 @@ def accumulator_machine(
 
         def __init__(self) -> None:
             super().__init__()
-            self._judge = AccumulatorJudge(contract)
+            self._judge = BatchLedger(profile, tally)
             self._running = False
             self._calls = 0
             self._offset = 0
@@ -123,7 +118,7 @@ def accumulator_machine(
                     record=f"r{self._calls}",
                     partition=partition,
                     size=size,
-                    timeout_ms=timeout_ms,
+                    max_time_to_block_ms=timeout_ms,
                     fault=fault,
                     callback=callback,
                 )
@@ -137,29 +132,28 @@ def accumulator_machine(
         @rule(
             node=st.sampled_from(_NODES),
             last=st.booleans(),
-            most=st.sampled_from((0, 100, 200, _LARGE)),
+            max_size=st.sampled_from((0, 100, 200, _LARGE)),
         )
-        def drain(self, node: int, last: bool, most: int) -> None:
+        def drain(self, node: int, last: bool, max_size: int) -> None:
             partitions = (node, PARTITIONS[-1]) if last else (node,)
-            self._call(Drain(node=node, partitions=partitions, most=most))
+            self._call(Drain(node=node, partitions=partitions, max_size=max_size))
 
-        @precondition(lambda self: bool(self._judge.ledger.in_flight))
-        @rule(data=st.data(), answer=st.sampled_from((Fail, Retry, Store)))
-        def respond(self, data: st.DataObject, answer: type[Fail | Retry | Store]) -> None:
-            ledger = self._judge.ledger
-            batch = data.draw(st.sampled_from(sorted(ledger.in_flight)))
-            waiting = ledger.in_flight[batch]
-            if answer is Retry and not waiting.ended:
-                self._call(Retry(batch=batch))
-            elif answer is Fail:
-                self._call(Fail(batch=batch))
+        @precondition(lambda self: bool(self._judge.queues.in_flight))
+        @rule(data=st.data(), answer=st.sampled_from(("failed", "again", "stored")))
+        def respond(self, data: st.DataObject, answer: str) -> None:
+            in_flight = self._judge.queues.in_flight
+            batch = data.draw(st.sampled_from(sorted(in_flight)))
+            if answer == "again" and not in_flight[batch].ended:
+                self._call(Reenqueue(batch=batch))
+            elif answer == "failed":
+                self._call(Respond(batch=batch))
             else:
                 self._store(batch)
 
-        @precondition(lambda self: domain.splits and bool(self._judge.splittable()))
+        @precondition(lambda self: domain.splits and bool(self._judge.queues.splittable()))
         @rule(data=st.data(), size=st.sampled_from((1, 75, 90)))
         def split(self, data: st.DataObject, size: int) -> None:
-            batch = data.draw(st.sampled_from(self._judge.splittable()))
+            batch = data.draw(st.sampled_from(self._judge.queues.splittable()))
             self._call(Split(batch=batch, size=size))
 
         @rule()
@@ -179,7 +173,7 @@ def accumulator_machine(
         def advance(self, jump_ms: int) -> None:
             self._advance(jump_ms)
 
-        @precondition(lambda self: not self._judge.ledger.closed)
+        @precondition(lambda self: not self._judge.closed)
         @rule(now=st.sampled_from(_RARELY), by_force=st.booleans())
         def close(self, now: bool, by_force: bool) -> None:
             if now:
@@ -191,23 +185,23 @@ def accumulator_machine(
             """Send everything: each record has its outcome, and all memory is back."""
             if self._running:
                 self._advance(_LONG_MS)
-            while self._running and self._judge.unfinished():
-                for batch in tuple(self._judge.ledger.in_flight):
+            while self._running and self._judge.queues.unfinished():
+                for batch in tuple(self._judge.queues.in_flight):
                     if self._running:
                         self._store(batch)
                 for node, partition in ((0, 0), (1, 1), (0, 2)):
                     if self._running:
-                        self._call(Drain(node=node, partitions=(partition,), most=_LARGE))
+                        self._call(Drain(node=node, partitions=(partition,), max_size=_LARGE))
             if self._running:
                 self._call(Ready(leaders={0: 0, 1: 1, 2: 0}))
 
         def _store(self, batch: str) -> None:
             offset = self._offset
-            self._offset += len(self._judge.ledger.in_flight[batch].records)
-            self._call(Store(batch=batch, offset=offset))
+            self._offset += len(self._judge.queues.in_flight[batch].records)
+            self._call(Respond(batch=batch, offset=offset))
 
         def _advance(self, jump_ms: int) -> None:
-            self._call(Advance(to_ms=self._judge.ledger.now_ms + jump_ms))
+            self._call(Advance(to_ms=self._judge.queues.now_ms + jump_ms))
 
         def _call(self, call: AccumulatorCall) -> None:
             self._calls += 1

@@ -1,50 +1,38 @@
-"""The threaded machine of the record accumulator: appenders, flushes, and a sender.
+"""Threads that append, flush, interrupt each other and close the accumulator, and a sender.
 
-After each burst every record that was accepted has had one outcome, in the order in which its
-thread appended, every flush has waited for what was accepted before it, and all memory is back.
-Threads interrupt each other and close the accumulator, by force or not: the next burst has a new
-one.
+What they do is recorded, and the history judge says whether the accumulator may have done so. After
+each burst it is asked for its memory, and for what is under way: nothing is. One that was closed,
+by force or not, makes room for a new one, and so does one that has lost a batch.
 """
 
-import itertools
 import threading
-import time
-from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from hypothesis import strategies as st
 
-from wheelproof.errors import ThreadInterruptedError
-from wheelproof.producer import (
-    AccumulatorConfig,
-    BufferPool,
-    Cluster,
-    NodeId,
-    ProducerClosedError,
-    Record,
-    RecordAccumulator,
-    RecordMetadata,
-    TopicPartition,
-)
+from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof.units import Millis
+from wheelproof.topic_partition import TopicPartition
+from wheelproof_spec.base.calls import Interrupt
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.accumulator.oracle import AccumulatorClause
-from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
+from wheelproof_spec.components.accumulator.component import AccumulatorConfig
+from wheelproof_spec.components.accumulator.history import RECORDED
+from wheelproof_spec.components.accumulator.recorded_calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.reference import reference_config
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
+from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
-_NODE = NodeId(0)
 _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
-_CLUSTER = Cluster(leaders=dict.fromkeys(_PARTITIONS, _NODE))
-_REQUEST = 2**20
-_BREATH_S = 1e-5
+_BATCH_SIZE = 100
+_MAX_SIZE = 2**20
+_PATIENTLY_MS = 600_000
+"""Longer than a burst may take: if nothing comes, the burst is stuck."""
 
 
 def run_threaded_accumulator_fuzz(
@@ -71,150 +59,118 @@ def run_threaded_accumulator_fuzz(
 
 
 class AccumulatorUnderTest:
-    """An accumulator, and what its callbacks were told."""
+    """An accumulator whose threads record what they do."""
 
     def __init__(self, accumulator_class: type[RecordAccumulator], case: ThreadedCase) -> None:
         setup = dict(case.setup)
         self._split_one_in = setup["split_one_in"]
-        self._total, self._batch_size = setup["total_memory"], setup["batch_size"]
+        self._config = AccumulatorConfig(
+            total_memory=setup["total_memory"],
+            batch_size=_BATCH_SIZE,
+            callbacks="in_order",
+            gives_back="at_once",
+        )
         self._accumulator_class = accumulator_class
         self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
-        self._interruptions = Interruptions()
-        self._open()
-        self._lock = threading.Lock()
-        self._names = itertools.count()
-        self._accepted: dict[str, list[int]] = {}
-        self._told: dict[str, list[int]] = {}
-        self._at_work = 0
-        self._offset = 0
         self._responses = 0
-        self._violation: Violation | None = None
+        self._open()
 
     def run(self, burst: Burst) -> Violation | None:
-        """Run one burst, with a sender beside it, and judge what was seen."""
-        self._at_work = len(burst)
+        """Run one burst, with a sender beside it, and return what the history breaks."""
         self._interruptions = Interruptions()
-        if self._closing:
-            self._open()
+        self._news = _News(len(burst))
         programs: list[list[Callable[[], None]]] = [
-            [*(partial(self._call, words, f"{number}") for words in program), self._leave]
-            for number, program in enumerate(burst)
+            [*(partial(self._call, words) for words in program), self._news.leave]
+            for program in burst
         ]
-        try:
-            run_burst([*programs, [self._serve]])
-        except BurstError as error:
-            return replace(error.violation, rule=AccumulatorClause.NO_APPEND_WAITS_IN_VAIN)
-        return self._violation or self._judge()
+        violation = self._bursts.run([*programs, [self._serve]], self._recorded.look)
+        if violation is None and (self._closed or self._recorded.accumulator.has_incomplete()):
+            violation = self._bursts.finish()
+            self._open()
+        return violation
 
     def _open(self) -> None:
-        self._closing = self._closed = self._aborting = False
+        self._closed = self._aborting = False
+        self._bursts = JudgedBursts(RECORDED, self._config)
         with use_runtime(self._runtime):
-            self._pool = BufferPool(self._total, self._batch_size)
-            config = AccumulatorConfig(batch_size=self._batch_size)
-            self._accumulator = self._accumulator_class(self._pool, config)
+            pool = BufferPool(self._config.total_memory, _BATCH_SIZE)
+            accumulator = self._accumulator_class(pool, reference_config(self._config))
+        self._recorded = RecordedAccumulator(accumulator, pool, self._bursts.recorder, _PARTITIONS)
 
-    def _call(self, words: str, thread: str) -> None:
-        self._interruptions.join_in()
-        try:
-            match words.split(" "):
-                case ["append", partition, size]:
-                    self._append(int(partition), int(size), f"thread {thread} to {partition}")
-                case ["interrupt", number]:
-                    self._interruptions.interrupt(int(number))
-                case ["flush"]:
-                    self._flush()
-                case ["close"]:
-                    self._close()
-                case ["abort"]:
-                    # The sender's to do.
-                    self._aborting = True
-                case _:
-                    raise AssertionError(words)
-        except ProducerClosedError:
-            if not self._closing:
-                self._note(AccumulatorClause.APPEND_ENDS_FOR_A_REASON, f"{words}: nobody closes")
-        except ThreadInterruptedError:
-            if not self._interruptions.allow():
-                observed = f"{words}: nobody interrupted it"
-                self._note(AccumulatorClause.APPEND_ENDS_FOR_A_REASON, observed)
-
-    def _append(self, partition: int, size: int, source: str) -> None:
-        number = next(self._names)
-        closed_before = self._closed
-        self._accumulator.append(
-            _PARTITIONS[partition],
-            Record(timestamp_ms=0, value=bytes(size)),
-            partial(self._on_completion, source, number),
-        )
-        with self._lock:
-            self._accepted.setdefault(source, []).append(number)
-            if closed_before:
-                self._note(AccumulatorClause.APPEND_FINDS_ROOM, "a closed accumulator took it")
+    def _call(self, words: str) -> None:
+        recorder = self._bursts.recorder
+        self._interruptions.join_in(recorder.process())
+        match words.split(" "):
+            case ["append", partition, size]:
+                self._recorded.append(_PARTITIONS[int(partition)], int(size), _PATIENTLY_MS)
+            case ["interrupt", number]:
+                victim = self._interruptions.victim(int(number))
+                recorder.do(Interrupt(name=victim.name), victim.interrupt)
+            case ["flush"]:
+                self._recorded.flush()
+            case ["close"]:
+                self._close()
+            case ["abort"]:
+                # The sender's to do.
+                self._aborting = True
+            case _:
+                raise AssertionError(words)
+        self._news.spread()
 
     def _close(self) -> None:
-        self._closing = True
-        self._accumulator.close()
         self._closed = True
-
-    def _flush(self) -> None:
-        with self._lock:
-            accepted = {source: len(numbers) for source, numbers in self._accepted.items()}
-        self._accumulator.begin_flush()
-        self._accumulator.await_flush_completion()
-        with self._lock:
-            for source, count in accepted.items():
-                if len(self._told.get(source, ())) < count:
-                    self._note(AccumulatorClause.FLUSH_WAITS, f"{source}: {count} were accepted")
-
-    def _on_completion(
-        self, source: str, number: int, metadata: RecordMetadata | None, error: Exception | None
-    ) -> None:
-        del metadata, error
-        with self._lock:
-            self._told.setdefault(source, []).append(number)
-
-    def _leave(self) -> None:
-        with self._lock:
-            self._at_work -= 1
+        self._recorded.close()
 
     def _serve(self) -> None:
         """Be the sender until everybody else has ended and nothing is left to send."""
-        while self._at_work or self._aborting or self._accumulator.has_undrained():
-            if self._aborting:
-                self._aborting = False
-                self._close()
-                self._accumulator.abort_incomplete_batches()
-            batches = self._accumulator.drain(_CLUSTER, [_NODE], _REQUEST, Millis(0))[_NODE]
-            for batch in batches:
+        while self._news.wait():
+            self._send()
+        self._send()
+
+    def _send(self) -> None:
+        if self._aborting:
+            self._aborting = False
+            self._close()
+            self._recorded.abort()
+        while self._recorded.accumulator.has_undrained():
+            for batch in self._recorded.drain_all(_MAX_SIZE):
                 self._responses += 1
                 if self._responses % self._split_one_in == 0 and len(batch.thunks) > 1:
-                    self._accumulator.split_and_reenqueue(batch)
+                    self._recorded.split(batch)
                 else:
-                    self._accumulator.complete_batch(batch, self._offset)
-                    self._offset += len(batch.thunks)
-            time.sleep(_BREATH_S)
+                    self._recorded.store(batch)
 
-    def _judge(self) -> Violation | None:
-        if Counter(self._flat(self._told)) != Counter(self._flat(self._accepted)):
-            self._note(AccumulatorClause.COMPLETES_ONCE, f"told of {self._told}")
-        elif self._told != self._accepted:
-            self._note(AccumulatorClause.IN_ORDER, f"told of {self._told}")
-        elif self._accumulator.has_incomplete() or self._accumulator.flush_in_progress():
-            self._note(AccumulatorClause.NOTHING_IS_LEFT, "a batch or a flush is left")
-        elif self._pool.available_memory() != self._pool.total_memory:
-            self._note(AccumulatorClause.MEMORY_IS_CONSERVED, str(self._pool.usage()))
-        return self._violation
 
-    def _flat(self, numbers: dict[str, list[int]]) -> list[int]:
-        return [number for of_source in numbers.values() for number in of_source]
+class _News:
+    """Wakes the sender up whenever a call has ended; what blocks waits for what others have done.
 
-    def _note(self, clause: AccumulatorClause, observed: str) -> None:
-        self._violation = Violation(
-            rule=clause,
-            expected=f"what was accepted: {self._accepted}",
-            observed=observed,
-            reason="a burst of threads has shown it",
-        )
+    An append waits for the memory of batches that others have queued, and a flush for the batches
+    of appends that have returned, so nothing has to be sent before that.
+    """
+
+    def __init__(self, at_work: int) -> None:
+        self._changed = threading.Condition()
+        self._at_work = at_work
+        self._is_any = False
+
+    def spread(self) -> None:
+        """A call has ended."""
+        with self._changed:
+            self._is_any = True
+            self._changed.notify()
+
+    def leave(self) -> None:
+        """A thread has ended."""
+        with self._changed:
+            self._at_work -= 1
+            self._changed.notify()
+
+    def wait(self) -> bool:
+        """Wait for news, and tell whether anybody may still bring some."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_any or not self._at_work)
+            self._is_any = False
+            return self._at_work > 0
 
 
 def _setups() -> st.SearchStrategy[Setup]:
@@ -222,7 +178,7 @@ def _setups() -> st.SearchStrategy[Setup]:
 
 
 def _setup(batches: int, split_one_in: int) -> Setup:
-    return ("total_memory", 100 * batches), ("batch_size", 100), ("split_one_in", split_one_in)
+    return ("total_memory", _BATCH_SIZE * batches), ("split_one_in", split_one_in)
 
 
 def _calls() -> st.SearchStrategy[str]:

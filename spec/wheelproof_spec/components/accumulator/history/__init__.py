@@ -1,1 +1,37 @@
 """The judge of an accumulator's recorded history."""
+
+from wheelproof_spec.base.component import any_definition
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.history.clock import clock_of
+from wheelproof_spec.base.history.judging import Balance, Counted, HistoryJudge, RecordedComponent
+from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.accumulator.component import (
+    DEFINITION,
+    AccumulatorClause,
+    AccumulatorConfig,
+)
+from wheelproof_spec.components.accumulator.history.judge import AccumulatorHistoryJudge
+
+
+def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
+    # What is claimed of the order of callbacks, the header says itself.
+    del profile
+    assert isinstance(header.config, AccumulatorConfig)
+    clock = clock_of(header, KAFKA, start_ms=header.config.start_ms)
+    return AccumulatorHistoryJudge(header.config, clock, tally)
+
+
+RECORDED = RecordedComponent(
+    definition=any_definition(DEFINITION),
+    judge=_judge,
+    balances=(
+        Balance(
+            clause=AccumulatorClause.COMPLETES_ONCE,
+            what="callbacks",
+            room="appends",
+            makes_room=Counted(operation="append", field="record"),
+            uses=(Counted(operation="callback", field="record"),),
+        ),
+    ),
+)

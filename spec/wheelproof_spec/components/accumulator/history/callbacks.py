@@ -1,35 +1,31 @@
 """What the callbacks of records may say, and when (semantics.md 4.5, 4.11)."""
 
 from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-    CallbackAsked,
+from wheelproof_spec.components.accumulator.component import (
+    EXPIRED,
+    AccumulatorClause,
+    AccumulatorConfig,
+    Callback,
+    Partition,
 )
 from wheelproof_spec.components.accumulator.history.queues import FirstOwed
 from wheelproof_spec.components.accumulator.history.record import Record
-from wheelproof_spec.components.accumulator.history.violations import (
-    called_back_out_of_order,
-    called_back_wrongly,
-    expired_early,
-    neither_offset_nor_error,
-    wrong_outcome,
-)
-
-EXPIRED = "Expired"
 
 
 class Callbacks:
     """Judges callbacks one by one, and knows who waits for one."""
 
-    def __init__(self, settings: AccumulatorSettings, clock: HistoryClock) -> None:
+    def __init__(self, config: AccumulatorConfig, clock: HistoryClock, tally: Tally) -> None:
+        self._tests = tally.tests
         self._clock = clock
-        self._timeout_ms = settings.delivery_timeout_ms
-        self._in_order = FirstOwed() if settings.callbacks == "in_order" else None
+        self._timeout_ms = config.delivery_timeout_ms
+        self._in_order = FirstOwed() if config.callbacks == "in_order" else None
         self._owed: dict[Record, None] = {}
-        self._oldest: dict[str, dict[Record, None]] = {}
+        self._oldest: dict[Partition, dict[Record, None]] = {}
 
-    def oldest_ms(self, partition: str) -> int:
+    def oldest_ms(self, partition: Partition) -> int:
         """Return when the batch of a new record was made, at the least."""
         oldest = next(iter(self._oldest.get(partition, ())), None)
         return self._clock.low if oldest is None else oldest.oldest_ms
@@ -44,59 +40,120 @@ class Callbacks:
         if self._in_order is not None:
             self._in_order.add(record)
 
-    def refused(self, record: Record) -> None:
+    def refused(self, record: Record) -> Violation | None:
         """An append was refused."""
         self._oldest[record.partition].pop(record, None)
+        if record.called_back is None:
+            return None
+        return _wrongly(record.name, "it was called back, and then refused")
 
-    def first_owed(self) -> Record | None:
-        """Return who waits for its callback, of all the one whose append returned first."""
-        return next(iter(self._owed), None)
+    def first_owed(self, until: int) -> Record | None:
+        """Return who waits for its callback, of those whose appends had returned by then."""
+        self._tests(AccumulatorClause.COMPLETES_ONCE)
+        first = next(iter(self._owed), None)
+        if first is None or first.returned is None or first.returned > until:
+            return None
+        return first
 
-    def judge(self, record: Record | None, value: CallbackAsked, index: int) -> Violation | None:
+    def judge(self, record: Record | None, value: Callback, index: int) -> Violation | None:
         """A callback runs."""
+        self._tests(AccumulatorClause.COMPLETES_ONCE)
         if record is None:
-            return called_back_wrongly(value.record, "it was never appended")
+            return _wrongly(value.record, "it was never appended")
         if record.refused or record.called_back is not None:
             observed = "its append was refused" if record.refused else "it is called back again"
-            return called_back_wrongly(value.record, observed)
+            return _wrongly(value.record, observed)
+        self._tests(AccumulatorClause.OFFSET_OR_ERROR)
         if (value.offset is None) is (value.error is None):
-            return neither_offset_nor_error(value.offset, value.error)
+            return Violation(
+                rule=AccumulatorClause.OFFSET_OR_ERROR,
+                expected="an offset or an error",
+                observed=f"offset {value.offset}, error {value.error}",
+                reason="a record either has its place or has failed (semantics.md 4.11)",
+            )
         violation = self._overtakes(record) or self._is_early(record, value)
         record.called_back = index
         self._owed.pop(record, None)
         self._oldest[record.partition].pop(record, None)
-        return violation or _judge_outcome(record, value)
+        return violation or self._judge_outcome(record, value)
 
     def _overtakes(self, record: Record) -> Violation | None:
-        earlier = None if self._in_order is None else self._in_order.before(record, undrained=False)
+        if self._in_order is None:
+            return None
+        self._tests(AccumulatorClause.IN_ORDER)
+        earlier = self._in_order.before(record, undrained=False)
         if earlier is None or earlier is record:
             return None
-        return called_back_out_of_order(record.name, earlier.name)
+        return Violation(
+            rule=AccumulatorClause.IN_ORDER,
+            expected=f"{earlier.name!r} is called back before {record.name!r}",
+            observed=f"{record.name!r} is called back, {earlier.name!r} is not",
+            reason=f"the append of {earlier.name!r} had returned when that of {record.name!r} "
+            "began, in the same partition (semantics.md 4.11)",
+        )
 
-    def _is_early(self, record: Record, value: CallbackAsked) -> Violation | None:
-        timeout_ms, age_ms = self._timeout_ms, self._clock.high - record.oldest_ms
+    def _is_early(self, record: Record, value: Callback) -> Violation | None:
+        timeout_ms = self._timeout_ms
         judged = value.error == EXPIRED and self._clock.judges_times
-        if judged and isinstance(timeout_ms, int) and age_ms < timeout_ms:
-            return expired_early(record.name, age_ms, timeout_ms)
+        if not judged or not isinstance(timeout_ms, int):
+            return None
+        self._tests(AccumulatorClause.EXPIRES_IN_TIME)
+        age_ms = self._clock.high - record.oldest_ms
+        if age_ms >= timeout_ms:
+            return None
+        return Violation(
+            rule=AccumulatorClause.EXPIRES_IN_TIME,
+            expected=f"{record.name!r} does not expire before its batch is {timeout_ms} ms old",
+            observed=f"it expires, {age_ms} ms old at most",
+            reason="a batch expires when its delivery timeout has passed (semantics.md 4.5)",
+        )
+
+    def _judge_outcome(self, record: Record, value: Callback) -> Violation | None:
+        """Compare what a record is told with what others of its batch were told."""
+        batch = record.batch
+        if batch is None:
+            return None
+        self._tests(AccumulatorClause.RIGHT_OUTCOME)
+        failed = value.offset is None
+        if batch.failed is not None and batch.failed is not failed:
+            told = ("an offset", "an error")
+            expected = f"{told[batch.failed]}, like the others"
+            return _wrong_outcome(record, batch.name, expected, told[failed])
+        batch.failed = failed
+        if value.offset is None:
+            return None
+        base = value.offset - record.place
+        if batch.base is not None and batch.base != base:
+            expected = f"offset {batch.base + record.place}"
+            return _wrong_outcome(record, batch.name, expected, f"offset {value.offset}")
+        batch.base = base
         return None
 
 
-def _judge_outcome(record: Record, value: CallbackAsked) -> Violation | None:
-    """Compare what a record is told with what others of its batch were told."""
-    batch = record.batch
-    if batch is None:
-        return None
-    failed = value.offset is None
-    if batch.failed is not None and batch.failed is not failed:
-        expected = "an error, like the others" if batch.failed else "an offset, like the others"
-        observed = "an error" if failed else "an offset"
-        return wrong_outcome(record.name, batch.name, expected, observed)
-    batch.failed = failed
-    if value.offset is None:
-        return None
-    base = value.offset - record.place
-    if batch.base is not None and batch.base != base:
-        expected = f"offset {batch.base + record.place}"
-        return wrong_outcome(record.name, batch.name, expected, f"offset {value.offset}")
-    batch.base = base
-    return None
+def never_called_back(record: Record, why: str) -> Violation:
+    """A callback is missing."""
+    return Violation(
+        rule=AccumulatorClause.COMPLETES_ONCE,
+        expected=f"{record.name!r} is called back",
+        observed="it was not",
+        reason=f"its append was accepted, and {why}",
+    )
+
+
+def _wrongly(name: str, observed: str) -> Violation:
+    return Violation(
+        rule=AccumulatorClause.COMPLETES_ONCE,
+        expected=f"one callback of {name!r}, after its append began, unless that is refused",
+        observed=observed,
+        reason="callbacks run exactly once (semantics.md 4.11)",
+    )
+
+
+def _wrong_outcome(record: Record, batch: str, expected: str, observed: str) -> Violation:
+    return Violation(
+        rule=AccumulatorClause.RIGHT_OUTCOME,
+        expected=expected,
+        observed=observed,
+        reason=f"{record.name!r} gets the result of batch {batch!r} plus its place "
+        "(semantics.md 4.11)",
+    )

@@ -1,51 +1,61 @@
 """Judges the history of a record accumulator, event by event (semantics.md 4)."""
 
+from collections import Counter
+
+from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory, Tick
+from wheelproof_spec.base.history.bounds import Bounds
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.accumulator.events import (
-    AccumulatorSettings,
-    AppendAnswer,
-    AppendAsked,
-    BatchAsked,
-    CallbackAsked,
-    DrainAnswer,
-    PartitionAsked,
+from wheelproof_spec.components.accumulator.component import (
+    Abort,
+    AccumulatorClause,
+    AccumulatorConfig,
+    Append,
+    Appended,
+    Callback,
+    Drain,
+    Drained,
+    Expire,
+    Flush,
+    FlushInProgress,
+    HasIncomplete,
+    Mute,
+    Reenqueue,
+    Respond,
+    Split,
+    Unmute,
+    YesOrNo,
 )
-from wheelproof_spec.components.accumulator.history.callbacks import Callbacks
-from wheelproof_spec.components.accumulator.history.memory import Memory
+from wheelproof_spec.components.accumulator.history.callbacks import Callbacks, never_called_back
+from wheelproof_spec.components.accumulator.history.holdings import Holdings
 from wheelproof_spec.components.accumulator.history.queues import Queues
 from wheelproof_spec.components.accumulator.history.record import Record
-from wheelproof_spec.components.accumulator.history.violations import (
-    accepted_after_close,
-    called_back_wrongly,
-    flushed_too_early,
-    gave_up_early,
-    never_called_back,
-    refused_while_open,
-)
-from wheelproof_spec.components.buffer_pool.events import (
-    MemoryAnswer,
-)
-from wheelproof_spec.components.timer.events import TickAsked
 
 CLOSED = "Closed"
 EXHAUSTED = "Exhausted"
-_ENDS_BATCHES = ("respond", "expire", "abort")
-_SENDER = (*_ENDS_BATCHES, "drain", "reenqueue", "split")
+INTERRUPTED = "Interrupted"
+_ENDS_BATCHES = (Respond, Expire, Abort)
+_SENDER = (*_ENDS_BATCHES, Drain, Reenqueue, Split)
 
 
 class AccumulatorHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
-    def __init__(self, settings: AccumulatorSettings, clock: HistoryClock) -> None:
+    def __init__(self, config: AccumulatorConfig, clock: HistoryClock, tally: Tally) -> None:
+        """Begin; `clock` is what the history tells of the time."""
         self._clock = clock
-        self._settings = settings
+        self._config = config
+        self._tests = tally.tests
         self._records: dict[str, Record] = {}
-        self._callbacks = Callbacks(settings, clock)
-        self._memory = Memory(settings)
-        self._queues = Queues(self._records)
+        self._callbacks = Callbacks(config, clock, tally)
+        self._holdings = Holdings(config, tally)
+        self._queues = Queues(self._records, tally)
+        self._flushes = Bounds()
+        self._interrupts: Counter[str] = Counter()
+        """How often each process was interrupted, and has not said so."""
         self._sender = 0
         self._enders = 0
         self._last_ender = -1
@@ -58,24 +68,34 @@ class AccumulatorHistoryJudge:
         """A call, or a callback, begins."""
         self._clock.at(op.time_ns)
         value = op.value
-        if isinstance(value, CallbackAsked):
+        if isinstance(value, Callback):
             return self._call_back(value, op.index)
-        if op.f in _SENDER:
+        if isinstance(value, _SENDER):
             self._sender += 1
-            self._enders += op.f in _ENDS_BATCHES
+            self._enders += isinstance(value, _ENDS_BATCHES)
         match value:
-            case AppendAsked():
+            case Append():
                 self._append(value, op.index)
-            case TickAsked(to_ms=to_ms):
-                self._clock.ticking(to_ms)
-            case PartitionAsked(partition=partition) if op.f == "unmute":
+            case Respond() | Reenqueue() | Split():
+                self._begin_with_batch(value)
+            case Unmute(partition=partition):
                 self._queues.unmute(partition)
-            case BatchAsked(batch=name):
-                self._begin_with_batch(op.f, name)
+            case Tick(to_ms=to_ms):
+                self._clock.ticking(to_ms)
+            case Flush():
+                self._flushes.change(most=1)
+            case Interrupt(name=name):
+                self._interrupts[name] += 1
+            case Close() | Abort():
+                self._closing = True
+            case AvailableMemory():
+                self._holdings.look_at_memory(op.index)
+            case HasIncomplete():
+                self._holdings.look_for_incomplete(op.index)
+            case FlushInProgress():
+                self._flushes.look(op.index)
             case _:
-                self._closing = self._closing or op.f in ("close", "abort")
-                if op.f == "available_memory":
-                    self._memory.look(op.index)
+                pass
         return None
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
@@ -94,35 +114,39 @@ class AccumulatorHistoryJudge:
         """A call was refused and has had no effect."""
         self._clock.at(op.time_ns)
         self._end_of_sender(asked, op)
-        if isinstance(asked.value, AppendAsked):
-            return self._refuse(self._records[asked.value.record], op.error)
-        self._memory.judge(asked.index, None)
-        return None
+        match asked.value:
+            case Append(record=name):
+                return self._refuse(self._records[name], op)
+            case Flush():
+                self._flushes.change(most=-1)
+                return self._unprovoked(op, AccumulatorClause.FLUSH_WAITS)
+            case _:
+                self._forget_look(asked.index)
+                return None
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
         """Nobody knows what becomes of a call; one of the sender may go on for ever."""
         self._clock.at(op.time_ns)
-        if isinstance(asked.value, AppendAsked):
-            self._memory.lost(self._records[asked.value.record])
+        if isinstance(asked.value, Append):
+            self._holdings.lost(self._records[asked.value.record])
         else:
-            self._memory.judge(asked.index, None)
+            self._forget_look(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """The history ends; when all is quiet, every record has been called back."""
-        del index
-        first = self._callbacks.first_owed()
-        if end is None or not end.quiet or first is None:
+        if end is None or not end.quiet:
             return None
-        return never_called_back(first.name, "all is quiet")
+        first = self._callbacks.first_owed(index)
+        return None if first is None else never_called_back(first, "all is quiet")
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
         found: list[str] = []
-        if not isinstance(self._settings.delivery_timeout_ms, int) or not self._clock.judges_times:
+        if not isinstance(self._config.delivery_timeout_ms, int) or not self._clock.judges_times:
             found.append("without a clock and delivery_timeout_ms no expiry was judged")
-        if self._settings.callbacks != "in_order":
+        if self._config.callbacks != "in_order":
             found.append("callbacks are not claimed to run in order: that was not judged")
-        if self._settings.gives_back != "at_once":
+        if self._config.gives_back != "at_once":
             found.append("it is not claimed when memory is given back: full pools were not judged")
         if end is None or not end.quiet:
             found.append("the history does not end quietly: what never happened was not judged")
@@ -130,7 +154,7 @@ class AccumulatorHistoryJudge:
 
     # Appends
 
-    def _append(self, value: AppendAsked, index: int) -> None:
+    def _append(self, value: Append, index: int) -> None:
         if value.record in self._records:
             raise MalformedError(
                 f"appends the record {value.record!r} again; each has its own name"
@@ -140,108 +164,178 @@ class AccumulatorHistoryJudge:
             partition=value.partition,
             asked=index,
             oldest_ms=self._callbacks.oldest_ms(value.partition),
-            patient_until_ms=self._clock.low + value.max_block_ms,
-            holds=self._memory.need(value.bytes),
+            patient_until_ms=self._clock.low + value.max_time_to_block_ms,
+            holds=self._holdings.need(value.size),
         )
         self._callbacks.asked(record)
-        self._memory.asked(record)
+        self._holdings.asked(record)
 
-    def _accept(self, record: Record, answer: AppendAnswer, index: int) -> Violation | None:
+    def _accept(self, record: Record, answer: Appended, index: int) -> Violation | None:
         record.returned = index
         if record.called_back is None:
             self._callbacks.accepted(record)
             self._queues.accepted(record)
-        new_batch = answer.new_batch if isinstance(answer.new_batch, bool) else None
-        violation = self._memory.accepted(record, new_batch=new_batch)
-        if self._closed is not None and self._closed < record.asked:
-            return accepted_after_close(record.name)
+        new = answer.new_batch_created
+        violation = self._holdings.accepted(
+            record, new_batch=new if isinstance(new, bool) else None
+        )
+        if self._closed is None:
+            return violation
+        self._tests(AccumulatorClause.REFUSES_AFTER_CLOSE)
+        if self._closed > record.asked:
+            return violation
+        return Violation(
+            rule=AccumulatorClause.REFUSES_AFTER_CLOSE,
+            expected=f"the append of {record.name!r} is refused",
+            observed="it is accepted",
+            reason="close had returned before it began (semantics.md 4.1, 4.9)",
+        )
+
+    def _refuse(self, record: Record, op: HistoryOp[object]) -> Violation | None:
+        clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
+        self._tests(clause)
+        record.refused = True
+        exhausted = op.error == EXHAUSTED
+        violation = self._holdings.refused(record, exhausted=exhausted)
+        wrongly = self._callbacks.refused(record) or self._unprovoked(op, clause)
+        if wrongly is not None:
+            return wrongly
+        if op.error == CLOSED and not self._closing:
+            return Violation(
+                rule=clause,
+                expected=f"{record.name!r} is accepted, or memory is exhausted",
+                observed="it was refused because the accumulator is closed",
+                reason="neither close nor abort has been called",
+            )
+        if exhausted and self._clock.high < record.patient_until_ms:
+            return Violation(
+                rule=clause,
+                expected=f"the append of {record.name!r} waits for memory as long as it may",
+                observed="refused earlier because memory is exhausted",
+                reason="a time-out lasts at least its limit (semantics.md 3.3, 5)",
+            )
         return violation
 
-    def _refuse(self, record: Record, error: object) -> Violation | None:
-        record.refused = True
-        self._callbacks.refused(record)
-        if record.called_back is not None:
-            return called_back_wrongly(record.name, "it was called back, and then refused")
-        if error == CLOSED and not self._closing:
-            return refused_while_open(record.name)
-        early = error == EXHAUSTED and self._clock.high < record.patient_until_ms
-        violation = self._memory.refused(record, exhausted=error == EXHAUSTED)
-        return gave_up_early(record.name) if early else violation
+    def _unprovoked(self, op: HistoryOp[object], clause: AccumulatorClause) -> Violation | None:
+        """Return what is wrong if a call ends as interrupted."""
+        if op.error != INTERRUPTED:
+            return None
+        self._tests(clause)
+        self._interrupts[op.process] -= 1
+        if self._interrupts[op.process] >= 0:
+            return None
+        return Violation(
+            rule=clause,
+            expected=f"{op.f!r} waits",
+            observed="it ended as if its thread had been interrupted",
+            reason=f"{op.process!r} was not interrupted as often as that",
+        )
 
-    def _call_back(self, value: CallbackAsked, index: int) -> Violation | None:
+    def _call_back(self, value: Callback, index: int) -> Violation | None:
         record = self._records.get(value.record)
         violation = self._callbacks.judge(record, value, index)
         if record is not None and record.called_back == index:
-            self._memory.called_back(record)
+            self._holdings.called_back(record)
         return violation
 
     # The sender's calls, and the others
 
-    def _begin_with_batch(self, f: str, name: str) -> None:
-        batch = self._queues.batch(name)
-        if batch is None:
+    def _begin_with_batch(self, value: Respond | Reenqueue | Split) -> None:
+        batch = self._queues.batch(value.batch)
+        if batch is None or isinstance(value, Respond):
             return
-        if f == "split":
-            self._memory.split(batch)
+        if isinstance(value, Split):
+            self._holdings.split(batch)
             for record in batch.records:
                 record.batch = None if record.batch is batch else record.batch
             self._queues.split(batch)
-        elif f == "reenqueue":
+        else:
             self._queues.back(batch)
-        if f != "respond":
-            self._memory.landed(batch)
+        self._holdings.landed(batch)
 
     def _return(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        value, answer = asked.value, op.value
-        match value, answer:
-            case AppendAsked(record=name), AppendAnswer():
+        match asked.value, op.value:
+            case Append(record=name), Appended() as answer:
                 return self._accept(self._records[name], answer, op.index)
-            case _, DrainAnswer():
+            case _, Drained() as answer:
                 alone = not self._enders and self._last_ender < asked.index
                 return self._queues.drained(asked.index, answer, alone=alone)
-            case _, MemoryAnswer(bytes=available):
-                return self._memory.judge(asked.index, available)
-            case BatchAsked(batch=name), _ if asked.f == "respond":
+            case Respond(batch=name), _:
                 return self._respond(name)
-            case PartitionAsked(partition=partition), _ if asked.f == "mute":
+            case Mute(partition=partition), _:
                 self._queues.mute(partition, op.index)
-            case TickAsked(to_ms=to_ms), _:
+            case Tick(to_ms=to_ms), _:
                 self._clock.ticked(to_ms)
+            case Close(), _:
+                self._closed = op.index if self._closed is None else self._closed
+            case Abort(), _:
+                return self._end_abort(asked, op)
+            case Flush(), _:
+                return self._end_flush(asked)
+            case AvailableMemory(), Memory(size=size):
+                return self._holdings.judge_memory(asked.index, size)
+            case HasIncomplete(), YesOrNo(yes=yes):
+                return self._holdings.judge_incomplete(asked.index, yes=yes)
+            case FlushInProgress(), YesOrNo(yes=yes):
+                return self._judge_flushing(asked.index, yes=yes)
             case _:
-                return self._return_plain(asked, op)
+                pass
         return None
 
-    def _return_plain(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        if asked.f == "close" and self._closed is None:
-            self._closed = op.index
-        if asked.f not in ("flush", "abort"):
-            return None
+    def _end_abort(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         closed = self._closed is not None and self._closed < asked.index
         # Who has been accepted since then came before the abort, too.
-        until = op.index if asked.f == "abort" and closed else asked.index
-        first = self._callbacks.first_owed()
-        if first is None or first.returned is None or first.returned > until:
+        first = self._callbacks.first_owed(op.index if closed else asked.index)
+        if first is None:
             return None
-        if asked.f == "flush":
-            return flushed_too_early(first.name)
-        return never_called_back(first.name, "an abort that had to end it has returned")
+        return never_called_back(first, "an abort that had to end it has returned")
+
+    def _end_flush(self, asked: HistoryOp[object]) -> Violation | None:
+        self._flushes.change(most=-1)
+        self._tests(AccumulatorClause.FLUSH_WAITS)
+        first = self._callbacks.first_owed(asked.index)
+        if first is None:
+            return None
+        return Violation(
+            rule=AccumulatorClause.FLUSH_WAITS,
+            expected=f"{first.name!r} is called back before the flush returns",
+            observed="the flush returns, and it was not",
+            reason="its append had returned when the flush began (semantics.md 4.8)",
+        )
+
+    def _judge_flushing(self, call: int, *, yes: bool) -> Violation | None:
+        seen = self._flushes.seen(call)
+        self._tests(AccumulatorClause.FLUSH_ENDS)
+        if not yes or seen is None or seen[1] > 0:
+            return None
+        return Violation(
+            rule=AccumulatorClause.FLUSH_ENDS,
+            expected="no thread flushes",
+            observed="a flush is in progress",
+            reason="every flush that had begun is over (semantics.md 4.8)",
+        )
 
     def _respond(self, name: str) -> Violation | None:
         batch = self._queues.batch(name)
         if batch is None:
             return None
         self._queues.back(batch)
-        self._memory.landed(batch)
+        self._holdings.landed(batch)
+        self._tests(AccumulatorClause.COMPLETES_ONCE)
         left = next((record for record in batch.records if record.is_owed), None)
         if left is None or left.batch is not batch:
             return None
-        return never_called_back(left.name, f"the response to its batch {name!r} has been handled")
+        return never_called_back(left, f"the response to its batch {name!r} has been handled")
+
+    def _forget_look(self, call: int) -> None:
+        self._holdings.forget_look(call)
+        self._flushes.seen(call)
 
     def _end_of_sender(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
-        if asked.f in _SENDER:
+        if isinstance(asked.value, _SENDER):
             self._sender -= 1
-            if asked.f in _ENDS_BATCHES:
+            if isinstance(asked.value, _ENDS_BATCHES):
                 self._enders -= 1
                 self._last_ender = op.index
         if not self._sender:
-            self._memory.idle()
+            self._holdings.idle()

@@ -3,20 +3,22 @@
 import heapq
 from collections.abc import Mapping
 
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.accumulator.events import (
-    DrainAnswer,
+from wheelproof_spec.components.accumulator.component import (
+    AccumulatorClause,
+    Drained,
     DrainedBatch,
+    Partition,
 )
 from wheelproof_spec.components.accumulator.history.record import Batch, Record
-from wheelproof_spec.components.accumulator.history.violations import drained_wrongly
 
 
 class FirstOwed:
     """The accepted records of each partition, those first whose append returned first."""
 
     def __init__(self) -> None:
-        self._heaps: dict[str, list[tuple[int, Record]]] = {}
+        self._heaps: dict[Partition, list[tuple[int, Record]]] = {}
 
     def add(self, record: Record) -> None:
         """An append has been accepted."""
@@ -34,10 +36,11 @@ class FirstOwed:
 class Queues:
     """Follows batches from drain to drain."""
 
-    def __init__(self, records: Mapping[str, Record]) -> None:
+    def __init__(self, records: Mapping[str, Record], tally: Tally) -> None:
+        self._tests = tally.tests
         self._records = records
         self._batches: dict[str, Batch] = {}
-        self._muted: dict[str, int] = {}
+        self._muted: dict[Partition, int] = {}
         self._waiting = FirstOwed()
 
     def batch(self, name: str) -> Batch | None:
@@ -65,19 +68,20 @@ class Queues:
         batch.in_flight = False
         del self._batches[batch.name]
 
-    def drained(self, began: int, answer: DrainAnswer, *, alone: bool) -> Violation | None:
+    def drained(self, began: int, answer: Drained, *, alone: bool) -> Violation | None:
         """A drain has ended; `alone` if nothing was taken out of the queues meanwhile."""
-        partitions: set[str] = set()
-        for one in answer.batches:
-            if one.partition in partitions:
-                return drained_wrongly(
-                    one.batch,
-                    f"at most one batch of {one.partition!r}",
+        partitions: set[Partition] = set()
+        for taken in answer.batches:
+            self._tests(AccumulatorClause.DRAINS_THE_HEADS)
+            if taken.partition in partitions:
+                return _drained_wrongly(
+                    taken.batch,
+                    f"at most one batch of {taken.partition!r}",
                     "a second one",
                     "a drain takes the head of each queue (semantics.md 4.3)",
                 )
-            partitions.add(one.partition)
-            violation = self._take(began, one, alone=alone)
+            partitions.add(taken.partition)
+            violation = self._take(began, taken, alone=alone)
             if violation is not None:
                 return violation
         return None
@@ -85,7 +89,7 @@ class Queues:
     def _take(self, began: int, taken: DrainedBatch, *, alone: bool) -> Violation | None:
         muted = self._muted.get(taken.partition)
         if muted is not None and muted < began:
-            return drained_wrongly(
+            return _drained_wrongly(
                 taken.batch,
                 f"no batch of {taken.partition!r}",
                 "one of a muted partition",
@@ -93,7 +97,7 @@ class Queues:
             )
         batch = self._batches.get(taken.batch)
         if batch is not None and batch.in_flight:
-            return drained_wrongly(
+            return _drained_wrongly(
                 taken.batch,
                 "a batch that waits",
                 "it is being sent already",
@@ -114,7 +118,7 @@ class Queues:
             record = self._records.get(name)
             wrong = _wrong_member(record, began, taken)
             if wrong is not None or record is None:
-                return drained_wrongly(
+                return _drained_wrongly(
                     taken.batch,
                     f"records of {taken.partition!r} that wait",
                     f"{name!r} {wrong}",
@@ -153,9 +157,18 @@ def _wrong_member(record: Record | None, began: int, taken: DrainedBatch) -> str
 
 
 def _overtaken(batch: str, record: Record, earlier: Record) -> Violation:
-    return drained_wrongly(
+    return _drained_wrongly(
         batch,
         f"{earlier.name!r} before {record.name!r}",
         f"{record.name!r} comes first",
         f"the append of {earlier.name!r} had returned when that of {record.name!r} began",
+    )
+
+
+def _drained_wrongly(batch: str, expected: str, observed: str, reason: str) -> Violation:
+    return Violation(
+        rule=AccumulatorClause.DRAINS_THE_HEADS,
+        expected=expected,
+        observed=f"the drain takes batch {batch!r}: {observed}",
+        reason=reason,
     )

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass, field
 
+from wheelproof_spec.components.accumulator.component import Partition
+
 
 @dataclass(slots=True, eq=False)
 class Record:
     """A record; moments are indices of lines."""
 
     name: str
-    partition: str
+    partition: Partition
     asked: int
     oldest_ms: int
     """When its batch was made, at the least."""
@@ -19,8 +21,8 @@ class Record:
     returned: int | None = None
     refused: bool = False
     called_back: int | None = None
-    brought_batch: bool = False
-    """Whether its append has made a batch, for sure."""
+    was_split: bool = False
+    """Whether the batch that its append made, if any, is not what holds it any more."""
     batch: "Batch | None" = None
     """The batch that it was drained in last."""
     place: int = 0
@@ -37,7 +39,7 @@ class Batch:
     """A batch that was drained."""
 
     name: str
-    partition: str
+    partition: Partition
     records: tuple[Record, ...] = ()
     in_flight: bool = True
     base: int | None = None

@@ -28,10 +28,10 @@ from wheelproof_spec.components.buffer_pool.component import (
 )
 from wheelproof_spec.components.buffer_pool.history import RECORDED
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 _TIMEOUTS_MS = {"patiently": 600_000, "hastily": 1, "never": 0}
 """Who is patient waits longer than a burst may take: if nothing comes, the burst is stuck."""

@@ -19,9 +19,8 @@ from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock
 from wheelproof_spec.components.buffer_pool.graph.view import CLOCK, BufferPoolView
-from wheelproof_spec.engines.explore.program import Action, Scenario, choose
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, choose
+from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
 from wheelproof_spec.engines.tlc.states import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
@@ -148,7 +147,7 @@ class _Bench:
 def buffer_pool(borrowers: Borrowers, pool_class: type[BufferPool] = BufferPool) -> GraphProgram:
     """Return the program of a configuration, with another class of pools if need be."""
 
-    def build() -> Subject:
+    def build() -> ViewedRun:
         bench = _Bench(borrowers, pool_class)
         scenario = Scenario(threads=bench.threads())
         view = BufferPoolView(
@@ -159,7 +158,7 @@ def buffer_pool(borrowers: Borrowers, pool_class: type[BufferPool] = BufferPool)
             interruptible=bench.interruptible,
             max_time_ms=borrowers.max_time_ms,
         )
-        return Subject(scenario=scenario, view=view)
+        return ViewedRun(scenario=scenario, view=view)
 
     return GraphProgram(
         name="BufferPool",

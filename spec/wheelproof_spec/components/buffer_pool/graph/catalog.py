@@ -5,8 +5,8 @@ from wheelproof_spec.components.buffer_pool.graph.module import (
     label_of_buffer_pool,
     project_buffer_pool,
 )
-from wheelproof_spec.engines.graph.comparisons import GraphModel, program_side
-from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel, program_side
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
 
 
 def buffer_pool_model(name: str, summary: str, borrowers: Borrowers) -> GraphModel:

@@ -12,7 +12,7 @@ from enum import Enum, auto
 from wheelproof import sync
 from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.program import forget
-from wheelproof_spec.engines.explore.runtime import ControlledRuntime
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
 
 class Reading(Enum):

@@ -1,6 +1,6 @@
 """What is compared of the states and steps of BufferPool.tla; see `buffer_pool_view`."""
 
-from wheelproof_spec.engines.graph.projected import only
+from wheelproof_spec.engines.graph.comparing.projected import only
 from wheelproof_spec.engines.tlc.states import State, Value, entries
 
 _VARIABLES = (

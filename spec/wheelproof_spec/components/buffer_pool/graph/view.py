@@ -18,11 +18,12 @@ from wheelproof.producer import BufferPool, ByteBuffer
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import Loan
 from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock, Reading
-from wheelproof_spec.engines.explore.conditions import ModelCondition
-from wheelproof_spec.engines.explore.model import MADE_BITS, ModelThread
-from wheelproof_spec.engines.explore.thread_steps import Life, ThreadHandle
-from wheelproof_spec.engines.graph.names import attributes, members
-from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition
+from wheelproof_spec.engines.explore.runtime.model import ModelThread
+from wheelproof_spec.engines.explore.runtime.numbers import maker_of
+from wheelproof_spec.engines.explore.runtime.thread_steps import Life, ThreadHandle
+from wheelproof_spec.engines.graph.states.names import attributes, members
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
 from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
 
 CLOCK = "clock"
@@ -48,7 +49,7 @@ _OPERATIONS: Mapping[str, str] = {
     "WakeUp": "Asleep",
     "Choose": "Make",
     "Start": "Interrupt",
-    "Interrupt": "Interrupt",
+    "SetInterrupted": "Interrupt",
     "Finish": "Done",
 }
 _READINGS = {
@@ -73,11 +74,13 @@ class BufferPoolView:
     interruptible: Mapping[str, sync.Thread]
     max_time_ms: int
 
-    def state(self, moment: Moment) -> State:
+    def state(self, surroundings: Surroundings) -> State:
         """Return the variables of BufferPool, as far as they are compared."""
         held = attributes(self.pool)
-        holder = moment.holder(held["_lock"])
-        waiters = {_maker(one, moment): one for one in members(held["_waiters"], Waiter)}
+        holder = surroundings.holder(held["_lock"])
+        waiters = {
+            _maker(waiter, surroundings): waiter for waiter in members(held["_waiters"], Waiter)
+        }
         non_pooled = held["_non_pooled_available_memory"]
         assert isinstance(non_pooled, int)
         return {
@@ -96,23 +99,23 @@ class BufferPoolView:
                 name for name in self.interruptible if self._is_interrupted(name)
             ),
             "pc": make_function(
-                (name, self._pc(name, moment)) for name in (*self.clients, *self.others)
+                (name, self._pc(name, surroundings)) for name in (*self.clients, *self.others)
             ),
         }
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         """Return thread and action, where a wake-up is named by its cause; None for no action."""
         action = self._action(step)
         return action if action is None or action == "Tick" else f"{step.thread}: {action}"
 
-    def permits(self, step: Step, moment: Moment) -> bool:
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
         """Let time go on as MCLater does, and nobody be out of time before it is over."""
-        del moment
+        del surroundings
         if step.thread == CLOCK:
             return self.clock.cell.get() < self.max_time_ms
         return self._action(step) != "TimeOut" or self.clock.is_over(step.thread)
 
-    def _action(self, step: Step) -> str | None:
+    def _action(self, step: NextStep) -> str | None:
         if step.thread == CLOCK:
             return "Tick"
         if step.operation in ("Start", "Finish"):
@@ -131,14 +134,14 @@ class BufferPoolView:
             return "Wake"
         return "WakeInterrupted" if interrupted else "TimeOut"
 
-    def _pc(self, name: str, moment: Moment) -> str:
-        step = moment.pending.get(name)
+    def _pc(self, name: str, surroundings: Surroundings) -> str:
+        step = surroundings.pending.get(name)
         if step is not None:
             return self._next_step(step)
         thread = self.interruptible.get(name)
         return "ReadClock" if isinstance(thread, ThreadHandle) and _is_new(thread) else "Done"
 
-    def _next_step(self, step: Step) -> str:
+    def _next_step(self, step: NextStep) -> str:
         """Return the `pc` of a thread that is about to make the step; strange ones tell it."""
         if step.operation == "Get":
             return _READINGS[self.clock.reading(step.thread)]
@@ -148,7 +151,7 @@ class BufferPoolView:
     def _sleeps(self, client: str) -> bool:
         """Tell whether a client is in the queue of its condition."""
         waiters = members(attributes(self.pool)["_waiters"], Waiter)
-        return any(thread.name == client for one in waiters for thread in _queue(one))
+        return any(thread.name == client for waiter in waiters for thread in _queue(waiter))
 
     def _is_interrupted(self, name: str) -> bool:
         thread = self.interruptible.get(name)
@@ -165,8 +168,8 @@ def _queue(waiter: Waiter) -> tuple[ModelThread, ...]:
     return condition.state
 
 
-def _maker(waiter: Waiter, moment: Moment) -> str:
+def _maker(waiter: Waiter, surroundings: Surroundings) -> str:
     """Return who has made a waiter, which its condition's number tells."""
     condition = waiter.more_memory
     assert isinstance(condition, ModelCondition)
-    return moment.threads[(condition.number >> MADE_BITS) - 1]
+    return surroundings.threads[maker_of(condition.number)]

@@ -4,26 +4,26 @@ from collections.abc import Iterator
 
 from wheelproof.purgatory import DelayedOperationPurgatory, ExclusiveDiscipline
 from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.components.bugs import PURGATORY_BUGS, find_bug
-from wheelproof_spec.components.purgatory.contract import STRICT_PURGATORY
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.components.purgatory.component import WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
 from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.engines.fuzz.order import FuzzOrder
+from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 
 
 def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
-    """Fuzz the purgatory.
-
-    Raises UsageError if the purgatory has no such bug.
-    """
-    bug = None if order.bug is None else find_bug(PURGATORY_BUGS, order.bug)
+    """Fuzz the purgatory; raises UsageError if it has no such bug."""
+    bug = None if order.bug is None else find_bug(BUGS, order.bug)
     purgatory_class = DelayedOperationPurgatory if bug is None else bug.purgatory_class
     discipline = ExclusiveDiscipline if bug is None else bug.discipline
     if order.threads == "none":
         yield run_purgatory_fuzz(
             ReferencePurgatoryPort(purgatory_class, discipline, any if bug is None else bug.holds),
-            contract=STRICT_PURGATORY,
+            profile=WHEELPROOF,
             cases=order.cases,
             seed=order.seed,
             seconds=order.seconds,
@@ -40,3 +40,6 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         repeat=order.repeat,
         progress=order.progress,
     )
+
+
+MACHINE = Machine(name="purgatory", threads=("none", "real"), reports=reports)

@@ -8,23 +8,22 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.components.purgatory.calls import (
-    Advance,
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.purgatory.component import (
     AskGauges,
-    Cancel,
-    Check,
-    Force,
+    CancelForKey,
+    CheckAndComplete,
+    ForceComplete,
     PurgatoryCall,
     PurgatoryConfig,
     PurgatoryPort,
-    Reset,
     SetCondition,
-    Watch,
+    TryCompleteElseWatch,
 )
-from wheelproof_spec.components.purgatory.contract import PurgatoryContract
-from wheelproof_spec.components.purgatory.judge import PurgatoryJudge
+from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 
@@ -47,17 +46,18 @@ _configs = st.builds(
 def run_purgatory_fuzz(
     port: PurgatoryPort,
     *,
-    contract: PurgatoryContract,
+    profile: str,
     cases: int,
     seed: int,
+    tally: Tally | None = None,
     seconds: float | None = None,
     repeat: str = "wheelproof fuzz purgatory --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Drive `port` through `cases` random cases and judge it by `contract`; see `run_machine`."""
+    """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "purgatory, sequential",
-        lambda recorder: purgatory_machine(port, contract, recorder),
+        lambda recorder: purgatory_machine(port, profile, tally or Tally(), recorder),
         first_seed=seed,
         cases=cases,
         seconds=seconds,
@@ -67,7 +67,7 @@ def run_purgatory_fuzz(
 
 
 def purgatory_machine(
-    port: PurgatoryPort, contract: PurgatoryContract, recorder: Recorder
+    port: PurgatoryPort, profile: str, tally: Tally, recorder: Recorder
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
@@ -76,7 +76,7 @@ def purgatory_machine(
 
         def __init__(self) -> None:
             super().__init__()
-            self._judge = PurgatoryJudge(contract)
+            self._judge = OraclePurgatory(profile, tally)
             self._handed_in: list[str] = []
             self._running = False
             self._calls = 0
@@ -96,8 +96,8 @@ def purgatory_machine(
             name = f"op{len(self._handed_in) + 1}"
             self._handed_in.append(name)
             self._call(
-                Watch(
-                    operation_id=name,
+                TryCompleteElseWatch(
+                    operation=name,
                     delay_ms=delay_ms,
                     keys=tuple(keys),
                     conditions=tuple(conditions),
@@ -110,16 +110,16 @@ def purgatory_machine(
 
         @rule(key=_keys)
         def check(self, key: str) -> None:
-            self._call(Check(key=key))
+            self._call(CheckAndComplete(key=key))
 
         @precondition(lambda self: bool(self._handed_in))
         @rule(data=st.data())
         def force(self, data: st.DataObject) -> None:
-            self._call(Force(operation_id=data.draw(st.sampled_from(self._handed_in))))
+            self._call(ForceComplete(operation=data.draw(st.sampled_from(self._handed_in))))
 
         @rule(key=_keys)
         def cancel(self, key: str) -> None:
-            self._call(Cancel(key=key))
+            self._call(CancelForKey(key=key))
 
         @rule(jump_ms=st.integers(0, _MAX_DELAY_MS))
         def advance(self, jump_ms: int) -> None:
@@ -134,7 +134,7 @@ def purgatory_machine(
             if self._running:
                 self._call(self._judge.drain())
                 for key in KEYS:
-                    self._call(Check(key=key))
+                    self._call(CheckAndComplete(key=key))
                 self._call(AskGauges())
 
         def _call(self, call: PurgatoryCall) -> None:

@@ -1,55 +1,51 @@
-"""The threaded machine: watchers, triggers, cancellers and an advancing thread at the same time.
+"""Threads that hand in operations, trigger, cancel, purge and advance a purgatory at the same time.
 
-Each rule runs a burst of calls at the same time; afterwards the oracle judges the whole history
-(semantics.md 2.1 - 2.10).
+What they do is recorded, and the history judge says whether the purgatory may have done so. After
+each burst all that was submitted has run, and its gauges are looked at; at the end of a case all
+time-outs are over and a purge leaves nothing behind.
 """
 
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from itertools import count
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from wheelproof.clock import ManualClock
 from wheelproof.purgatory import CompletionDiscipline
+from wheelproof.sync import single_thread_executor, use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.timer import SystemTimer
+from wheelproof.units import Millis
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.purgatory.fuzz.under_test import (
-    CONDITIONS,
-    KEYS,
-    PurgatoryUnderTest,
-    run_case,
+from wheelproof_spec.components.purgatory.component import (
+    PREDICATES_TOO,
+    WHEELPROOF,
+    AwaitSubmitted,
+    PurgeCompleted,
 )
-from wheelproof_spec.components.purgatory.reference import AnyPurgatory
-from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
-
-MAX_THREADS = 3
-PREEMPT_ONE_IN = (2, 4, 16)
-"""How rarely threads give way: once in so many steps."""
+from wheelproof_spec.components.purgatory.history import RECORDED
+from wheelproof_spec.components.purgatory.recorded_calls import (
+    AnyPurgatory,
+    RecordedCalls,
+    RecordedOperation,
+)
+from wheelproof_spec.engines.fuzz.burst import await_submitted
+from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.history.run import EVERY_CALL_RETURNS
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 MakeDiscipline = Callable[[], CompletionDiscipline]
 
-_keys = st.sampled_from(KEYS)
-_conditions = st.sampled_from(CONDITIONS)
-_watches = st.builds(
-    "watch {} {} {}".format,
-    st.sampled_from((0, 1, 7, 40)),
-    st.lists(_keys, min_size=1, unique=True).map("".join),
-    st.lists(_conditions, max_size=1).map("".join),
-)
-_triggers = st.tuples(_conditions.map("set {}".format), _keys.map("check {}".format))
-_others = st.one_of(
-    st.builds("check {}".format, _keys),
-    st.builds("cancel {}".format, _keys),
-    st.sampled_from(("force", "purge")),
-)
-_some_calls = st.one_of(_watches.map(lambda call: (call,)), _triggers, _others.map(lambda c: (c,)))
-_programs = st.lists(
-    st.lists(_some_calls, min_size=1, max_size=3).map(lambda calls: sum(calls, ())),
-    max_size=MAX_THREADS,
-).map(tuple)
-_jumps = st.lists(st.integers(0, 10), max_size=3)
+_KEYS = ("x", "y")
+_SHARDS = 2
+_LONGEST_DELAY_MS = 40
 
 
 def run_threaded_purgatory_fuzz(
@@ -62,89 +58,163 @@ def run_threaded_purgatory_fuzz(
     repeat: str = "wheelproof fuzz purgatory --threads real --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Run bursts of threads on `purgatory_class` and judge them; see `run_machine`."""
-    return run_machine(
+    """Run bursts of threads on `purgatory_class`; see `run_burst_fuzz`."""
+    return run_burst_fuzz(
         "purgatory, real threads",
-        lambda recorder: threaded_purgatory_machine(purgatory_class, discipline, recorder),
-        first_seed=seed,
+        partial(PurgatoryUnderTest, purgatory_class, discipline),
+        _setups(),
+        _calls(),
         cases=cases,
+        seed=seed,
         seconds=seconds,
         repeat=repeat,
         progress=progress,
-        run_threaded_case=partial(run_case, purgatory_class, discipline),
     )
 
 
-def threaded_purgatory_machine(
-    purgatory_class: type[AnyPurgatory], discipline: MakeDiscipline, recorder: Recorder
-) -> type[RuleBasedStateMachine]:
-    """Return the state machine that runs bursts on `purgatory_class`."""
+class PurgatoryUnderTest:
+    """A purgatory whose threads record what they do.
 
-    class ThreadedPurgatoryMachine(RuleBasedStateMachine):
-        """Bursts of calls, judged together."""
+    In words: "watch 25 xy" hands in an operation with a time-out of 25 ms and two keys; "true 25
+    xy" one that can end at once. "trigger 2 x" satisfies the two operations that were made last,
+    then checks the key; "force" completes the last one. "advance 7" moves the clock by 7 ms, then
+    the timer.
+    """
 
-        def __init__(self) -> None:
-            super().__init__()
-            self._purgatory: PurgatoryUnderTest | None = None
-            self._failed = False
-
-        @initialize(
-            tick_ms=st.integers(1, 3),
-            wheel_size=st.integers(2, 4),
-            purge_interval=st.integers(0, 2),
-            preemption_seed=st.integers(0, 1_000),
-            one_in=st.sampled_from(PREEMPT_ONE_IN),
+    def __init__(
+        self,
+        purgatory_class: type[AnyPurgatory],
+        discipline: MakeDiscipline,
+        case: ThreadedCase,
+    ) -> None:
+        setup = dict(case.setup)
+        config = replace(
+            PREDICATES_TOO,
+            tick_ms=setup["tick_ms"],
+            wheel_size=setup["wheel_size"],
+            purge_interval=setup["purge_interval"],
         )
-        def reset(
-            self,
-            tick_ms: int,
-            wheel_size: int,
-            purge_interval: int,
-            preemption_seed: int,
-            one_in: int,
-        ) -> None:
-            recorder.begin_case()
-            self._case = ThreadedCase(
-                setup=(
-                    ("tick_ms", tick_ms),
-                    ("wheel_size", wheel_size),
-                    ("start_ms", 0),
-                    ("purge_interval", purge_interval),
-                ),
-                preemption_seed=preemption_seed,
-                preempt_one_in=one_in,
+        self._discipline = discipline
+        self._names = count(1)
+        self._made: list[RecordedOperation] = []
+        self._now_ms = 0
+        self._clock_moves = threading.Lock()
+        self._broken = False
+        self._bursts = JudgedBursts(RECORDED, config, clock="virtual", profile=WHEELPROOF)
+        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
+        with use_runtime(self._runtime):
+            self._clock = ManualClock(0)
+            self._executor = single_thread_executor("purgatory under test")
+            timer = SystemTimer(
+                "under test",
+                tick_ms=config.tick_ms,
+                wheel_size=config.wheel_size,
+                clock=self._clock,
+                executor=self._executor,
             )
-            self._purgatory = PurgatoryUnderTest(purgatory_class, discipline, self._case)
+            self._purgatory = purgatory_class(
+                "under test",
+                timer,
+                purge_interval=config.purge_interval,
+                shards=_SHARDS,
+                reaper_enabled=False,
+            )
+        self._calls = RecordedCalls(self._purgatory, self._bursts.recorder)
 
-        @precondition(lambda self: self._purgatory is not None)
-        @rule(programs=_programs, jumps_ms=_jumps)
-        def burst(self, programs: Burst, jumps_ms: list[int]) -> None:
-            if self._purgatory is not None:
-                now_ms = self._purgatory.now_ms
-                steps: list[str] = []
-                for jump_ms in jumps_ms:
-                    now_ms += jump_ms
-                    steps += [f"clock to {now_ms}", "advance"]
-                reaper = (tuple(steps),) if steps else ()
-                self._run(self._purgatory, (*programs, *reaper))
+    def run(self, burst: Burst) -> Violation | None:
+        """Run one burst and return what the history breaks."""
+        programs = [[partial(self._call, words) for words in program] for program in burst]
+        # Operations are made in the threads, of primitives of the same runtime.
+        with use_runtime(self._runtime):
+            violation = self._bursts.run(programs, self._settle)
+        self._broken = violation is not None
+        return violation
 
-        def teardown(self) -> None:
-            """Let everything expire and purge: nothing is left."""
-            if self._purgatory is None:
-                return
-            try:
-                if not self._failed:
-                    self._run(self._purgatory, self._purgatory.drain())
-            finally:
-                self._purgatory.close()
+    def finish(self) -> Violation | None:
+        """Let everything expire and purge: nothing is left."""
+        try:
+            if self._broken:
+                return None
+            end = partial(self._advance, _LONGEST_DELAY_MS + 1)
+            return self._bursts.run([[end]], self._purge) or self._bursts.finish()
+        finally:
+            self._executor.shutdown()
 
-        def _run(self, purgatory: PurgatoryUnderTest, burst: Burst) -> None:
-            if burst:
-                self._case = replace(self._case, bursts=(*self._case.bursts, burst))
-                self._judge(purgatory.run(burst))
+    def _call(self, words: str) -> None:
+        match words.split(" "):
+            case ["watch" | "true" as verb, delay_ms, keys]:
+                operation = self._operation(int(delay_ms), tuple(keys))
+                if verb == "true":
+                    operation.satisfy()
+                self._calls.hand_in(operation)
+            case ["trigger", last, key]:
+                for operation in self._made[-int(last) :]:
+                    operation.satisfy()
+                self._calls.check(key)
+            case ["check", key]:
+                self._calls.check(key)
+            case ["cancel", key]:
+                self._calls.cancel(key)
+            case ["force"]:
+                for operation in self._made[-1:]:
+                    operation.force()
+            case ["advance", jump_ms]:
+                self._advance(int(jump_ms))
+            case ["purge"]:
+                self._bursts.recorder.do(PurgeCompleted(), self._purgatory.purge_completed)
+            case _:
+                raise AssertionError(words)
 
-        def _judge(self, violation: Violation | None) -> None:
-            self._failed = violation is not None
-            recorder.judge_threaded(self._case, violation)
+    def _operation(self, delay_ms: int, keys: tuple[str, ...]) -> RecordedOperation:
+        """Return a new operation, which others may complete while it is being handed in."""
+        name, recorder = f"op{next(self._names)}", self._bursts.recorder
+        operation = RecordedOperation(name, delay_ms, keys, recorder, self._discipline())
+        self._made.append(operation)
+        return operation
 
-    return ThreadedPurgatoryMachine
+    def _advance(self, jump_ms: int) -> None:
+        recorder = self._bursts.recorder
+        with self._clock_moves:
+            self._now_ms += jump_ms
+            move = partial(self._clock.advance_to, self._now_ms)
+            recorder.do(Tick(to_ms=self._now_ms), move)
+        advance = partial(self._purgatory.advance_clock, Millis(0))
+        recorder.call(AdvanceClock(timeout_ms=0), lambda: Advanced(expired=advance()))
+
+    def _settle(self) -> None:
+        wait = partial(await_submitted, self._executor, EVERY_CALL_RETURNS)
+        self._bursts.recorder.do(AwaitSubmitted(), wait)
+        self._calls.watched()
+        self._calls.num_delayed()
+        self._calls.num_keys()
+
+    def _purge(self) -> None:
+        self._settle()
+        self._call("purge")
+        self._settle()
+
+
+def _setups() -> st.SearchStrategy[Setup]:
+    return st.tuples(
+        st.tuples(st.just("tick_ms"), st.integers(1, 3)),
+        st.tuples(st.just("wheel_size"), st.integers(2, 4)),
+        st.tuples(st.just("purge_interval"), st.integers(0, 2)),
+    )
+
+
+def _calls() -> st.SearchStrategy[str]:
+    keys = st.sampled_from(_KEYS)
+    watches = st.builds(
+        "{} {} {}".format,
+        st.sampled_from(("watch", "watch", "watch", "true")),
+        st.sampled_from((0, 1, 7, _LONGEST_DELAY_MS)),
+        st.lists(keys, min_size=1, unique=True).map("".join),
+    )
+    triggers = st.builds("trigger {} {}".format, st.sampled_from((1, 2, 9)), keys)
+    others = st.one_of(
+        st.builds("check {}".format, keys),
+        st.builds("cancel {}".format, keys),
+        st.sampled_from(("force", "purge")),
+    )
+    advances = st.builds("advance {}".format, st.integers(0, 10))
+    return st.one_of(watches, watches, triggers, others, advances)

@@ -15,8 +15,8 @@ from wheelproof_spec.components.purgatory.graph.purgatory_module import (
     label_of_purgatory,
     project_purgatory,
 )
-from wheelproof_spec.engines.graph.comparisons import GraphModel, program_side
-from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel, program_side
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
 
 
 def attempts_model(name: str, summary: str, attempts: Attempts) -> GraphModel:
@@ -91,7 +91,7 @@ _CANCELLER = {"x1": "k1"}
 _TIMER = ("timer",)
 _PURGER = ("p1",)
 
-PURGATORY_MODELS: tuple[GraphModel, ...] = (
+COMPARISONS: tuple[GraphModel, ...] = (
     *(
         model
         for discipline in ("monitor", "try_lock_once", "try_lock_pending", "blocking", "exclusive")

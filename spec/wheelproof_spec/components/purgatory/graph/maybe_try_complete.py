@@ -26,8 +26,8 @@ from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import (
     MaybeTryCompleteView,
 )
 from wheelproof_spec.engines.explore.program import Action, Scenario, choose, forget
-from wheelproof_spec.engines.explore.runtime import ControlledRuntime
-from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
 from wheelproof_spec.engines.tlc.states import ModelValue, Value
 
 NONE = ModelValue(name="None")
@@ -180,7 +180,7 @@ def maybe_try_complete(
 ) -> GraphProgram:
     """Return the program of a configuration, with another discipline if need be."""
 
-    def build() -> Subject:
+    def build() -> ViewedRun:
         bench = _Bench(attempts, make_discipline)
         view = MaybeTryCompleteView(
             operation=bench.operation,
@@ -189,6 +189,6 @@ def maybe_try_complete(
             threads=tuple(bench.threads()),
             holders=frozenset(attempts.holders),
         )
-        return Subject(scenario=Scenario(threads=bench.threads()), view=view)
+        return ViewedRun(scenario=Scenario(threads=bench.threads()), view=view)
 
     return GraphProgram(name="MaybeTryComplete", build=build)

@@ -1,6 +1,6 @@
 """What is compared of MaybeTryComplete.tla; see `maybe_try_complete_view`."""
 
-from wheelproof_spec.engines.graph.projected import only
+from wheelproof_spec.engines.graph.comparing.projected import only
 from wheelproof_spec.engines.tlc.states import State, Value, entries, make_function
 
 _OF_THE_MODULE = {

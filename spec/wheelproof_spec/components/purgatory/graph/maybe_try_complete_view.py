@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from wheelproof.purgatory import CompletionDiscipline, DelayedOperation, OperationState
 from wheelproof.sync.protocols import LockView
-from wheelproof_spec.engines.graph.cells import number_in, value_in
-from wheelproof_spec.engines.graph.names import attributes
-from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.graph.states.cells import number_in, value_in
+from wheelproof_spec.engines.graph.states.names import attributes
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
 from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
 
 LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"
@@ -24,7 +24,7 @@ LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"
 _NONE = ModelValue(name="None")
 _STATE, _PENDING = "DelayedOperation.state", "DelayedOperation.try_complete_pending"
 _STEPS: Mapping[tuple[str, str], str] = {
-    ("Add", EVENTS): "MakeTrue",
+    ("AddAndGet", EVENTS): "MakeTrue",
     ("Get", _STATE): "IsDone",
     ("Acquire", LOCK): "Lock",
     ("TryAcquire", LOCK): "TryLock",
@@ -36,8 +36,8 @@ _STEPS: Mapping[tuple[str, str], str] = {
     ("Release", LOCK): "Unlock",
     ("CompareAndSet", _STATE): "ForceComplete",
     ("Get", "DelayedOperation.timeout_started"): "OnComplete",
-    ("Add", ANSWERS): "OnComplete",
-    ("Add", EXPIRATIONS): "OnExpiration",
+    ("AddAndGet", ANSWERS): "OnComplete",
+    ("AddAndGet", EXPIRATIONS): "OnExpiration",
 }
 _OF_HOLDERS = {"Lock": "Hold", "Unlock": "LetGo"}
 
@@ -52,9 +52,9 @@ class MaybeTryCompleteView:
     threads: tuple[str, ...]
     holders: frozenset[str]
 
-    def state(self, moment: Moment) -> State:
+    def state(self, surroundings: Surroundings) -> State:
         """Return the variables of MaybeTryComplete, as far as they are compared."""
-        holder = moment.holder(self.lock)
+        holder = surroundings.holder(self.lock)
         held = attributes(self.operation)
         state = value_in(held["_state"])
         assert isinstance(state, OperationState)
@@ -66,10 +66,10 @@ class MaybeTryCompleteView:
             "events": number_in(held["_events"]),
             "answers": number_in(held["_answers"]),
             "expirations": number_in(held["_expirations"]),
-            "pc": make_function((name, self._pc(name, moment)) for name in self.threads),
+            "pc": make_function((name, self._pc(name, surroundings)) for name in self.threads),
         }
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         """Return thread and action, None for no action."""
         if step.operation == "Choose":
             return f"{step.thread}: TryCompleteRaises" if step.choice else None
@@ -77,16 +77,16 @@ class MaybeTryCompleteView:
             return None
         return f"{step.thread}: {self._action(step)}"
 
-    def permits(self, step: Step, moment: Moment) -> bool:
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
         """Let everything happen."""
-        del step, moment
+        del step, surroundings
         return True
 
-    def _pc(self, name: str, moment: Moment) -> str:
-        step = moment.pending.get(name)
+    def _pc(self, name: str, surroundings: Surroundings) -> str:
+        step = surroundings.pending.get(name)
         return "Done" if step is None else self._action(step)
 
-    def _action(self, step: Step) -> str:
+    def _action(self, step: NextStep) -> str:
         """Return the action that a step stands for; strange ones tell it."""
         if step.operation == "Finish":
             return "Done"

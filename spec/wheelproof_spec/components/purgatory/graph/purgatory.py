@@ -24,14 +24,13 @@ from wheelproof_spec.components.purgatory.graph.purgatory_view import (
     EXPIRATIONS,
     HOLDS,
     LOCK,
-    PurgatoryView,
+    PurgatoryStateView,
     Removals,
 )
-from wheelproof_spec.engines.explore.program import Action, Scenario, forget
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
 from wheelproof_spec.engines.explore.programs.making import discarding
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.names import attributes, members
-from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
+from wheelproof_spec.engines.graph.states.names import attributes, members
+from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
 from wheelproof_spec.engines.tlc.states import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
@@ -199,18 +198,18 @@ def purgatory(
 ) -> GraphProgram:
     """Return the program of a configuration, with another class of purgatories if need be."""
 
-    def build() -> Subject:
+    def build() -> ViewedRun:
         bench = _Bench(visitors, purgatory_class)
         shards = attributes(bench.purgatory)["_shards"]
         shard, *_ = members(shards, NotingShard)
-        view = PurgatoryView(
+        view = PurgatoryStateView(
             purgatory=bench.purgatory,
             shard=shard,
             removals=shard.removals,
             operations=bench.operations,
             keys=tuple(sorted(visitors.keys())),
         )
-        return Subject(scenario=Scenario(threads=bench.threads()), view=view)
+        return ViewedRun(scenario=Scenario(threads=bench.threads()), view=view)
 
     return GraphProgram(
         name="Purgatory",

@@ -1,6 +1,6 @@
 """What is compared of the states and steps of Purgatory.tla; see `purgatory_view`."""
 
-from wheelproof_spec.engines.graph.projected import only
+from wheelproof_spec.engines.graph.comparing.projected import only
 from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, entries, make_function
 
 _VARIABLES = (

@@ -15,7 +15,7 @@ from wheelproof_spec.engines.explore.program import choose
 PLACE = "place in the timer"
 
 
-class Place(Enum):
+class TimerPlace(Enum):
     """Where an operation is, by the names of Purgatory.tla."""
 
     OUT = "out"
@@ -30,11 +30,11 @@ class TimedOperation(DelayedOperation):
 
     def __init__(self, discipline: CompletionDiscipline) -> None:
         super().__init__(0, discipline=discipline)
-        self.place = sync.atomic_reference(Place.OUT, PLACE)
+        self.place = sync.atomic_reference(TimerPlace.OUT, PLACE)
 
     def cancel(self) -> bool:
         """Leave the timer."""
-        return self.place.compare_and_set(Place.IN, Place.OUT)
+        return self.place.compare_and_set(TimerPlace.IN, TimerPlace.OUT)
 
 
 class OneStepTimer(Timer):
@@ -46,12 +46,12 @@ class OneStepTimer(Timer):
     def add(self, timer_task: TimerTask) -> None:
         """Put one in."""
         assert isinstance(timer_task, TimedOperation)
-        timer_task.place.set(Place.IN)
+        timer_task.place.set(TimerPlace.IN)
 
     def run_one(self) -> None:
         """Take any operation that is in the timer and run it, unless it leaves meanwhile."""
         operation = self._operations[choose(len(self._operations))]
-        if operation.place.compare_and_set(Place.IN, Place.FIRED):
+        if operation.place.compare_and_set(TimerPlace.IN, TimerPlace.FIRED):
             operation.run()
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
@@ -61,7 +61,7 @@ class OneStepTimer(Timer):
 
     def size(self) -> int:
         """Return how many are in the timer: one step for a single operation."""
-        return sum(operation.place.get() is Place.IN for operation in self._operations)
+        return sum(operation.place.get() is TimerPlace.IN for operation in self._operations)
 
     def close(self) -> None:
         """Do nothing: no program here shuts the purgatory down."""

@@ -19,12 +19,16 @@ from wheelproof.purgatory import (
     Watchers,
     WatcherShard,
 )
-from wheelproof_spec.components.purgatory.graph.purgatory_timer import PLACE, Place, TimedOperation
-from wheelproof_spec.engines.explore.model import MADE_BITS
-from wheelproof_spec.engines.explore.runtime import ControlledRuntime
-from wheelproof_spec.engines.graph.cells import identity_of, is_dict, number_in, value_in
-from wheelproof_spec.engines.graph.names import attributes
-from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.components.purgatory.graph.purgatory_timer import (
+    PLACE,
+    TimedOperation,
+    TimerPlace,
+)
+from wheelproof_spec.engines.explore.runtime.numbers import maker_of
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.graph.states.cells import identity_of, is_dict, number_in, value_in
+from wheelproof_spec.engines.graph.states.names import attributes
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
 from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
 
 LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"
@@ -44,17 +48,17 @@ _ANYWHERE: Mapping[tuple[str, str], str] = {
     ("Set", _STARTED): "TimeoutStarted",
     ("Set", PLACE): "AddToTimer",
     ("Get", PLACE): "PurgeReadDelayed",
-    ("Add", ANSWERS): "OnComplete",
-    ("Add", EXPIRATIONS): "OnExpiration",
+    ("AddAndGet", ANSWERS): "OnComplete",
+    ("AddAndGet", EXPIRATIONS): "OnExpiration",
 }
 _SOMEWHERE: Mapping[tuple[str, str, str], str] = {
     ("complete_if_pending", "CompareAndSet", _STATE): "ForceComplete",
     ("force_cancel", "CompareAndSet", _STATE): "CancelOperation",
     ("cancel", "CompareAndSet", PLACE): "CancelTask",
-    ("try_complete_else_watch", "Add", _ESTIMATED): "Count",
+    ("try_complete_else_watch", "AddAndGet", _ESTIMATED): "Count",
     ("_purge_is_due", "Get", _ESTIMATED): "PurgeReadEstimate",
     ("purge_completed", "Get", _ESTIMATED): "PurgeBegin",
-    ("_recount", "Add", _ESTIMATED): "PurgeReset",
+    ("_recount", "AddAndGet", _ESTIMATED): "PurgeReset",
     ("get", "Acquire", _SHARD): "FetchWatchers",
     ("pop", "Acquire", _SHARD): "RemoveKey",
     ("all_watchers", "Acquire", _SHARD): "PurgeFetch",
@@ -94,7 +98,7 @@ class Removals:
 
 
 @dataclass(slots=True, kw_only=True)
-class PurgatoryView:
+class PurgatoryStateView:
     """A purgatory of one shard as Purgatory.tla sees it.
 
     The `operations` are those of the timer, in the same order.
@@ -106,41 +110,41 @@ class PurgatoryView:
     operations: Mapping[str, TimedOperation]
     keys: tuple[str, ...]
 
-    def state(self, moment: Moment) -> State:
+    def state(self, surroundings: Surroundings) -> State:
         """Return the variables of Purgatory, as far as they are compared."""
-        in_map, being_made = self._watchers_by_key(), self._being_made(moment)
-        held = {name: attributes(one) for name, one in self.operations.items()}
+        in_map, being_made = self._watchers_by_key(), self._being_made(surroundings)
+        held = {name: attributes(operation) for name, operation in self.operations.items()}
 
         def of_each(attribute: str, show: Callable[[object], Value]) -> Value:
-            return make_function((name, show(one[attribute])) for name, one in held.items())
+            return make_function((name, show(inner[attribute])) for name, inner in held.items())
 
         return {
             "lists": make_function(
                 (key, self._content(in_map.get(key), being_made)) for key in self.keys
             ),
-            "lock": of_each("lock", lambda lock: moment.holder(lock) or _NONE),
+            "lock": of_each("lock", lambda lock: surroundings.holder(lock) or _NONE),
             "state": of_each("_state", _named),
             "timer": of_each("place", _named),
             "started": of_each("_timeout_started", lambda cell: value_in(cell) is True),
             "estimated": number_in(attributes(self.purgatory)["_estimated_total_operations"]),
-            "holds": frozenset(name for name, one in held.items() if value_in(one["_holds"])),
+            "holds": frozenset(name for name, inner in held.items() if value_in(inner["_holds"])),
             "answers": of_each("_answers", number_in),
             "expirations": of_each("_expirations", number_in),
         }
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         """Return thread and action, None for no action; strange steps tell themselves."""
         action = self._action(step)
         return action and f"{step.thread}: {action}"
 
-    def permits(self, step: Step, moment: Moment) -> bool:
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
         """Let the timer's thread choose an operation that is in the timer, and no other."""
-        del moment
+        del surroundings
         if step.operation != "Choose":
             return True
-        return self._place(tuple(self.operations.values())[step.choice]) is Place.IN
+        return self._place(tuple(self.operations.values())[step.choice]) is TimerPlace.IN
 
-    def _action(self, step: Step) -> str | None:
+    def _action(self, step: NextStep) -> str | None:
         if step.operation in ("Choose", "Finish"):
             return None
         if step.site == "run_one":
@@ -155,7 +159,7 @@ class PurgatoryView:
             return f"{step.text} in {step.site}"
         return known
 
-    def _decides(self, step: Step, key: Hashable, watchers: Watchers[DelayedOperation]) -> bool:
+    def _decides(self, step: NextStep, key: Hashable, watchers: Watchers[DelayedOperation]) -> bool:
         """Tell whether a step of a removal is the one that stands for it.
 
         If the key has other watchers by now, that is taking the shard's lock; else, giving the
@@ -165,10 +169,10 @@ class PurgatoryView:
             return (step.operation, step.subject) == ("Release", _LIST)
         return (step.operation, step.subject) == ("Acquire", _SHARD)
 
-    def _can_claim(self, step: Step) -> bool:
+    def _can_claim(self, step: NextStep) -> bool:
         return any(
-            self._place(one) is Place.IN and identity_of(one.place) == step.number
-            for one in self.operations.values()
+            self._place(operation) is TimerPlace.IN and identity_of(operation.place) == step.number
+            for operation in self.operations.values()
         )
 
     def _watchers_by_key(self) -> dict[object, object]:
@@ -179,13 +183,13 @@ class PurgatoryView:
     def _place(self, operation: TimedOperation) -> object:
         return value_in(operation.place)
 
-    def _being_made(self, moment: Moment) -> int | None:
+    def _being_made(self, surroundings: Surroundings) -> int | None:
         """Return the number of the lock of a list that is in the map before it was filled."""
-        maker = moment.holder(attributes(self.shard)["_lock"])
-        step = None if maker is None else moment.pending[maker]
+        maker = surroundings.holder(attributes(self.shard)["_lock"])
+        step = None if maker is None else surroundings.pending[maker]
         if step is None or (step.site, step.operation, step.subject) != ("watch", "Acquire", _LIST):
             return None
-        made_by = moment.threads.get((step.number >> MADE_BITS) - 1)
+        made_by = surroundings.threads.get(maker_of(step.number))
         return step.number if made_by == maker else None
 
     def _content(self, watchers: object, being_made: int | None) -> Value:
@@ -194,13 +198,13 @@ class PurgatoryView:
         held = attributes(watchers)
         if identity_of(held["_lock"]) == being_made:
             return _NONE
-        names = {id(one): name for name, one in self.operations.items()}
+        names = {id(operation): name for name, operation in self.operations.items()}
         listed = held["_operations"]
         assert is_dict(listed)
-        return tuple(names[id(one)] for one in listed.values())
+        return tuple(names[id(operation)] for operation in listed.values())
 
 
 def _named(cell: object) -> str:
     value = value_in(cell)
-    assert isinstance(value, Place | OperationState)
+    assert isinstance(value, TimerPlace | OperationState)
     return str(value.value)

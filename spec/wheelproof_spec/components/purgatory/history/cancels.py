@@ -5,22 +5,21 @@ from dataclasses import dataclass
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.purgatory.events import CancelledAnswer
+from wheelproof_spec.components.purgatory.component import Cancelled, PurgatoryClause
 from wheelproof_spec.components.purgatory.history.gauges import Gauges
 from wheelproof_spec.components.purgatory.history.operation import Operation
-from wheelproof_spec.components.purgatory.history.violations import (
-    cancelled_wrongly,
-    completed_though_cancelled,
-)
+from wheelproof_spec.components.purgatory.history.triggers import Triggers
 
 
 @dataclass(slots=True)
 class _Open:
+    began: int
     key: str
     calm: tuple[Operation, ...]
     """Who waited for the key for sure when it began."""
-    listed: dict[str, None]
+    listed: dict[str, Operation]
     """Who may be in the list that it takes away: another cancel may take it first."""
     met: list[Operation]
     """Who may be cancelled by it."""
@@ -29,18 +28,27 @@ class _Open:
 class Cancels:
     """The cancels under way, and who they may have taken."""
 
-    def __init__(self, gauges: Gauges, clock: HistoryClock, *, gives_up: bool) -> None:
+    def __init__(
+        self,
+        gauges: Gauges,
+        triggers: Triggers,
+        clock: HistoryClock,
+        tally: Tally,
+        *,
+        gives_up: bool,
+    ) -> None:
         self._gauges = gauges
+        self._triggers = triggers
         self._clock = clock
+        self._tests = tally.tests
         self._gives_up = gives_up
         self._open: dict[int, _Open] = {}
 
     def begin(self, call: int, key: str) -> None:
         """A cancel begins."""
-        listed = self._gauges.listed(key)
-        names = dict.fromkeys(operation.name for operation in listed)
-        cancel = self._open[call] = _Open(key, self._gauges.calm(key), names, [])
-        for operation in listed:
+        listed = {operation.name: operation for operation in self._gauges.listed(key)}
+        cancel = self._open[call] = _Open(call, key, self._gauges.calm(key), listed, [])
+        for operation in listed.values():
             if operation.completed is None:
                 _meet(cancel, operation)
                 self._gauges.disturb(operation)
@@ -49,7 +57,7 @@ class Cancels:
         """An operation comes that cancels under way may meet."""
         for cancel in self._open.values():
             if cancel.key in operation.keys:
-                cancel.listed[operation.name] = None
+                cancel.listed[operation.name] = operation
                 _meet(cancel, operation)
 
     def forget(self, call: int, *, refused: bool) -> None:
@@ -58,41 +66,53 @@ class Cancels:
         if refused and cancel is not None:
             _resolve(cancel.met)
 
-    def end(
-        self, call: int, answer: CancelledAnswer, operations: dict[str, Operation]
-    ) -> Violation | None:
+    def end(self, call: int, index: int, answer: Cancelled) -> Violation | None:
         """A cancel has answered."""
         cancel = self._open.pop(call)
-        key, listed = cancel.key, cancel.listed
-        sure = [one for one in cancel.calm if self._still_waits(one)]
-        if not len(sure) <= answer.count <= len(listed):
-            expected = f"{len(sure)} to {len(listed)} operations"
-            return cancelled_wrongly(key, expected, f"{answer.count} operations")
-        names = () if answer.count == 0 else answer.ops
+        self._tests(PurgatoryClause.CANCELS_WHO_WAITS)
+        sure = [operation for operation in cancel.calm if self._still_waits(operation)]
+        if not len(sure) <= answer.count <= len(cancel.listed):
+            expected = f"{len(sure)} to {len(cancel.listed)} operations"
+            return _wrong(cancel.key, expected, f"{answer.count} operations")
+        names = () if answer.count == 0 else answer.cancelled
         if names is ABSENT:
             return None
         _resolve(cancel.met)
-        return self._judge_names(cancel, sure, names, operations)
+        violation = self._judge_names(cancel, index, sure, names)
+        for operation in cancel.met:
+            if operation.settled_before(cancel.began) and operation.name not in names:
+                self._triggers.passed_over(operation, cancel.key)
+        return violation
+
+    def completed(self, operation: Operation) -> Violation | None:
+        """on_complete of an operation runs, which may not if it was given up."""
+        if not self._gives_up or not operation.cancelled or operation.completed is None:
+            return None
+        return PurgatoryClause.CANCELS_WHO_WAITS.broken(
+            f"{operation.name!r} is not completed",
+            "on_complete runs",
+            "cancel_for_key has returned it, and it is claimed that this gives it up",
+        )
 
     def _judge_names(
-        self,
-        cancel: _Open,
-        sure: Iterable[Operation],
-        names: tuple[str, ...],
-        operations: dict[str, Operation],
+        self, cancel: _Open, index: int, sure: Iterable[Operation], names: tuple[str, ...]
     ) -> Violation | None:
-        left = next((one.name for one in sure if one.name not in names), None)
+        left = next((operation.name for operation in sure if operation.name not in names), None)
         if left is not None:
-            return cancelled_wrongly(cancel.key, f"{left!r}, too", f"without {left!r}")
+            return _wrong(cancel.key, f"{left!r}, too", f"without {left!r}")
         for name in names:
-            if name not in cancel.listed:
-                return cancelled_wrongly(cancel.key, "who waits for it", f"{name!r}")
-            operation = operations[name]
+            operation = cancel.listed.get(name)
+            if operation is None:
+                return _wrong(cancel.key, "who waits for it", f"{name!r}")
             if self._gives_up and operation.cancelled:
-                return cancelled_wrongly(cancel.key, f"not {name!r} again", f"{name!r}")
+                return _wrong(cancel.key, f"not {name!r} again", f"{name!r}")
             operation.cancelled = True
-            if self._gives_up and operation.completed is not None:
-                return completed_though_cancelled(name)
+            if self._gives_up:
+                operation.given_up = index
+                self._gauges.ended(operation)
+            violation = self.completed(operation)
+            if violation is not None:
+                return violation
         return None
 
     def _still_waits(self, operation: Operation) -> bool:
@@ -102,6 +122,14 @@ class Cancels:
             and not (operation.may_be_true or operation.forced)
             and operation.least > self._clock.high
         )
+
+
+def _wrong(key: str, expected: str, observed: str) -> Violation:
+    return PurgatoryClause.CANCELS_WHO_WAITS.broken(
+        expected,
+        observed,
+        f"cancel_for_key returns the operations that wait for {key!r} (semantics.md 2.9)",
+    )
 
 
 def _meet(cancel: _Open, operation: Operation) -> None:

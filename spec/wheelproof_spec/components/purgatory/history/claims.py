@@ -8,18 +8,15 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from wheelproof_spec.base.history.lines import HistoryOp
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.purgatory.events import KeyAsked, OperationAsked, WatchAsked
-from wheelproof_spec.components.purgatory.history.operation import HAND_IN, Operation
-from wheelproof_spec.components.purgatory.history.violations import (
-    claimed_falsely,
-    claimed_twice,
-    counted_wrongly,
-    denied_too_early,
-    expired_wrongly,
-    out_of_order,
-    totals_differ,
+from wheelproof_spec.components.purgatory.component import (
+    CheckAndComplete,
+    ForceComplete,
+    PurgatoryClause,
+    TryCompleteElseWatch,
 )
+from wheelproof_spec.components.purgatory.history.operation import Operation
 
 
 @dataclass(slots=True)
@@ -33,8 +30,9 @@ class _Open:
 class Claims:
     """Compares answers with completions, call by call and in the end."""
 
-    def __init__(self, *, predicates: bool) -> None:
+    def __init__(self, tally: Tally, *, predicates: bool) -> None:
         """`predicates` says that none is true before somebody has begun to make it so."""
+        self._tests = tally.tests
         self._predicates = predicates
         self._open: dict[str, _Open] = {}
         # Completions of unknown origin, in order.
@@ -47,10 +45,14 @@ class Claims:
         """A call begins."""
         self._open[op.process] = _Open(op)
 
+    def end(self, asked: HistoryOp[object]) -> None:
+        """A call ends, and what it has answered is judged."""
+        self._open.pop(asked.process, None)
+
     def forget(self, asked: HistoryOp[object]) -> None:
         """A call ends without an answer: what it completed nobody was told."""
         self._silent = True
-        self._open.pop(asked.process, None)
+        self.end(asked)
 
     def completed(self, operation: Operation, process: str) -> Violation | None:
         """on_complete runs."""
@@ -60,16 +62,26 @@ class Claims:
             self._free[operation] = None
             return None
         call.mine += 1
-        operation.completed_in = call.asked.index
-        operation.completed_by = call.asked.f
-        if operation.denied is not None and operation.denied < call.asked.index:
-            return denied_too_early(operation.name, call.asked.f)
-        value = call.asked.value
-        if not isinstance(value, KeyAsked) or operation.asked is None:
+        asked = call.asked
+        operation.completed_in, operation.completed_by = asked.index, type(asked.value)
+        name = operation.name
+        if operation.denied is not None and operation.denied < asked.index:
+            return PurgatoryClause.ANSWERS_TRULY.broken(
+                f"force_complete of {name!r} completes it",
+                f"it was told that {name!r} is done, and a later {asked.f!r} completes it",
+                "that call began after force_complete had returned (semantics.md 2.1)",
+            )
+        if not isinstance(asked.value, CheckAndComplete) or operation.asked is None:
             return None
-        wrong = operation.settled is not None and operation.settled < call.last
-        call.last = max(call.last, operation.asked)
-        return out_of_order(operation.name, value.key) if wrong else None
+        key, last = asked.value.key, call.last
+        call.last = max(last, operation.asked)
+        self._tests(PurgatoryClause.TRIES_IN_WATCH_ORDER, int(last >= 0))
+        if operation.settled is None or operation.settled >= last:
+            return None
+        return PurgatoryClause.TRIES_IN_WATCH_ORDER.broken(
+            f"check_and_complete of {key!r} completes {name!r} before those watched after it",
+            f"{name!r} is completed after one of those",
+        )
 
     def expired(self, operation: Operation) -> Violation | None:
         """on_expiration runs: the time-out has completed it.
@@ -78,69 +90,99 @@ class Claims:
         """
         self._answered += 1
         self._free.pop(operation, None)
-        if operation.completed_by == HAND_IN and not operation.claimed:
+        if operation.completed_by is TryCompleteElseWatch and not operation.claimed:
             operation.completed_in = operation.completed_by = None
         if operation.completed_in is not None:
-            return expired_wrongly(operation.name, "a call has completed it")
-        return claimed_twice(operation.name) if operation.claimed else None
+            return PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION.broken(
+                f"on_expiration of {operation.name!r} does not run", "a call has completed it"
+            )
+        return _claimed_twice(operation) if operation.claimed else None
 
     def answered(
         self, asked: HistoryOp[object], operation: Operation, *, answer: bool
     ) -> Violation | None:
         """A call says whether it completed an operation."""
-        self._open.pop(asked.process, None)
-        index = asked.index
+        index, name = asked.index, operation.name
+        self._tests(PurgatoryClause.ANSWERS_TRULY)
         if not answer:
-            if operation.completed_in == index:
-                return claimed_falsely(operation.name, asked.f, answer=False)
-            return None
+            if operation.completed_in != index:
+                return None
+            return PurgatoryClause.ANSWERS_TRULY.broken(
+                f"{asked.f} of {name!r} answers true",
+                "it answers false",
+                "its on_complete has run in this call",
+            )
         self._answered += 1
         if operation.claimed or operation.expired:
-            return claimed_twice(operation.name)
+            return _claimed_twice(operation)
         operation.claimed = True
         self._free.pop(operation, None)
         during = operation.completed is not None and operation.completed > index
         other = operation.must_expire or operation.completed_in not in (None, index)
-        if other or not during:
-            return claimed_falsely(operation.name, asked.f, answer=True)
-        return None
+        if during and not other:
+            return None
+        return PurgatoryClause.ANSWERS_TRULY.broken(
+            f"{asked.f} of {name!r} answers false",
+            "it answers true",
+            "its on_complete has not run during the call",
+        )
 
     def counted(self, asked: HistoryOp[object], key: str, count: int | None) -> Violation | None:
         """A check says how many it completed."""
-        call = self._open.pop(asked.process)
+        call = self._open[asked.process]
         if count is None:
             self._silent = True
             return None
         self._answered += count
         most = call.mine + self._free_since(asked.index, key)
+        self._tests(PurgatoryClause.COUNTS_COMPLETED)
         if call.mine <= count <= most:
             return None
-        return counted_wrongly(key, call.mine, most, count)
-
-    def ended(self, asked: HistoryOp[object]) -> None:
-        """A call ends that completes nothing."""
-        self._open.pop(asked.process, None)
+        expected = str(most) if call.mine == most else f"{call.mine} to {most}"
+        return PurgatoryClause.COUNTS_COMPLETED.broken(
+            f"check_and_complete of {key!r} answers {expected}",
+            f"it answers {count}",
+            "so many operations were completed in this call (semantics.md 2.6)",
+        )
 
     def totals(self) -> Violation | None:
         """All is quiet: whoever completed something has said so."""
-        if self._silent or self._completed == self._answered:
+        if self._silent:
             return None
-        return totals_differ(self._completed, self._answered)
+        self._tests(PurgatoryClause.COUNTS_COMPLETED)
+        if self._completed == self._answered:
+            return None
+        return PurgatoryClause.COUNTS_COMPLETED.broken(
+            f"the {self._completed} completions are answered for, each by one call or expiry",
+            f"the calls and expiries answer for {self._answered}",
+            "whoever completes an operation is told so (semantics.md 2.1, 2.4, 2.6)",
+        )
 
     def _free_since(self, index: int, key: str) -> int:
         """Return how many a check of the key may have completed since then."""
         later = takewhile(
-            lambda one: one.completed is not None and one.completed > index, reversed(self._free)
+            lambda free: free.completed is not None and free.completed > index,
+            reversed(self._free),
         )
-        return sum(key in one.keys and (one.may_be_true or not self._predicates) for one in later)
+        return sum(
+            key in free.keys and (free.may_be_true or not self._predicates) for free in later
+        )
+
+
+def _claimed_twice(operation: Operation) -> Violation:
+    return PurgatoryClause.ANSWERS_TRULY.broken(
+        f"one call claims to have completed {operation.name!r}, or it expires",
+        "a second one does",
+        "force_complete lets one caller through (semantics.md 2.1)",
+    )
 
 
 def _can_complete(asked: HistoryOp[object], operation: Operation) -> bool:
     """Tell whether it is the call that it runs in which completes it, and not one nested in it."""
     match asked.value:
-        case KeyAsked(key=key) if asked.f == "check_and_complete":
+        case CheckAndComplete(key=key):
             return key in operation.keys
-        case WatchAsked(op=name) | OperationAsked(op=name) if asked.f != "satisfy":
+        case TryCompleteElseWatch(operation=name) | ForceComplete(operation=name):
             return name == operation.name
         case _:
             return False

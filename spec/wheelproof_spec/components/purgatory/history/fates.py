@@ -1,89 +1,140 @@
 """What an operation ends by: a reason, its time, or neither (semantics.md 2.1, 2.2)."""
 
+import heapq
+from collections.abc import Iterable
+
 from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.purgatory.events import PurgatorySettings
-from wheelproof_spec.components.purgatory.history.operation import FORCE, HAND_IN, Operation
-from wheelproof_spec.components.purgatory.history.violations import (
-    completed_for_no_reason,
-    expired_early,
-    expired_late,
-    expired_wrongly,
-    never_ended,
-    never_expired,
+from wheelproof_spec.components.purgatory.component import (
+    ForceComplete,
+    PurgatoryClause,
+    PurgatoryConfig,
+    TryCompleteElseWatch,
 )
+from wheelproof_spec.components.purgatory.history.operation import Operation
 
 
 class Fates:
     """Judges completions and expiries, as they come and when all is quiet."""
 
-    def __init__(self, settings: PurgatorySettings, clock: HistoryClock) -> None:
+    def __init__(self, config: PurgatoryConfig, clock: HistoryClock, tally: Tally) -> None:
+        self._tests = tally.tests
         self._clock = clock
-        self._lateness_ms = settings.lateness_ms
-        self._predicates = settings.predicates == "recorded"
-        self._advanced = (-1, clock.low)
-        """Where the latest advance began that is over, and what the clock showed then."""
+        self._lateness_ms = config.lateness_ms
+        self._predicates = config.predicates == "recorded"
+        self._coming: list[tuple[int, int, Operation]] = []
+        self._overdue: dict[Operation, int] = {}
+        """Who has to have been submitted by an advance that is over, and what the clock showed."""
+        self._awaited: dict[int, tuple[Operation, ...]] = {}
         self.closing = False
         """Whether the purgatory is being shut down: nobody has to expire any more."""
 
-    def advanced(self, began: int, low_ms: int) -> None:
-        """An advance has ended that began at this time."""
-        self._advanced = max(self._advanced, (began, low_ms))
+    def settled(self, operation: Operation) -> None:
+        """The call that handed it in has returned."""
+        assert operation.settled is not None
+        heapq.heappush(self._coming, (operation.most, operation.settled, operation))
+
+    def advanced(self, began: int, low_ms: int) -> Iterable[Operation]:
+        """Return who has left the timer for sure by the end of an advance that began then."""
+        submitted: list[Operation] = []
+        too_young: list[tuple[int, int, Operation]] = []
+        coming = self._coming
+        while coming and coming[0][0] <= low_ms:
+            entry = heapq.heappop(coming)
+            operation = entry[2]
+            if not operation.settled_before(began):
+                too_young.append(entry)
+                continue
+            submitted.append(operation)
+            if not operation.may_be_over:
+                self._overdue[operation] = low_ms
+        for entry in too_young:
+            heapq.heappush(coming, entry)
+        return submitted
+
+    def awaits(self, call: int) -> None:
+        """Somebody begins to wait until what was submitted has run."""
+        self._awaited[call] = tuple(self._overdue)
+
+    def awaited(self, call: int) -> Violation | None:
+        """That is over: who was submitted has expired, if nothing else ended it."""
+        for operation in self._awaited.pop(call, ()):
+            low_ms = self._overdue.pop(operation, None)
+            if low_ms is not None and not operation.may_be_over and not self.closing:
+                return self._left_behind(operation, low_ms)
+        return None
 
     def completed(self, operation: Operation) -> Violation | None:
         """on_complete runs."""
+        self._overdue.pop(operation, None)
         return self._judge_reason(operation) or self._judge_lateness(operation)
 
     def expired(self, operation: Operation) -> Violation | None:
         """on_expiration runs."""
+        clause = PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION
+        name = operation.name
+        self._tests(clause)
         if operation.completed is None or operation.expired:
             observed = "it runs again" if operation.expired else "on_complete has not run"
-            return expired_wrongly(operation.name, observed)
+            expected = f"on_expiration of {name!r} runs once, after on_complete"
+            return clause.broken(expected, observed)
         operation.expired = True
-        least = self._least_due(operation)
-        if least > operation.completed_high:
-            return expired_early(operation.name, least, operation.completed_high)
-        return None
+        least, high = self._least_due(operation), operation.completed_high
+        self._tests(PurgatoryClause.EXPIRES_IN_TIME, int(self._clock.judges_times))
+        if least <= high:
+            return None
+        return PurgatoryClause.EXPIRES_IN_TIME.broken(
+            f"{name!r} expires at {least} ms or later", f"it expired at {high} ms at most"
+        )
 
     def unfinished(self, operation: Operation) -> Violation | None:
         """All is quiet: judge what has become of an operation."""
+        name = operation.name
         if operation.completed is not None:
-            late = operation.must_expire and not operation.expired
-            return never_expired(operation.name) if late else None
-        if operation.may_be_cancelled or operation.cancelled or operation.refused:
+            if not operation.must_expire or operation.expired:
+                return None
+            return PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION.broken(
+                f"on_expiration of {name!r} runs after on_complete",
+                "it never did",
+                "only its time-out can have completed it, and all is quiet (semantics.md 2.2)",
+            )
+        if operation.may_be_over:
             return None
         if operation.denied is not None:
-            return never_ended(operation.name)
-        if self.closing or operation.settled is None:
-            return None
-        began, low_ms = self._advanced
-        if operation.settled < began and operation.most <= low_ms:
-            what = "an advance began after that and has ended"
-            return expired_late(operation.name, operation.most, low_ms, what)
+            return PurgatoryClause.COMPLETES_AT_MOST_ONCE.broken(
+                f"on_complete of {name!r} has run",
+                "it never did",
+                "force_complete answered that it is done already, and all is quiet",
+            )
+        low_ms = self._overdue.get(operation)
+        if low_ms is not None and not self.closing:
+            return self._left_behind(operation, low_ms)
         return self._judge_lateness(operation)
 
     def _judge_reason(self, operation: Operation) -> Violation | None:
-        by_force = operation.completed_by == FORCE
+        self._tests(PurgatoryClause.COMPLETES_FOR_A_REASON)
+        by_force = operation.completed_by is ForceComplete
         tested = operation.completed_in is not None and not by_force
         if by_force or (operation.forced and not tested):
             return None
         if operation.refused:
-            return completed_for_no_reason(operation.name, "it was refused when it was handed in")
+            return _for_no_reason(operation, "it was refused when it was handed in")
         if operation.asked is None:
-            return completed_for_no_reason(operation.name, "it was not even handed in")
+            return _for_no_reason(operation, "it was not even handed in")
         if operation.may_be_true or not self._predicates:
             return None
         operation.must_expire = True
         least = self._least_due(operation)
         # What is due at once may run inside the call that hands it in.
-        expires = operation.completed_by == HAND_IN and least <= self._clock.high
+        expires = operation.completed_by is TryCompleteElseWatch and least <= self._clock.high
         if tested and not expires:
             why = "a call completes it that tests its predicate, which nobody has made true"
         elif least > self._clock.high:
             why = f"none of that had begun, and its time is not out before {least} ms"
         else:
             return None
-        return completed_for_no_reason(operation.name, why)
+        return _for_no_reason(operation, why)
 
     def _least_due(self, operation: Operation) -> int:
         """Return when it expires at the least, also while it is being handed in."""
@@ -98,7 +149,29 @@ class Fates:
             return None
         if self.closing or operation.may_be_cancelled or operation.settled is None:
             return None
+        self._tests(PurgatoryClause.EXPIRES_IN_TIME)
         if clock.low - operation.most <= lateness_ms:
             return None
         what = f"at most {lateness_ms} ms of lateness are promised"
-        return expired_late(operation.name, operation.most, clock.low, what)
+        return _late(operation, clock.low, what)
+
+    def _left_behind(self, operation: Operation, low_ms: int) -> Violation:
+        self._tests(PurgatoryClause.EXPIRES_IN_TIME)
+        return _late(operation, low_ms, "an advance began after that and has ended")
+
+
+def _late(operation: Operation, now_ms: int, why: str) -> Violation:
+    return PurgatoryClause.EXPIRES_IN_TIME.broken(
+        f"{operation.name!r} expires at {operation.most} ms or soon after it",
+        f"at {now_ms} ms it had not",
+        why,
+    )
+
+
+def _for_no_reason(operation: Operation, why: str) -> Violation:
+    return PurgatoryClause.COMPLETES_FOR_A_REASON.broken(
+        f"{operation.name!r} is completed once its predicate is made true, it is forced, or its "
+        "time is out",
+        "on_complete runs",
+        why,
+    )

@@ -1,49 +1,88 @@
-"""What `watched` and `num_delayed` may answer (semantics.md 2.10).
+"""What `watched`, `num_delayed` and `num_keys` may answer (semantics.md 2.6, 2.10).
 
-Who is calm, with a time-out that is still to come, is counted for sure. Who has ended may be
-counted for as long as nothing has surely taken it out: a check or a cancel that began afterwards
-takes it out of the list of its key, and its time-out leaves with it where that is claimed.
+Who is calm, with a time-out that is still to come, is counted for sure. Who is done may be counted
+for as long as nothing has surely taken it out: a check, a cancel or a purge that began afterwards
+takes it out of the lists, and its time-out leaves with it where that is claimed.
 """
 
 import heapq
+from collections.abc import Iterable
 
 from wheelproof_spec.base.history.bounds import Bounds
 from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.lines import HistoryOp
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.purgatory.component import (
+    NumDelayed,
+    NumKeys,
+    PurgatoryClause,
+    Watched,
+)
 from wheelproof_spec.components.purgatory.history.operation import Operation
 
 
 class Gauges:
-    """The bounds of both numbers."""
+    """The bounds of all three numbers."""
 
-    def __init__(self, clock: HistoryClock, *, timeouts_end: bool) -> None:
-        self.watched = Bounds(piecewise=True)
-        self.delayed = Bounds()
+    def __init__(self, clock: HistoryClock, tally: Tally, *, timeouts_end: bool) -> None:
+        self._watched = Bounds(piecewise=True)
+        self._delayed = Bounds()
+        self._keys = Bounds(piecewise=True)
+        self._shown: dict[type[object], tuple[PurgatoryClause, Bounds]] = {
+            Watched: (PurgatoryClause.WATCHED_COUNTS, self._watched),
+            NumDelayed: (PurgatoryClause.DELAYED_COUNTS, self._delayed),
+            NumKeys: (PurgatoryClause.NO_EMPTY_KEY, self._keys),
+        }
+        self._tests = tally.tests
         self._clock = clock
         self._timeouts_end = timeouts_end
         self._calm: dict[str, dict[Operation, None]] = {}
         self._is_calm: set[Operation] = set()
         self._coming: list[tuple[int, int, Operation]] = []
         self._left: dict[str, list[Operation]] = {}
+        """Who may be in the list of each key, and the keys that there may be."""
         self._ending: list[Operation] = []
-        self._timed: dict[Operation, None] = {}
+        self._timed: set[Operation] = set()
+        """Whose time-outs may be in the timer, if it is claimed that they end with them."""
         self._advances = 0
         self._under_way = 0
 
+    def look(self, op: HistoryOp[object]) -> None:
+        """A call begins that asks for one of the numbers."""
+        self._shown[type(op.value)][1].look(op.index)
+
+    def judge(self, asked: HistoryOp[object], count: int, *, closing: bool) -> Violation | None:
+        """That call has answered; nothing is promised of a purgatory that is `closing`."""
+        clause, bounds = self._shown[type(asked.value)]
+        least, most = bounds.seen(asked.index) or (count, count)
+        if closing or (self._tests(clause) and least <= count <= most):
+            return None
+        return clause.broken(f"{asked.f} answers {least} to {most}", f"it answers {count}")
+
+    def forget(self, call: int) -> None:
+        """A call that may have asked for one of the numbers ends without an answer."""
+        for _, bounds in self._shown.values():
+            bounds.seen(call)
+
     def handed_in(self, operation: Operation) -> None:
         """It may be in the lists and in the timer from now on."""
-        self.watched.change(most=len(operation.keys))
-        self.delayed.change(most=1)
+        self._watched.change(most=len(operation.keys))
+        self._delayed.change(most=1)
         for key in operation.keys:
-            self._left.setdefault(key, []).append(operation)
+            if key not in self._left:
+                self._left[key] = []
+                self._keys.change(most=1)
+            self._left[key].append(operation)
         if self._timeouts_end:
-            self._timed[operation] = None
+            self._timed.add(operation)
             operation.advances = -1 if self._under_way else self._advances
 
     def refused(self, operation: Operation) -> None:
         """The call that handed it in was refused, and has left nothing behind."""
-        self.watched.change(most=-len(operation.keys))
-        self.delayed.change(most=-1)
-        self._timed.pop(operation, None)
+        self._watched.change(most=-len(operation.keys))
+        self._delayed.change(most=-1)
+        self._timed.discard(operation)
         for key in operation.keys:
             self._left[key].remove(operation)
 
@@ -52,20 +91,24 @@ class Gauges:
         if operation.is_calm and operation.least > self._clock.high:
             self._is_calm.add(operation)
             for key in operation.keys:
+                self._keys.change(least=int(key not in self._calm))
                 self._calm.setdefault(key, {})[operation] = None
             assert operation.settled is not None
             heapq.heappush(self._coming, (operation.least, operation.settled, operation))
-            self.watched.change(least=len(operation.keys))
-            self.delayed.change(least=1)
+            self._watched.change(least=len(operation.keys))
+            self._delayed.change(least=1)
 
     def disturb(self, operation: Operation) -> None:
         """Something has begun that may end it."""
         if operation in self._is_calm:
             self._is_calm.remove(operation)
             for key in operation.keys:
-                self._calm[key].pop(operation, None)
-            self.watched.change(least=-len(operation.keys))
-            self.delayed.change(least=-1)
+                del self._calm[key][operation]
+                if not self._calm[key]:
+                    del self._calm[key]
+                    self._keys.change(least=-1)
+            self._watched.change(least=-len(operation.keys))
+            self._delayed.change(least=-1)
 
     def move_clock(self) -> None:
         """Whose time may be out is calm no more."""
@@ -86,18 +129,27 @@ class Gauges:
         self._under_way += change
         self._advances += change > 0
 
+    def submitted(self, operations: Iterable[Operation]) -> None:
+        """Their time-outs have been taken out of the timer, wherever they were."""
+        for operation in operations:
+            self._take_out(operation)
+
     def ended(self, operation: Operation) -> None:
-        """It is completed."""
+        """It is done."""
         if operation in self._timed:
             self._ending.append(operation)
 
     def quiet(self) -> None:
-        """No call is under way: the time-outs of all that has ended have left."""
+        """No call is under way: the time-outs of all that is done have left."""
         for operation in self._ending:
             if operation.advances == self._advances or operation.expired:
-                self.delayed.change(most=-1)
-            del self._timed[operation]
+                self._take_out(operation)
         self._ending.clear()
+
+    def purged(self, began: int) -> None:
+        """A purge has ended: who was done before is in no list."""
+        for key in tuple(self._left):
+            self.swept(key, began, everybody=False)
 
     def swept(self, key: str, began: int, *, everybody: bool) -> None:
         """A check, or a cancel that takes everybody, has ended: who was done before has left."""
@@ -105,13 +157,19 @@ class Gauges:
         if left is None:
             return
         kept = [
-            one
-            for one in left
-            if not one.settled_before(began)
-            or not (everybody or (one.completed is not None and one.completed < began))
+            operation
+            for operation in left
+            if not operation.settled_before(began)
+            or not (everybody or operation.done_before(began))
         ]
-        self.watched.change(most=len(kept) - len(left))
+        self._watched.change(most=len(kept) - len(left))
         if kept:
             self._left[key] = kept
         else:
             del self._left[key]
+            self._keys.change(most=-1)
+
+    def _take_out(self, operation: Operation) -> None:
+        if operation in self._timed:
+            self._timed.remove(operation)
+            self._delayed.change(most=-1)

@@ -4,9 +4,6 @@ from dataclasses import dataclass
 
 from wheelproof_spec.base.history.clock import NEVER
 
-HAND_IN = "try_complete_else_watch"
-FORCE = "force_complete"
-
 
 @dataclass(slots=True, eq=False)
 class Operation:
@@ -39,7 +36,7 @@ class Operation:
     """What the clock may have shown then."""
     completed_in: int | None = None
     """The call that completed it, if that is known."""
-    completed_by: str | None = None
+    completed_by: type[object] | None = None
     """What was called there."""
     claimed: bool = False
     """Whether a call has claimed to have completed it."""
@@ -47,6 +44,8 @@ class Operation:
     """Whether nothing but its time-out can have completed it."""
     expired: bool = False
     cancelled: bool = False
+    given_up: int | None = None
+    """When a cancel had returned that gives it up: it is done."""
     cancels: int = 0
     """How many cancels of one of its keys have met it."""
     open_cancels: int = 0
@@ -60,6 +59,11 @@ class Operation:
         return self.cancelled or self.open_cancels > 0
 
     @property
+    def may_be_over(self) -> bool:
+        """Whether nobody can hold it against anybody that it waits, if it does."""
+        return self.completed is not None or self.may_be_cancelled or self.refused
+
+    @property
     def is_calm(self) -> bool:
         """Whether it waits for sure: nothing has begun that could end it, but for its time-out."""
         return (
@@ -71,3 +75,9 @@ class Operation:
     def settled_before(self, index: int) -> bool:
         """Tell whether it had been handed in by then."""
         return self.settled is not None and self.settled < index
+
+    def done_before(self, index: int) -> bool:
+        """Tell whether it was done by then: completed or given up."""
+        return any(
+            moment is not None and moment < index for moment in (self.completed, self.given_up)
+        )

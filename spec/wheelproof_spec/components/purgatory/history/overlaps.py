@@ -2,6 +2,10 @@
 
 from dataclasses import dataclass
 
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.purgatory.component import PurgatoryClause
+
 
 @dataclass(slots=True)
 class _Running:
@@ -14,7 +18,8 @@ class _Running:
 class Overlaps:
     """Watches what runs of each operation, process by process; it may run nested in itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, tally: Tally) -> None:
+        self._tests = tally.tests
         self._of_process: dict[str, list[_Running]] = {}
         self._of_operation: dict[str, dict[str, int]] = {}
 
@@ -24,8 +29,8 @@ class Overlaps:
         depths = self._of_operation.setdefault(name, {})
         depths[process] = depths.get(process, 0) + 1
 
-    def end(self, process: str, f: str) -> str | None:
-        """The last one of this name ends in a process; return its operation if it overlapped."""
+    def end(self, process: str, f: str) -> Violation | None:
+        """The last one of this name ends in a process."""
         stack = self._of_process.get(process, [])
         place = next((at for at in reversed(range(len(stack))) if stack[at].f == f), None)
         if place is None:
@@ -41,7 +46,14 @@ class Overlaps:
             if other != process:
                 # The other one may have ended long ago, if its end was not recorded.
                 self._mark(other, mine.name)
-        return mine.name if mine.overlapped else None
+        self._tests(PurgatoryClause.ATTEMPTS_EXCLUDE)
+        if not mine.overlapped:
+            return None
+        return PurgatoryClause.ATTEMPTS_EXCLUDE.broken(
+            f"try_complete and on_complete of {mine.name!r} run one after the other",
+            "two of them run at once in different threads",
+            "it is claimed that they exclude each other (KAFKA-19312)",
+        )
 
     def _mark(self, process: str, name: str) -> None:
         for running in self._of_process[process]:

@@ -1,22 +1,25 @@
-"""Which operations have to be completed without waiting for their time-outs.
+"""Which operations have to be done without waiting for their time-outs.
 
 An operation whose predicate was true before a check of one of its keys began, or before it was
-handed in, is completed by that call, or by one that overlaps it (semantics.md 2.4 - 2.6): so at the
-latest when no call is under way any more.
+handed in, is completed by that call, or by one that overlaps it (semantics.md 2.4 - 2.6). One that
+was handed in before a cancel of one of its keys began is completed by then, or cancelled (2.9). So
+it is done at the latest when no call is under way any more.
 """
 
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.purgatory.component import PurgatoryClause
 from wheelproof_spec.components.purgatory.history.operation import Operation
-
-HANDED_IN = "its predicate was true before it was handed in"
 
 
 class Triggers:
-    """Keeps who can end, and who has been triggered since."""
+    """Keeps who can end, and who has been triggered, or passed over by a cancel, since."""
 
-    def __init__(self) -> None:
+    def __init__(self, tally: Tally) -> None:
+        self._tests = tally.tests
         self._ready: dict[str, dict[Operation, None]] = {}
-        self._owed: dict[Operation, str] = {}
-        self._late: dict[Operation, str] = {}
+        self._owed: dict[Operation, Violation] = {}
+        self._late: dict[Operation, Violation] = {}
 
     def ready(self, operation: Operation) -> None:
         """Its predicate has been made true, and it waits for its keys or will do so."""
@@ -28,15 +31,29 @@ class Triggers:
         """A check has ended."""
         for operation in self._ready.get(key, {}):
             if operation.true_since is not None and operation.true_since < began:
-                self._owe(operation, f"a check of {key!r} began after its predicate was made true")
+                self._triggered(
+                    operation, f"a check of {key!r} began after its predicate was made true"
+                )
 
     def handed_in(self, operation: Operation, began: int) -> None:
         """The call that handed it in has ended."""
         if operation.true_since is not None and operation.true_since < began:
-            self._owe(operation, HANDED_IN)
+            self._triggered(operation, "its predicate was true before it was handed in")
+
+    def passed_over(self, operation: Operation, key: str) -> None:
+        """A cancel of a key that it waited for has ended, and has not returned it."""
+        self._owe(
+            operation,
+            PurgatoryClause.CANCELS_WHO_WAITS.broken(
+                f"{operation.name!r} is cancelled with {key!r}, or completed by then",
+                f"no call is under way any more, and {operation.name!r} still waits",
+            ),
+        )
 
     def ended(self, operation: Operation) -> None:
         """It needs no completion any more."""
+        if operation.completed is not None and operation.true_since is not None:
+            self._tests(PurgatoryClause.TRIGGER_COMPLETES)
         for key in operation.keys:
             waiting = self._ready.get(key)
             if waiting is not None:
@@ -46,28 +63,39 @@ class Triggers:
         self._owed.pop(operation, None)
         self._late.pop(operation, None)
 
-    def missed(self, high_ms: int) -> tuple[Operation, str] | None:
-        """Return one that waits though no call is under way; who may just expire is put off."""
+    def missed(self, high_ms: int) -> Violation | None:
+        """Return who waits though no call is under way; who may just expire is put off."""
         while self._owed:
-            operation, why = self._owed.popitem()
-            if operation.may_be_cancelled or operation.refused:
+            operation, violation = self._owed.popitem()
+            if operation.may_be_over:
                 continue
             if operation.least > high_ms:
-                return operation, why
-            self._late[operation] = why
+                return self._counted(violation)
+            self._late[operation] = violation
         return None
 
-    def missed_in_the_end(self) -> tuple[Operation, str] | None:
-        """Return one that waits though all is quiet."""
-        return next(
-            (
-                (operation, why)
-                for operation, why in (*self._owed.items(), *self._late.items())
-                if not (operation.may_be_cancelled or operation.refused)
+    def missed_in_the_end(self) -> Violation | None:
+        """Return who waits though all is quiet."""
+        for operation, violation in (*self._owed.items(), *self._late.items()):
+            if not operation.may_be_over:
+                return self._counted(violation)
+        return None
+
+    def _triggered(self, operation: Operation, why: str) -> None:
+        name = operation.name
+        self._owe(
+            operation,
+            PurgatoryClause.TRIGGER_COMPLETES.broken(
+                f"{name!r} is completed without waiting for its time-out",
+                f"no call is under way any more, and {name!r} still waits",
+                why,
             ),
-            None,
         )
 
-    def _owe(self, operation: Operation, why: str) -> None:
+    def _owe(self, operation: Operation, violation: Violation) -> None:
         if operation.completed is None and operation not in self._late:
-            self._owed.setdefault(operation, why)
+            self._owed.setdefault(operation, violation)
+
+    def _counted(self, violation: Violation) -> Violation:
+        self._tests(violation.rule)
+        return violation

@@ -22,7 +22,7 @@ _KEY = "key"
 _OTHER_KEY = "other key"
 
 
-class OneBucketTimer(Timer):
+class TimerOfOneList(Timer):
     """A timer in which everything is due at the next advance."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ class RaisingOperation(FlagOperation):
         return False
 
 
-class World:
+class PurgatoryWorld:
     """A purgatory with one shard, a flag and the operations that wait for it."""
 
     def __init__(
@@ -106,7 +106,7 @@ class World:
         purge_interval: int = 0,
         operation_class: type[FlagOperation] = FlagOperation,
     ) -> None:
-        self.timer = OneBucketTimer()
+        self.timer = TimerOfOneList()
         self.purgatory = purgatory_class(
             "explored",
             self.timer,
@@ -189,7 +189,7 @@ def watch_and_trigger(
     purgatory_class: type[AnyPurgatory], operation_class: type[FlagOperation] = FlagOperation
 ) -> Scenario:
     """An operation is handed in while its trigger comes: it is completed without its time-out."""
-    world = World(purgatory_class, operation_class=operation_class)
+    world = PurgatoryWorld(purgatory_class, operation_class=operation_class)
     return Scenario(
         threads={"watch": world.watching(_KEY), "trigger": world.triggering(_KEY)},
         check=world.check_completed,
@@ -198,7 +198,7 @@ def watch_and_trigger(
 
 def watch_and_two_triggers(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """An operation of two keys is handed in while both of them are triggered."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     return Scenario(
         threads={
             "watch": world.watching(_KEY, _OTHER_KEY),
@@ -211,7 +211,7 @@ def watch_and_two_triggers(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def watch_and_expiry(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """An operation is handed in, expires and is purged at the same time."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     return Scenario(
         threads={"watch": world.watching(_KEY), "reaper": world.advance}, check=world.check_fates
     )
@@ -219,7 +219,7 @@ def watch_and_expiry(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def watch_trigger_expiry(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """Watch against trigger against expiry."""
-    world = World(purgatory_class, purge_interval=100)
+    world = PurgatoryWorld(purgatory_class, purge_interval=100)
     return Scenario(
         threads={
             "watch": world.watching(_KEY),
@@ -232,7 +232,7 @@ def watch_trigger_expiry(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def watch_trigger_purge(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """Watch against trigger against purge."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     return Scenario(
         threads={
             "watch": world.watching(_KEY),
@@ -245,7 +245,7 @@ def watch_trigger_purge(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def trigger_expiry_purge(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """A watched operation is triggered while it expires and is purged."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     world.watched(_KEY)
     return Scenario(
         threads={"trigger": world.triggering(_KEY), "reaper": world.advance},
@@ -255,7 +255,7 @@ def trigger_expiry_purge(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def watch_and_removal(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """The key's last operation leaves while another one is handed in: that one can be reached."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     world.watched(_KEY).force_complete()
 
     def check() -> None:
@@ -273,7 +273,7 @@ def watch_and_removal(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def watch_and_purge_of_key(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """The key's last operation is purged while two others are handed in."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     world.watched(_KEY).force_complete()
 
     def check() -> None:
@@ -292,7 +292,7 @@ def watch_and_purge_of_key(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def cancel_and_watch(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """The key is cancelled while an operation is handed in: it expires or was cancelled."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     return Scenario(
         threads={"watch": world.watching(_KEY), "cancel": partial(world.cancel, _KEY)},
         check=world.check_fates,
@@ -301,7 +301,7 @@ def cancel_and_watch(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def cancel_and_expiry(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """The key is cancelled while its operation expires."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     world.watched(_KEY, _OTHER_KEY)
     return Scenario(
         threads={"cancel": partial(world.cancel, _KEY), "reaper": world.advance},
@@ -311,7 +311,7 @@ def cancel_and_expiry(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def cancel_and_trigger(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """Both keys of an operation are cancelled while it is triggered."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     world.watched(_KEY, _OTHER_KEY)
     return Scenario(
         threads={
@@ -328,7 +328,7 @@ def purge_counts(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
     When nobody is being added, what is left after a pass does not exceed the purge interval.
     """
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     world.watched(_KEY).force_complete()
 
     def come_and_go() -> None:
@@ -348,7 +348,7 @@ def cancel_and_purge(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
     A purge must not take from the estimate what a canceller has in hand and has not cancelled yet.
     """
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     world.watched(_KEY, _OTHER_KEY)
 
     def check() -> None:
@@ -367,7 +367,7 @@ def cancel_and_purge(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def shutdown_and_watch(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """The purgatory is shut down while an operation is handed in: refused, or left waiting."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     operation = world.operation()
     refused: list[PurgatoryClosedError] = []
 
@@ -387,7 +387,7 @@ def shutdown_and_watch(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def error_and_trigger(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """An operation raises in its second check: nothing of it is left behind."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     operation = RaisingOperation(world.flag)
 
     def watch() -> None:
@@ -409,7 +409,7 @@ def error_and_trigger(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def error_in_a_walk(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """An operation raises while two threads trigger: who stands behind it is completed."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     world.watch(RaisingOperation(world.flag), _KEY)
     behind = world.watched(_KEY)
 

@@ -16,7 +16,7 @@ from wheelproof.purgatory import (
 )
 from wheelproof.sync import Monitor
 from wheelproof.sync.protocols import LockView
-from wheelproof_spec.components.purgatory.programs.purgatory import AnyPurgatory, World
+from wheelproof_spec.components.purgatory.programs.purgatory import AnyPurgatory, PurgatoryWorld
 from wheelproof_spec.components.purgatory.users import Partition
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import discarding, program
@@ -69,7 +69,7 @@ class LockingOperation(DelayedOperation):
 
 def group_triggers(make: OfGroup) -> Scenario:
     """A group triggers under its lock, which the callback takes, too; somebody else triggers."""
-    world = World(DelayedOperationPurgatory)
+    world = PurgatoryWorld(DelayedOperationPurgatory)
     group = sync.monitor("group")
     operation = LockingOperation(world.flag.get, make(group), callback_lock=group)
     world.watch(operation, _KEY)
@@ -86,7 +86,7 @@ def group_triggers(make: OfGroup) -> Scenario:
 
 def group_triggers_expiry(make: OfGroup) -> Scenario:
     """A group triggers under its lock, which the callback takes, too; the operation expires."""
-    world = World(DelayedOperationPurgatory)
+    world = PurgatoryWorld(DelayedOperationPurgatory)
     group = sync.monitor("group")
     operation = LockingOperation(world.flag.get, make(group), callback_lock=group)
     world.watch(operation, _KEY)
@@ -106,7 +106,7 @@ def two_groups(*, inside: bool) -> Scenario:
 
     Both trigger after they have let go of their own, unless `inside`.
     """
-    world = World(DelayedOperationPurgatory)
+    world = PurgatoryWorld(DelayedOperationPurgatory)
     groups = {_KEY: sync.monitor("group"), _OTHER_KEY: sync.monitor("other group")}
     operations = [
         LockingOperation(world.flag.get, ExclusiveDiscipline(), callback_lock=group)
@@ -134,7 +134,7 @@ def two_groups(*, inside: bool) -> Scenario:
 
 def watch_inside_group(purgatory_class: type[AnyPurgatory]) -> Scenario:
     """A group hands an operation in under its lock; another one of its key needs it to be tried."""
-    world = World(purgatory_class)
+    world = PurgatoryWorld(purgatory_class)
     group = sync.monitor("group")
     waiting = LockingOperation(world.flag.get, ExclusiveDiscipline(), condition_lock=group)
     world.watch(waiting, _KEY)
@@ -152,7 +152,7 @@ def watch_inside_group(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 def appends_and_leaders(partition_class: type[Partition]) -> Scenario:
     """Appends on two partitions, each of which a fetch waits for that reads both; two writers."""
-    world = World(DelayedOperationPurgatory)
+    world = PurgatoryWorld(DelayedOperationPurgatory)
     partitions = [partition_class(_KEY), partition_class(_OTHER_KEY)]
     for own, other in (partitions, partitions[::-1]):
         fetch = LockingOperation(
@@ -172,7 +172,7 @@ def appends_and_leaders(partition_class: type[Partition]) -> Scenario:
 
 def watch_inside_read_lock(make: Callable[[], CompletionDiscipline]) -> Scenario:
     """Watched under a read lock that the predicate reads under, while a writer waits for it."""
-    world = World(DelayedOperationPurgatory)
+    world = PurgatoryWorld(DelayedOperationPurgatory)
     state = sync.read_write_lock("state's lock")
     operation = LockingOperation(world.flag.get, make(), condition_lock=state.read)
 

@@ -27,8 +27,8 @@ from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.replication.clauses import ReplicationClause
 from wheelproof_spec.components.replication.reference import BROKER, OperationT
 from wheelproof_spec.engines.fuzz.burst import BurstError, await_submitted, run_burst
-from wheelproof_spec.engines.fuzz.instrumented_runtime import InstrumentedRuntime
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 PARTITIONS = ("a", "b")
 FOLLOWERS = (2, 3)

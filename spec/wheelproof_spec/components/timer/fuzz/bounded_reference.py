@@ -7,9 +7,9 @@ from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.port import BrokenDownError
-from wheelproof_spec.components.timer.calls import TimerCall, TimerObservation
+from wheelproof_spec.components.timer.component import TimerCall, TimerObservation
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
-from wheelproof_spec.engines.fuzz.instrumented_runtime import (
+from wheelproof_spec.engines.runtimes.hooks import (
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.base.contract import TimerContract
 from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.components.timer.calls import TimerConfig
-from wheelproof_spec.components.timer.domain import TASKS, Span, TimerDomain
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.fuzz.stages import DrawnThreads
 from wheelproof_spec.components.timer.fuzz.under_test import TimerUnderTest, setup_of
@@ -34,7 +33,7 @@ _DEFAULT_DOMAIN = TimerDomain(max_level=2, max_wheel_size=4, max_tick_ms=3, max_
 def run_controlled_timer_fuzz(
     timer_class: type[SystemTimer],
     *,
-    contract: TimerContract,
+    profile: str,
     cases: int,
     seed: int,
     limits: TimerDomain = _DEFAULT_DOMAIN,
@@ -45,7 +44,7 @@ def run_controlled_timer_fuzz(
     """Run drawn schedules of drawn calls on `timer_class`; see `run_timer_fuzz`."""
     return run_machine(
         "timer, controlled threads",
-        lambda recorder: controlled_timer_machine(timer_class, contract, limits, recorder),
+        lambda recorder: controlled_timer_machine(timer_class, profile, limits, recorder),
         first_seed=seed,
         cases=cases,
         seconds=seconds,
@@ -57,7 +56,7 @@ def run_controlled_timer_fuzz(
 
 def controlled_timer_machine(
     timer_class: type[SystemTimer],
-    contract: TimerContract,
+    profile: str,
     domain: TimerDomain,
     recorder: Recorder,
 ) -> type[RuleBasedStateMachine]:
@@ -81,7 +80,8 @@ def controlled_timer_machine(
     # Half of all durations are one of two, so that tasks share a bucket and the clock reaches it.
     near = st.builds(Span, st.just(0), st.integers(0, 1), st.just(0), st.just(0))
     delay, jump = near | delays(domain), near | jumps(domain)
-    several = near.map(lambda one: (one,) * len(_FEW_TASKS)) | st.tuples(*[delay] * len(_FEW_TASKS))
+    tasks = len(_FEW_TASKS)
+    several = near.map(lambda span: (span,) * tasks) | st.tuples(*[delay] * tasks)
 
     class ControlledTimerMachine(RuleBasedStateMachine):
         """Bursts of calls under drawn schedules, judged together."""
@@ -106,7 +106,7 @@ def controlled_timer_machine(
             setup = setup_of(config, delay_ms)
             self._lines = [setup_line(setup)]
             self._stage = DrawnThreads()
-            self._timer = TimerUnderTest(timer_class, contract, setup, self._stage)
+            self._timer = TimerUnderTest(timer_class, profile, setup, self._stage)
 
         @precondition(lambda self: self._stage is not None)
         @rule(move=jump, programs=programs, data=st.data())
@@ -122,18 +122,18 @@ def controlled_timer_machine(
                 return
             try:
                 if not self._failed:
-                    self._run(self._timer.drain(), keep_running)
+                    self._run(self._timer.drain(), keep_running, last=True)
             finally:
                 self._timer.close()
 
-        def _run(self, burst: Burst, schedule: Draw) -> None:
+        def _run(self, burst: Burst, schedule: Draw, *, last: bool = False) -> None:
             stage = self._stage
             if not burst or stage is None:
                 return
             stage.schedule = schedule
             # What is drawn may end the case in the middle of a burst.
             self._failed = True
-            violation = self._timer.run(burst)
+            violation = self._timer.run(burst, last=last)
             self._failed = violation is not None
             self._lines.append(burst_line(burst, stage.deviations))
             lines = (*self._lines, *stage.story()) if self._failed else ()

@@ -2,8 +2,8 @@
 
 from hypothesis import strategies as st
 
-from wheelproof_spec.components.timer.calls import TimerConfig
-from wheelproof_spec.components.timer.domain import Span, TimerDomain
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.drawn import Span, TimerDomain
 
 
 def configs(domain: TimerDomain) -> st.SearchStrategy[TimerConfig]:

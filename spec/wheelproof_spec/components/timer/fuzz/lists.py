@@ -16,22 +16,40 @@ from wheelproof.sync import atomic_integer, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
+from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.violation import Violation
 from wheelproof_spec.components.timer.fuzz.threads import MAX_THREADS, PREEMPT_ONE_IN
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
-from wheelproof_spec.engines.fuzz.instrumented_runtime import (
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import (
     Hook,
     InstrumentedRuntime,
     StepLimit,
     StepLimitExceededError,
 )
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
 
 _LISTS = 3
 _ENTRIES = 3
 _STEPS_OF_A_FLUSH = 1_000
+
+
+class ListClause(Clause):
+    """What the lists of a timer promise, which this machine alone can see."""
+
+    FLUSH_ENDS = ("Timer.FlushEnds", "1.6", "A flush empties its list, and ends.")
+    LINKS_ARE_CONSISTENT = (
+        "Timer.LinksAreConsistent",
+        "1.13",
+        "Every link leads on, and a list reaches every entry that it holds.",
+    )
+    ENTRY_IN_ONE_LIST = ("Timer.EntryInOneListAtMost", "1.18", "An entry is in one list at most.")
+    COUNTER_EQUALS_LINKED = (
+        "Timer.CounterEqualsLinkedEntries",
+        "1.14, 1.18",
+        "The counter is the number of entries in all lists.",
+    )
 
 
 def run_list_fuzz(
@@ -134,23 +152,23 @@ class _ListsUnderTest:
             for bucket in self._lists:
                 bucket.flush(flushed.append)
         except StepLimitExceededError as error:
-            return _broken("Timer.FlushEnds", "flush empties the list", str(error))
+            return _broken(ListClause.FLUSH_ENDS, "flush empties the list", str(error))
         except AttributeError as error:
-            return _broken("Timer.LinksAreConsistent", "every link leads on", str(error))
+            return _broken(ListClause.LINKS_ARE_CONSISTENT, "every link leads on", str(error))
         if len(set(map(id, flushed))) != len(flushed):
             return _broken(
-                "Timer.EntryInOneListAtMost", "no entry in two lists", f"{len(flushed)} flushed"
+                ListClause.ENTRY_IN_ONE_LIST, "no entry in two lists", f"{len(flushed)} flushed"
             )
         if counted != len(flushed):
             return _broken(
-                "Timer.CounterEqualsLinkedEntries",
+                ListClause.COUNTER_EQUALS_LINKED,
                 f"the counter at {len(flushed)}, the entries flushed",
                 f"the counter at {counted}",
             )
         held = [entry for entry in self._entries if entry.list.get() is not None]
         if held:
             return _broken(
-                "Timer.LinksAreConsistent",
+                ListClause.LINKS_ARE_CONSISTENT,
                 "every entry that a list holds is flushed from it",
                 f"{len(held)} held by a list that no longer reaches them",
             )
@@ -167,9 +185,9 @@ class _IdleTask(TimerTask):
         """Do nothing: entries are moved here, never submitted."""
 
 
-def _broken(rule_name: str, expected: str, observed: str) -> Violation:
+def _broken(clause: ListClause, expected: str, observed: str) -> Violation:
     return Violation(
-        rule=rule_name,
+        rule=clause,
         expected=expected,
         observed=observed,
         reason="threads that moved entries at the same time left the lists inconsistent",

@@ -5,13 +5,16 @@ from collections.abc import Iterator
 from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.components.bugs import TIMER_BUGS, find_bug
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
 from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
-from wheelproof_spec.engines.fuzz.order import FuzzOrder
+from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 
 
 def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
@@ -19,12 +22,12 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
 
     Raises UsageError if the timer has no such bug.
     """
-    bug = None if order.bug is None else find_bug(TIMER_BUGS, order.bug)
+    bug = None if order.bug is None else find_bug(BUGS, order.bug)
     timer_class = SystemTimer if bug is None else bug.timer_class
     if order.threads == "none":
         yield run_timer_fuzz(
             BoundedReferencePort(timer_class),
-            contract=KAFKA,
+            profile=KAFKA.name,
             cases=order.cases,
             seed=order.seed,
             seconds=order.seconds,
@@ -35,7 +38,7 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     if order.threads == "controlled":
         yield run_controlled_timer_fuzz(
             timer_class,
-            contract=KAFKA,
+            profile=KAFKA.name,
             cases=order.cases,
             seed=order.seed,
             seconds=order.seconds,
@@ -46,7 +49,7 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     half = None if order.seconds is None else order.seconds / 2
     yield run_threaded_timer_fuzz(
         timer_class,
-        contract=KAFKA,
+        profile=KAFKA.name,
         cases=order.cases,
         seed=order.seed,
         seconds=half,
@@ -61,3 +64,6 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         repeat=order.repeat,
         progress=order.progress,
     )
+
+
+MACHINE = Machine(name="timer", threads=("none", "real", "controlled"), reports=reports)

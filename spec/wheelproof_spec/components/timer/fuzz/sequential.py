@@ -9,23 +9,22 @@ from collections.abc import Callable
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
-from wheelproof_spec.base.contract import TimerContract
+from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import judge_call
-from wheelproof_spec.components.timer.calls import (
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.timer.component import (
     Add,
-    Advance,
     Cancel,
-    Reset,
     Size,
     TaskId,
     TimerCall,
     TimerConfig,
     TimerPort,
 )
-from wheelproof_spec.components.timer.domain import TASKS, Span, TimerDomain
+from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
-from wheelproof_spec.components.timer.judge import TimerJudge
+from wheelproof_spec.components.timer.oracle import TimerOracle
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 
@@ -36,22 +35,23 @@ _names = st.sampled_from(TASKS)
 def run_timer_fuzz(
     port: TimerPort,
     *,
-    contract: TimerContract,
+    profile: str,
     cases: int,
     seed: int,
     limits: TimerDomain = _DEFAULT_DOMAIN,
+    tally: Tally | None = None,
     seconds: float | None = None,
     repeat: str = "wheelproof fuzz timer --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Drive `port` through `cases` random cases and judge it by `contract`.
+    """Drive `port` through `cases` random cases and judge it by `profile`.
 
     With `seconds`, batches of `cases` follow one another until that time is over. `repeat` is the
     command that repeats a failure, with `{seed}` in it.
     """
     return run_machine(
         "timer, sequential",
-        lambda recorder: timer_machine(port, contract, limits, recorder),
+        lambda recorder: timer_machine(port, profile, tally or Tally(), limits, recorder),
         first_seed=seed,
         cases=cases,
         seconds=seconds,
@@ -61,7 +61,7 @@ def run_timer_fuzz(
 
 
 def timer_machine(
-    port: TimerPort, contract: TimerContract, domain: TimerDomain, recorder: Recorder
+    port: TimerPort, profile: str, tally: Tally, domain: TimerDomain, recorder: Recorder
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
@@ -70,7 +70,7 @@ def timer_machine(
 
         def __init__(self) -> None:
             super().__init__()
-            self._judge = TimerJudge(contract)
+            self._judge = TimerOracle(profile, tally)
             self._delay_ms_of_task: dict[TaskId, int] = {}
             self._running = False
             self._calls = 0

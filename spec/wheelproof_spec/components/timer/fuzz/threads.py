@@ -1,7 +1,7 @@
 """The threaded machine: adders, cancellers and an advancing thread on a real SystemTimer.
 
-Each rule runs a burst of calls at the same time; afterwards the oracle says whether some order of
-effects explains what was seen (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.18).
+Each rule runs a burst of calls at the same time, which record themselves; then the history judge
+says whether the timer may have done so (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.18).
 """
 
 import itertools
@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.base.contract import TimerContract
 from wheelproof_spec.base.fuzz_report import FuzzReport
-from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.timer.calls import TimerConfig
-from wheelproof_spec.components.timer.domain import TASKS, Span, TimerDomain
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.fuzz.stages import RealThreads
 from wheelproof_spec.components.timer.fuzz.under_test import (
@@ -40,7 +38,7 @@ _DEFAULT_DOMAIN = TimerDomain(max_level=3, max_wheel_size=8, max_tick_ms=4, max_
 def run_threaded_timer_fuzz(
     timer_class: type[SystemTimer],
     *,
-    contract: TimerContract,
+    profile: str,
     cases: int,
     seed: int,
     limits: TimerDomain = _DEFAULT_DOMAIN,
@@ -48,22 +46,22 @@ def run_threaded_timer_fuzz(
     repeat: str = "wheelproof fuzz timer --threads real --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Run bursts of threads on `timer_class` and judge them by `contract`; see `run_timer_fuzz`."""
+    """Run bursts of threads on `timer_class` and judge them by `profile`; see `run_timer_fuzz`."""
     return run_machine(
         "timer, real threads",
-        lambda recorder: threaded_timer_machine(timer_class, contract, limits, recorder),
+        lambda recorder: threaded_timer_machine(timer_class, profile, limits, recorder),
         first_seed=seed,
         cases=cases,
         seconds=seconds,
         repeat=repeat,
         progress=progress,
-        run_threaded_case=partial(run_case, timer_class, contract),
+        run_threaded_case=partial(run_case, timer_class, profile),
     )
 
 
 def threaded_timer_machine(
     timer_class: type[SystemTimer],
-    contract: TimerContract,
+    profile: str,
     domain: TimerDomain,
     recorder: Recorder,
 ) -> type[RuleBasedStateMachine]:
@@ -104,7 +102,7 @@ def threaded_timer_machine(
                 preempt_one_in=one_in,
             )
             stage = RealThreads(self._case.preemption())
-            self._timer = TimerUnderTest(timer_class, contract, self._case.setup, stage)
+            self._timer = TimerUnderTest(timer_class, profile, self._case.setup, stage)
 
         @precondition(lambda self: self._timer is not None)
         @rule(adders=programs, advancing=st.lists(jumps(domain), max_size=3))
@@ -120,17 +118,15 @@ def threaded_timer_machine(
                 return
             try:
                 if not self._failed:
-                    self._run(self._timer, self._timer.drain())
+                    self._run(self._timer, self._timer.drain(), last=True)
             finally:
                 self._timer.close()
 
-        def _run(self, timer: TimerUnderTest, burst: Burst) -> None:
+        def _run(self, timer: TimerUnderTest, burst: Burst, *, last: bool = False) -> None:
             if burst:
                 self._case = replace(self._case, bursts=(*self._case.bursts, burst))
-                self._judge(timer.run(burst))
-
-        def _judge(self, violation: Violation | None) -> None:
-            self._failed = violation is not None
-            recorder.judge_threaded(self._case, violation)
+                violation = timer.run(burst, last=last)
+                self._failed = violation is not None
+                recorder.judge_threaded(self._case, violation)
 
     return ThreadedTimerMachine

@@ -1,21 +1,31 @@
 """A SystemTimer with several threads on a manual clock, judged after each burst of calls."""
 
-import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from wheelproof.clock import ManualClock
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.base.contract import TimerContract
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.timer.calls import TaskId, TimerConfig
-from wheelproof_spec.components.timer.fuzz.concurrent import CallKind, ConcurrentTimer, TimerCall
-from wheelproof_spec.components.timer.fuzz.stages import Call, RealThreads, TimerStage
-from wheelproof_spec.engines.fuzz.burst import BurstError
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Cancelled,
+    Run,
+    Size,
+    TaskId,
+    TimerConfig,
+    WaitingTasks,
+)
+from wheelproof_spec.components.timer.fuzz.stages import RealThreads, TimerStage
+from wheelproof_spec.components.timer.history import RECORDED
+from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 _DELAY = "delay_ms of "
+_EXECUTOR = "executor"
 
 
 def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> Setup:
@@ -28,140 +38,140 @@ def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> Setup:
     )
 
 
-def run_case(
-    timer_class: type[SystemTimer], contract: TimerContract, case: ThreadedCase
-) -> Violation | None:
+def run_case(timer_class: type[SystemTimer], profile: str, case: ThreadedCase) -> Violation | None:
     """Run a whole case from the beginning and return the first violation."""
-    timer = TimerUnderTest(timer_class, contract, case.setup, RealThreads(case.preemption()))
+    timer = TimerUnderTest(timer_class, profile, case.setup, RealThreads(case.preemption()))
     try:
         for burst in case.bursts:
             violation = timer.run(burst)
             if violation is not None:
                 return violation
-        return timer.run(timer.drain())
+        return timer.run(timer.drain(), last=True)
     finally:
         timer.close()
 
 
 class TimerUnderTest:
-    """The timer, its tasks and its oracle, on a stage that says what its threads are."""
+    """The timer and its tasks, which record what they do, on a stage that has the threads."""
 
     def __init__(
         self,
         timer_class: type[SystemTimer],
-        contract: TimerContract,
+        profile: str,
         setup: Setup,
         stage: TimerStage,
     ) -> None:
         values = dict(setup)
-        self._tick_ms = values["tick_ms"]
-        self._order = itertools.count()
-        self._fired: list[TaskId] = []
-        self._oracle: ConcurrentTimer[TaskId] = ConcurrentTimer(
-            tick_ms=self._tick_ms, start_ms=values["start_ms"], contract=contract
+        delays = {
+            key.removeprefix(_DELAY): delay
+            for key, delay in values.items()
+            if key.startswith(_DELAY)
+        }
+        self._config = TimerConfig(
+            tick_ms=values["tick_ms"],
+            wheel_size=values["wheel_size"],
+            start_ms=values["start_ms"],
+            runs="inline",
         )
+        self._longest_ms = max(0, *delays.values())
         self._stage = stage
+        self._bursts = JudgedBursts(
+            RECORDED, self._config, clock="virtual", profile=profile, process=stage.process
+        )
+        self._recorder = self._bursts.recorder
         with stage.alone():
             self._tasks = {
-                key.removeprefix(_DELAY): _RecordingTask(key, delay, self._fired)
-                for key, delay in values.items()
-                if key.startswith(_DELAY)
+                name: _RecordingTask(name, delay, self._recorder) for name, delay in delays.items()
             }
-            self._clock = ManualClock(values["start_ms"])
+            self._clock = ManualClock(self._config.start_ms)
             self._timer = timer_class(
                 "under test",
-                tick_ms=self._tick_ms,
-                wheel_size=values["wheel_size"],
+                tick_ms=self._config.tick_ms,
+                wheel_size=self._config.wheel_size,
                 clock=self._clock,
-                executor=stage.executor,
+                executor=_InlineExecutor(),
             )
 
     @property
     def now_ms(self) -> int:
         """The time that the clock shows, in milliseconds."""
-        return self._oracle.now_ms
+        with self._stage.alone():
+            return self._clock.hi_res_clock_ms()
 
-    def run(self, burst: Burst) -> Violation | None:
-        """Run one burst and judge what was seen."""
-        try:
-            calls = self._stage.run(
-                [[(words, self._call(words)) for words in program] for program in burst]
-            )
-            size = self._stage.settle(self._timer)
-        except BurstError as error:
-            return error.violation
-        fired = tuple(self._fired)
-        self._fired.clear()
-        return self._oracle.judge(calls, fired, size)
+    def run(self, burst: Burst, *, last: bool = False) -> Violation | None:
+        """Run one burst, look at the size, and return what the history breaks.
+
+        With the `last` one the history ends, and whatever is left to run should have run.
+        """
+        programs = [[(words, self._call(words)) for words in program] for program in burst]
+        violation = self._bursts.judge(lambda: self._stage.run(programs), self._look)
+        return self._bursts.finish() if last and violation is None else violation
 
     def drain(self) -> Burst:
         """Return the burst after which nothing waits and nothing is linked."""
-        beyond_ms = max(self._oracle.last_due_ms(), self.now_ms) + self._tick_ms
+        beyond_ms = self.now_ms + self._longest_ms + self._config.tick_ms
         return ((f"clock to {beyond_ms}", "advance"),)
 
     def close(self) -> None:
         """End the stage's threads."""
         self._stage.close()
 
-    def _call(self, words: str) -> Call:
-        kind, _, argument = words.partition(" ")
-        match kind:
-            case "add":
-                return partial(self._add, argument)
-            case "cancel":
-                return partial(self._cancel, argument)
-            case "clock":
-                return partial(self._tick, int(argument.removeprefix("to ")))
+    def _call(self, words: str) -> Callable[[], object]:
+        recorder, timer = self._recorder, self._timer
+        match words.split(" "):
+            case ["add", name]:
+                task = self._tasks[name]
+                asked = Add(task=name, delay_ms=task.delay_ms)
+                return lambda: recorder.do(asked, partial(timer.add, task))
+            case ["cancel", name]:
+                cancel = self._tasks[name].cancel
+                return lambda: recorder.call(
+                    Cancel(task=name), lambda: Cancelled(cancelled=cancel())
+                )
+            case ["clock", "to", time]:
+                to_ms = int(time)
+                move = partial(self._clock.advance_to, to_ms)
+                return lambda: recorder.do(Tick(to_ms=to_ms), move)
             case _:
-                return self._advance
+                return lambda: recorder.call(
+                    AdvanceClock(timeout_ms=0),
+                    lambda: Advanced(expired=timer.advance_clock(Millis(0))),
+                )
 
-    def _add(self, name: TaskId) -> TimerCall[TaskId]:
-        task = self._tasks[name]
-        invoked = next(self._order)
-        self._timer.add(task)
-        return TimerCall(
-            kind=CallKind.ADD,
-            invoked=invoked,
-            returned=next(self._order),
-            task=name,
-            delay_ms=task.delay_ms,
-        )
-
-    def _cancel(self, name: TaskId) -> TimerCall[TaskId]:
-        task = self._tasks[name]
-        invoked = next(self._order)
-        cancelled = task.cancel()
-        return TimerCall(
-            kind=CallKind.CANCEL,
-            invoked=invoked,
-            returned=next(self._order),
-            task=name,
-            cancelled=cancelled,
-        )
-
-    def _tick(self, to_ms: int) -> TimerCall[TaskId]:
-        invoked = next(self._order)
-        self._clock.advance_to(to_ms)
-        return TimerCall(
-            kind=CallKind.TICK, invoked=invoked, returned=next(self._order), to_ms=to_ms
-        )
-
-    def _advance(self) -> TimerCall[TaskId]:
-        invoked = next(self._order)
-        self._timer.advance_clock(Millis(0))
-        return TimerCall(kind=CallKind.ADVANCE, invoked=invoked, returned=next(self._order))
+    def _look(self) -> None:
+        with self._stage.alone():
+            self._recorder.call(Size(), lambda: WaitingTasks(size=self._timer.size()))
 
 
 class _RecordingTask(TimerTask):
-    __slots__ = ("_fired", "_name")
+    __slots__ = ("_name", "_recorder")
 
-    def __init__(self, key: str, delay_ms: int, fired: list[TaskId]) -> None:
+    def __init__(self, name: TaskId, delay_ms: int, recorder: LoadRecorder) -> None:
         super().__init__(delay_ms)
-        self._name = key.removeprefix(_DELAY)
-        self._fired = fired
+        self._name = name
+        self._recorder = recorder
 
     def run(self) -> None:
-        self._fired.append(self._name)
+        self._recorder.begins(Run(task=self._name), _EXECUTOR)
+
+
+class _InlineExecutor:
+    """Runs a task where it is submitted: what has not run when an advance returns, it left behind.
+
+    The tasks do nothing but take note of it. In the history they run on one thread, so that their
+    order is judged.
+    """
+
+    def submit(self, task: Callable[[], None]) -> None:
+        task()
+
+    def shutdown(self) -> None:
+        """There is nothing to end."""
+
+    def await_termination(self, timeout_ms: Millis) -> bool:
+        """Nothing is left to run."""
+        del timeout_ms
+        return True
 
 
 def programs_of_clock(times_ms: Sequence[int]) -> Burst:

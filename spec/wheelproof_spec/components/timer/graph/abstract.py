@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.components.timer.oracle import HeapTimer
-from wheelproof_spec.engines.graph.projected import Move, ProjectedGraph
-from wheelproof_spec.engines.graph.state_graph import Observation, observe
+from wheelproof_spec.engines.graph.comparing.projected import Move, ProjectedGraph
+from wheelproof_spec.engines.graph.states.state_graph import Observation, observe
 from wheelproof_spec.engines.tlc.states import State, Value, make_function
 
 OracleClass = Callable[[int], HeapTimer[str]]
@@ -60,21 +60,14 @@ class _Driver:
     def fork(self) -> "_Driver":
         return copy.deepcopy(self)
 
-    def due_ms(self, task: str) -> int:
-        alone = copy.deepcopy(self.timer)
-        for other in alone.waiting() - {task}:
-            alone.cancel(other)
-        due = alone.latest_due_ms()
-        return 0 if due is None else due
-
     def state(self, tasks: tuple[str, ...]) -> Mapping[str, Value]:
-        waiting = self.timer.waiting()
+        due_ms = self.timer.due_times()
         return {
             "now": self.timer.now_ms,
-            "due": _function({task: self.due_ms(task) for task in tasks}),
+            "due": _function({task: due_ms.get(task, 0) for task in tasks}),
             "state": _function(
                 {
-                    task: "waiting" if task in waiting else self.ended.get(task, "idle")
+                    task: "waiting" if task in due_ms else self.ended.get(task, "idle")
                     for task in tasks
                 }
             ),

@@ -20,8 +20,8 @@ from wheelproof_spec.components.timer.graph.system_timer_module import (
     label_of_system_timer,
     project_system_timer,
 )
-from wheelproof_spec.engines.graph.comparisons import CodeSide, GraphModel, program_side
-from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration
+from wheelproof_spec.engines.graph.comparing.comparisons import CodeSide, GraphModel, program_side
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
 
 
 def migration_model(name: str, summary: str, migration: Migration) -> GraphModel:
@@ -84,7 +84,7 @@ _TWO_ADDERS: Mapping[str, tuple[str, Place]] = {"a1": ("e1", "upper"), "a2": ("e
 
 _CANCELLER = {"c1": "k1"}
 
-TIMER_MODELS: tuple[GraphModel, ...] = (
+COMPARISONS: tuple[GraphModel, ...] = (
     timer_model(
         "timer",
         "the oracle's timer against Timer: two tasks, ticks of 2 ms",

@@ -29,11 +29,15 @@ from wheelproof_spec.components.timer.graph.entry_migration_steps import (
     action_of,
     pc_of,
 )
-from wheelproof_spec.engines.explore.program import Action, Scenario, forget
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.names import attributes
-from wheelproof_spec.engines.graph.projected import only
-from wheelproof_spec.engines.graph.subject import GraphProgram, Moment, Step, Subject
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
+from wheelproof_spec.engines.graph.comparing.projected import only
+from wheelproof_spec.engines.graph.states.names import attributes
+from wheelproof_spec.engines.graph.states.views import (
+    GraphProgram,
+    NextStep,
+    Surroundings,
+    ViewedRun,
+)
 from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, entries, make_function
 
 NONE = ModelValue(name="None")
@@ -107,13 +111,15 @@ class _Bench:
         self._withdrawn: set[str] = set()
         self._roots = {name: attributes(bucket)["_root"] for name, bucket in self._buckets.items()}
         groups: tuple[Mapping[str, object], ...] = (self._entries, self._buckets, self._roots)
-        self._names = {id(one): name for group in groups for name, one in group.items()}
+        self._names = {id(member): name for group in groups for name, member in group.items()}
         self._monitors: dict[str, dict[str, object]] = {
-            "taskMonitor": {name: attributes(one)["_monitor"] for name, one in self._tasks.items()},
-            "bucketMonitor": {
-                name: attributes(one)["_monitor"] for name, one in self._buckets.items()
+            "taskMonitor": {
+                name: attributes(task)["_monitor"] for name, task in self._tasks.items()
             },
-            "entryMonitor": {name: one.monitor for name, one in self._entries.items()},
+            "bucketMonitor": {
+                name: attributes(bucket)["_monitor"] for name, bucket in self._buckets.items()
+            },
+            "entryMonitor": {name: entry.monitor for name, entry in self._entries.items()},
         }
 
     def threads(self) -> dict[str, Action]:
@@ -156,11 +162,11 @@ class _Bench:
             forget()
             self._buckets[bucket].flush(lambda entry: self._put(entry, below))
 
-    def state(self, moment: Moment) -> State:
+    def state(self, surroundings: Surroundings) -> State:
         """Return the variables of EntryMigration, as far as the code has them."""
         links = {**self._entries, **self._roots}
         return {
-            **{name: _holders(some, moment) for name, some in self._monitors.items()},
+            **{name: _holders(some, surroundings) for name, some in self._monitors.items()},
             "bound": _function(
                 {
                     name: self._named(task.get_timer_task_entry())
@@ -171,46 +177,48 @@ class _Bench:
                 {name: self._named(entry.list.get()) for name, entry in self._entries.items()}
             ),
             "next": _function(
-                {name: self._named(_link(one, "next")) for name, one in links.items()}
+                {name: self._named(_link(link, "next")) for name, link in links.items()}
             ),
             "prev": _function(
-                {name: self._named(_link(one, "prev")) for name, one in links.items()}
+                {name: self._named(_link(link, "prev")) for name, link in links.items()}
             ),
             "counter": self._counter.get(),
-            "submissions": _function({name: one.get() for name, one in self._submissions.items()}),
+            "submissions": _function(
+                {name: submitted.get() for name, submitted in self._submissions.items()}
+            ),
             "withdrawn": frozenset(self._withdrawn),
-            "pc": _function(self._steps(moment)),
+            "pc": _function(self._steps(surroundings)),
         }
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         """Return thread and action."""
         action = action_of(step)
         return None if action is None else f"{_thread(step.thread)}: {action}"
 
-    def permits(self, step: Step, moment: Moment) -> bool:
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
         """Let a flusher in when its bucket is not empty and no other one is at work."""
         if action_of(step) != FLUSH:
             return True
         root = self._roots[step.thread.partition(":")[2]]
-        return _link(root, "next") is not root and self._flusher_step(moment) == POLL
+        return _link(root, "next") is not root and self._flusher_step(surroundings) == POLL
 
-    def _steps(self, moment: Moment) -> dict[str, Value]:
+    def _steps(self, surroundings: Surroundings) -> dict[str, Value]:
         threads = (*self._migration.adders, *self._migration.movers, *self._migration.cancellers)
         steps: dict[str, Value] = {
-            name: pc_of(moment.pending[name]) if name in moment.pending else "Done"
+            name: pc_of(surroundings.pending[name]) if name in surroundings.pending else "Done"
             for name in threads
         }
         if self._migration.flushed:
-            steps[FLUSHER] = self._flusher_step(moment)
+            steps[FLUSHER] = self._flusher_step(surroundings)
         return steps
 
-    def _flusher_step(self, moment: Moment) -> str:
-        steps = (moment.pending.get(_flusher(name)) for name in self._buckets)
+    def _flusher_step(self, surroundings: Surroundings) -> str:
+        steps = (surroundings.pending.get(_flusher(name)) for name in self._buckets)
         at_work = [pc_of(step) for step in steps if step is not None and pc_of(step) != POLL]
         return " and ".join(at_work) or POLL
 
-    def _named(self, one: object) -> Value:
-        return NONE if one is None else self._names[id(one)]
+    def _named(self, member: object) -> Value:
+        return NONE if member is None else self._names[id(member)]
 
 
 def entry_migration(
@@ -218,9 +226,9 @@ def entry_migration(
 ) -> GraphProgram:
     """Return the program of a configuration, with another class of buckets if need be."""
 
-    def build() -> Subject:
+    def build() -> ViewedRun:
         bench = _Bench(migration, bucket_class)
-        return Subject(scenario=Scenario(threads=bench.threads()), view=bench)
+        return ViewedRun(scenario=Scenario(threads=bench.threads()), view=bench)
 
     return GraphProgram(
         name="EntryMigration",
@@ -257,9 +265,11 @@ def label_of_entry_migration(action: str, before: State, after: State) -> str | 
     return None
 
 
-def _holders(monitors: Mapping[str, object], moment: Moment) -> Value:
-    holders = {name: moment.holder(monitor) for name, monitor in monitors.items()}
-    return _function({name: NONE if one is None else _thread(one) for name, one in holders.items()})
+def _holders(monitors: Mapping[str, object], surroundings: Surroundings) -> Value:
+    holders = {name: surroundings.holder(monitor) for name, monitor in monitors.items()}
+    return _function(
+        {name: NONE if holder is None else _thread(holder) for name, holder in holders.items()}
+    )
 
 
 def _flusher(bucket: str) -> str:
@@ -270,8 +280,8 @@ def _thread(name: str) -> str:
     return name.partition(":")[0]
 
 
-def _link(one: object, field: str) -> object:
-    return getattr(one, field, None)
+def _link(entry: object, field: str) -> object:
+    return getattr(entry, field, None)
 
 
 def _function(values: Mapping[str, Value]) -> Value:

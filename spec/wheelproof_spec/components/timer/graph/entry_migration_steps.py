@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from wheelproof_spec.engines.graph.subject import Step
+from wheelproof_spec.engines.graph.states.views import NextStep
 
 POLL, FLUSH = "Poll", "FlushLock"
 """The flusher's first step, and the action that it is."""
@@ -14,12 +14,12 @@ _ACTIONS: Mapping[tuple[str, str, str], str] = {
     ("set_timer_task_entry", "Release", "TimerTask.monitor"): "BindUnlock",
     ("get_timer_task_entry", "Get", "TimerTask.entry"): "TestCancelled",
     ("claim", "CompareAndSet", "TimerTask.entry"): "Claim",
-    ("submit", "Add", "submissions"): "Submit",
+    ("submit", "AddAndGet", "submissions"): "Submit",
     ("add", "Acquire", _LIST): "AddLockList",
     ("add", "Acquire", _ENTRY): "AddLockEntry",
     ("add", "Get", "TimerTaskEntry.list"): "AddTest",
     ("_link", "Set", "TimerTaskEntry.list"): "AddLink",
-    ("_link", "Add", "counter"): "AddCount",
+    ("_link", "AddAndGet", "counter"): "AddCount",
     ("add", "Release", _ENTRY): "AddUnlockEntry",
     ("add", "Release", _LIST): "AddUnlockList",
     ("remove", "Get", "TimerTaskEntry.list"): "RemoveReadList",
@@ -27,7 +27,7 @@ _ACTIONS: Mapping[tuple[str, str, str], str] = {
     ("remove", "Acquire", _ENTRY): "RemoveLockEntry",
     ("_holds", "Get", "TimerTaskEntry.list"): "RemoveTest",
     ("_unlink", "Set", "TimerTaskEntry.list"): "RemoveClear",
-    ("_unlink", "Add", "counter"): "RemoveCount",
+    ("_unlink", "AddAndGet", "counter"): "RemoveCount",
     ("remove", "Release", _ENTRY): "RemoveUnlockEntry",
     ("remove", "Release", _LIST): "RemoveUnlockList",
     ("cancel", "Acquire", "TimerTask.monitor"): "CancelLock",
@@ -41,7 +41,7 @@ _IDLE_STEP = ("flush", "Set", "TimerTaskList.expiration")
 _STEP_AFTER_IDLE = "FlushUnlock"
 
 
-def action_of(step: Step) -> str | None:
+def action_of(step: NextStep) -> str | None:
     """Return the action, None if the step is the code's alone; an unknown step names itself."""
     key = step.site, step.operation, step.subject
     if key == _IDLE_STEP:
@@ -49,7 +49,7 @@ def action_of(step: Step) -> str | None:
     return _ACTIONS.get(key, f"{step.text} in {step.site}")
 
 
-def pc_of(step: Step) -> str:
+def pc_of(step: NextStep) -> str:
     """Return the `pc` of a thread that is about to make the step."""
     action = action_of(step) or _STEP_AFTER_IDLE
     return POLL if action == FLUSH else action

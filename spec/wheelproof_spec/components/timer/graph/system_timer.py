@@ -16,10 +16,9 @@ from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskLi
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof.units import Millis
 from wheelproof_spec.components.timer.graph.system_timer_view import CLOCK, SystemTimerView
-from wheelproof_spec.engines.explore.program import Action, Scenario, forget
+from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
 from wheelproof_spec.engines.explore.programs.making import discarding
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.graph.subject import GraphProgram, Subject
+from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
 from wheelproof_spec.engines.tlc.states import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
@@ -111,7 +110,7 @@ def system_timer(cast: Cast, timer_class: type[SystemTimer] = SystemTimer) -> Gr
     )
 
 
-def _build(cast: Cast, timer_class: type[SystemTimer]) -> Subject:
+def _build(cast: Cast, timer_class: type[SystemTimer]) -> ViewedRun:
     shared_clock = _SharedClock()
     clock: Clock = shared_clock
     executor = DeferredExecutor()
@@ -140,7 +139,7 @@ def _build(cast: Cast, timer_class: type[SystemTimer]) -> Subject:
         cancellers=cast.victims.keys(),
         max_time_ms=cast.max_time_ms,
     )
-    return Subject(scenario=Scenario(threads=threads), view=view)
+    return ViewedRun(scenario=Scenario(threads=threads), view=view)
 
 
 def _add(timer: SystemTimer, tasks: list[_Task]) -> None:

@@ -1,6 +1,6 @@
 """What is compared of the states and steps of SystemTimer.tla; see `system_timer_view`."""
 
-from wheelproof_spec.engines.graph.projected import only
+from wheelproof_spec.engines.graph.comparing.projected import only
 from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, entries, make_function
 
 IDLE = -1
@@ -12,7 +12,7 @@ _FATES = ("waiting", "submitted")
 
 def project_system_timer(state: State) -> State:
     """Return of a state of the module what is compared."""
-    waiting = {name: one == "waiting" for name, one in _pairs(state["state"])}
+    waiting = {name: fate == "waiting" for name, fate in _pairs(state["state"])}
     nobody = isinstance(state["writer"], ModelValue)
     levels = [dict(_pairs(level)) for _, level in _pairs(state["wheel"])]
     return {
@@ -20,14 +20,14 @@ def project_system_timer(state: State) -> State:
         "writer": "" if nobody else state["writer"],
         "shut": state["executor"] == "shut",
         "state": make_function(
-            (name, one if one in _FATES else "unbound") for name, one in _pairs(state["state"])
+            (name, fate if fate in _FATES else "unbound") for name, fate in _pairs(state["state"])
         ),
         "deadline": make_function(
-            (name, one if waiting[name] else 0) for name, one in _pairs(state["deadline"])
+            (name, deadline if waiting[name] else 0) for name, deadline in _pairs(state["deadline"])
         ),
         "clock": levels[0]["clock"],
         "wheel": make_function(_used_buckets(levels, with_clocks=nobody)),
-        "queue": frozenset(_queued(one) for _, one in _pairs(state["queue"])),
+        "queue": frozenset(_queued(item) for _, item in _pairs(state["queue"])),
     }
 
 
@@ -58,8 +58,8 @@ def _used_buckets(
     return used
 
 
-def _queued(one: Value) -> Value:
-    parts = dict(_pairs(one))
+def _queued(item: Value) -> Value:
+    parts = dict(_pairs(item))
     place = parts["bucket"]
     assert isinstance(place, tuple)
     return (parts["key"], *place)

@@ -39,9 +39,9 @@ from types import MethodType
 from wheelproof.sync import AtomicInteger, DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof_spec.components.timer.graph.system_timer_module import IDLE
-from wheelproof_spec.engines.explore.read_write_lock import ModelReadWriteLock
-from wheelproof_spec.engines.graph.names import attributes, members
-from wheelproof_spec.engines.graph.subject import Moment, Step
+from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
+from wheelproof_spec.engines.graph.states.names import attributes, members
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
 from wheelproof_spec.engines.tlc.states import State, Value, make_function
 
 CLOCK = "clock"
@@ -69,7 +69,7 @@ _ACTIONS: Mapping[tuple[str, str], str] = {
 }
 _UNLINK = ("_holds", "Get")
 _LEAVE = ("add", "_ReleaseRead")
-_TICK = ("tick", "Add")
+_TICK = ("tick", "AddAndGet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +111,9 @@ class SystemTimerView:
         self._max_time_ms = max_time_ms
         self._known_levels: list[_Level] = []
 
-    def state(self, moment: Moment) -> State:
+    def state(self, surroundings: Surroundings) -> State:
         """Return the variables of SystemTimer, as far as they are compared."""
-        name = moment.threads
+        name = surroundings.threads
         held = self._lock.state
         levels = self._levels()
         return {
@@ -132,7 +132,7 @@ class SystemTimerView:
             "queue": self._queue(levels),
         }
 
-    def label(self, step: Step) -> str | None:
+    def label(self, step: NextStep) -> str | None:
         """Return the action that takes effect with a step, with its thread."""
         key = step.site, step.operation
         if key == _TICK:
@@ -145,9 +145,9 @@ class SystemTimerView:
             action = _ACTIONS.get(key)
         return None if action is None else f"{step.thread}: {action}"
 
-    def permits(self, step: Step, moment: Moment) -> bool:
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
         """Let time go on as MCLater does."""
-        del moment
+        del surroundings
         if step.thread != CLOCK:
             return True
         now = self._clock.get()
@@ -162,7 +162,7 @@ class SystemTimerView:
     def _fates(self) -> dict[str, Value]:
         bound = {name: task.get_timer_task_entry() for name, task in self._tasks.items()}
         run = members(self._executor["_tasks"], MethodType)
-        submitted = {id(one.__self__) for one in run}
+        submitted = {id(submission.__self__) for submission in run}
         return {
             "state": _function(
                 tuple(
@@ -180,7 +180,9 @@ class SystemTimerView:
         wheel = levels[-1].wheel.overflow_wheel if levels else self._timer["_timing_wheel"]
         while isinstance(wheel, TimingWheel):
             buckets = members(attributes(wheel)["_buckets"], TimerTaskList)
-            levels.append(_Level(wheel, [(one, attributes(one)["_root"]) for one in buckets]))
+            levels.append(
+                _Level(wheel, [(bucket, attributes(bucket)["_root"]) for bucket in buckets])
+            )
             wheel = wheel.overflow_wheel
         return levels
 

@@ -1,1 +1,35 @@
 """The judge of a timer's recorded history."""
+
+from wheelproof_spec.base.component import any_definition
+from wheelproof_spec.base.contract import CONTRACTS
+from wheelproof_spec.base.history.clock import clock_of
+from wheelproof_spec.base.history.judging import Balance, Counted, HistoryJudge, RecordedComponent
+from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.timer.component import DEFINITION, TimerClause, TimerConfig
+from wheelproof_spec.components.timer.history.judge import TimerHistoryJudge
+
+
+def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
+    config = header.config
+    assert isinstance(config, TimerConfig)
+    clock = clock_of(header, CONTRACTS[profile], config.tick_ms, config.start_ms)
+    return TimerHistoryJudge(config, clock, tally)
+
+
+RECORDED = RecordedComponent(
+    definition=any_definition(DEFINITION),
+    judge=_judge,
+    balances=(
+        Balance(
+            clause=TimerClause.RUNS_AT_MOST_ONCE,
+            what="runs and successful cancels",
+            room="adds",
+            makes_room=Counted(operation="add", field="task"),
+            uses=(
+                Counted(operation="run", field="task"),
+                Counted(operation="cancel", field="task", at="ok", if_true="cancelled"),
+            ),
+        ),
+    ),
+)

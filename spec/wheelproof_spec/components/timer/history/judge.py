@@ -7,19 +7,24 @@ and the size.
 """
 
 import heapq
+from collections.abc import Callable, Mapping
 
+from wheelproof_spec.base.calls import AdvanceClock, Close, Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.contract import FiringOrder
-from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock
+from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
+from wheelproof_spec.base.tally import Tally
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
-    CancelAnswer,
-    SizeAnswer,
-    TaskAsked,
-    TickAsked,
-    TimerSettings,
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Cancelled,
+    Run,
+    Size,
+    TimerClause,
+    TimerConfig,
+    WaitingTasks,
 )
 from wheelproof_spec.components.timer.history.size import SizeBounds
 from wheelproof_spec.components.timer.history.states import Debt, OpenAdd, OpenCancel, TaskStates
@@ -39,16 +44,22 @@ from wheelproof_spec.components.timer.history.violations import (
     wrong_size,
 )
 
+CLOSED = "Closed"
+"""The error of a call that was refused since the timer is closed."""
+
+_Op = HistoryOp[object]
 _Heap = list[tuple[int, int, Task]]
 
 
 class TimerHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
-    def __init__(self, settings: TimerSettings, clock: HistoryClock) -> None:
+    def __init__(self, config: TimerConfig, clock: HistoryClock, tally: Tally) -> None:
+        """Begin; `clock` has the contract, and `tally` counts what is tested."""
+        self._tests = tally.tests
         self._clock = clock
-        self._inline = settings.runs == "inline"
-        self._lateness_ms = settings.lateness_ms
+        self._inline = config.runs == "inline"
+        self._lateness_ms = config.lateness_ms
         self._tasks: dict[str, Task] = {}
         self._debt = Debt()
         self._advances: dict[int, int] = {}
@@ -61,69 +72,73 @@ class TimerHistoryJudge:
         self._ordered = clock.judges_times and clock.contract.order is FiringOrder.BY_TICK
         self._closing: int | None = None
         self._closed: int | None = None
-        self._asked = {
-            "add": self._add_asked,
-            "cancel": self._cancel_asked,
-            "advance": self._advance_asked,
-            "tick": self._tick_asked,
-            "run": self._run_asked,
-            "size": self._size_asked,
-            "close": self._close_asked,
+        self._begin: Mapping[type[object], Callable[[_Op], Violation | None]] = {
+            Add: self._begin_add,
+            Cancel: self._begin_cancel,
+            AdvanceClock: self._begin_advance,
+            Tick: self._begin_tick,
+            Run: self._run,
+            Size: self._begin_size,
+            Close: self._begin_close,
         }
-        self._answered = {
-            "add": self._add_answered,
-            "cancel": self._cancel_answered,
-            "advance": self._advance_answered,
-            "tick": self._tick_answered,
-            "size": self._size_answered,
-            "close": self._close_answered,
+        self._end: Mapping[type[object], Callable[[_Op, _Op], Violation | None]] = {
+            Add: self._end_add,
+            Cancel: self._end_cancel,
+            AdvanceClock: self._end_advance,
+            Tick: self._end_tick,
+            Size: self._end_size,
+            Close: self._end_close,
         }
 
-    def invoked(self, op: HistoryOp[object]) -> Violation | None:
+    def invoked(self, op: _Op) -> Violation | None:
         """A call begins."""
         self._move_clock(op)
-        return self._asked[op.f](op)
+        return self._begin[type(op.value)](op)
 
-    def ended(self, op: HistoryOp[object]) -> Violation | None:
+    def ended(self, op: _Op) -> Violation | None:
         """Something that happened is over: nothing depends on that."""
         del op
         return None
 
-    def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+    def returned(self, asked: _Op, op: _Op) -> Violation | None:
         """A call returned with an answer."""
         self._move_clock(op)
-        return self._answered[op.f](asked, op)
+        return self._end[type(asked.value)](asked, op)
 
-    def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+    def failed(self, asked: _Op, op: _Op) -> Violation | None:
         """A call was refused and has had no effect."""
         self._move_clock(op)
         value = asked.value
-        if isinstance(value, AddAsked):
+        if isinstance(value, Add):
             self._clock.release()
-            self._undo(value.task, asked.index)
-        elif isinstance(value, TaskAsked) and asked.f == "cancel":
-            self._undo(value.task, asked.index)
-        elif asked.f == "advance":
-            self._end_advance(asked.index)
-        elif asked.f == "size":
+            self._undo(value.task, asked.index, op.index)
+        elif isinstance(value, Cancel):
+            self._undo(value.task, asked.index, op.index)
+        elif isinstance(value, AdvanceClock):
+            self._leave_advance(asked.index)
+        elif isinstance(value, Size):
             self._size.end(asked.index)
-        if op.error == "Closed" and self._closing is None:
-            return refused_while_open(asked.f)
-        return None
+        if op.error != CLOSED:
+            return None
+        self._tests(TimerClause.REFUSES_ONLY_AFTER_CLOSE)
+        if isinstance(value, Add):
+            self._begins_after_close(asked)
+        return refused_while_open(asked.f) if self._closing is None else None
 
-    def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
+    def lost(self, asked: _Op, op: _Op) -> None:
         """Nobody knows what becomes of a call: it may take effect at any time, or never."""
         self._move_clock(op)
         value = asked.value
-        if isinstance(value, AddAsked) or (isinstance(value, TaskAsked) and asked.f == "cancel"):
+        if isinstance(value, Add | Cancel):
             self._overlap(self._tasks[value.task])
-        elif asked.f == "size":
+        elif isinstance(value, Size):
             self._size.end(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """The history ends; what has been submitted has to have run if it ended quietly."""
         if end is None or not end.quiet or self._closing is not None:
             return None
+        self._tests(TimerClause.NOTHING_LEFT_BEHIND)
         for task in self._tasks.values():
             violation = self._never_ran(task, index) or self._overdue(task)
             if violation is not None:
@@ -145,23 +160,22 @@ class TimerHistoryJudge:
 
     # Adding
 
-    def _add_asked(self, op: HistoryOp[object]) -> Violation | None:
+    def _begin_add(self, op: _Op) -> Violation | None:
         value = op.value
-        assert isinstance(value, AddAsked)
+        assert isinstance(value, Add)
         mark = self._clock.mark()
         task = self._tasks.get(value.task)
         if task is None:
             self._tasks[value.task] = Task(value.task, Phase.ADDING, op.index, mark, value.delay_ms)
             self._size.possible += 1
         else:
-            self._overlap(task).begin(OpenAdd(op.index, mark, value.delay_ms))
-            self._size.leave_behind(NEVER, op.index)
+            self._meet(task).begin(OpenAdd(op.index, mark, value.delay_ms))
         self._watch_size()
         return None
 
-    def _add_answered(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+    def _end_add(self, asked: _Op, op: _Op) -> Violation | None:
         value = asked.value
-        assert isinstance(value, AddAsked)
+        assert isinstance(value, Add)
         task = self._tasks[value.task]
         if task.phase is Phase.ADDING:
             dues = self._clock.dues(task.mark, task.delay_ms)
@@ -169,14 +183,17 @@ class TimerHistoryJudge:
             task.due_since = asked.index
             self._wait(task, op.index)
         else:
-            states = self._overlap(task)
-            states.add_returned(asked.index, op.index)
-            self._simplify(task)
+            self._overlap(task).add_returned(asked.index, op.index)
+            self._simplify(task, op.index)
         self._clock.release()
         self._watch_size()
-        if self._closed is not None and self._closed < asked.index:
-            return taken_in_after_close(value.task)
-        return None
+        return taken_in_after_close(value.task) if self._begins_after_close(asked) else None
+
+    def _begins_after_close(self, add: _Op) -> bool:
+        """Tell whether an add had to be refused, now that it is known whether it was."""
+        if self._closed is None or self._closed > add.index:
+            return False
+        return self._tests(TimerClause.REFUSES_AFTER_CLOSE)
 
     def _wait(self, task: Task, settled: int) -> None:
         """The task's add has returned, and no other call on it is under way."""
@@ -196,75 +213,75 @@ class TimerHistoryJudge:
 
     # Cancelling
 
-    def _cancel_asked(self, op: HistoryOp[object]) -> Violation | None:
+    def _begin_cancel(self, op: _Op) -> Violation | None:
         value = op.value
-        assert isinstance(value, TaskAsked)
+        assert isinstance(value, Cancel)
         task = self._tasks.get(value.task)
         if task is None:
             task = self._tasks[value.task] = Task(value.task, Phase.IDLE)
             self._size.possible += 1
         if task.cancel is None and task.phase not in (Phase.ADDING, Phase.OVERLAPPED):
-            self._begin_cancel(task, op.index)
+            self._open_cancel(task, op.index)
             task.cancel_in_time = task.phase in (Phase.WAITING, Phase.DUE)
             task.cancel_epoch = self._epoch - len(self._advances)
         else:
-            self._overlap(task).begin(OpenCancel(op.index))
-            self._size.leave_behind(NEVER, op.index)
+            self._meet(task).begin(OpenCancel(op.index))
         return None
 
-    def _cancel_answered(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+    def _end_cancel(self, asked: _Op, op: _Op) -> Violation | None:
         value, answer = asked.value, op.value
-        assert isinstance(value, TaskAsked)
-        assert isinstance(answer, CancelAnswer)
+        assert isinstance(value, Cancel)
+        assert isinstance(answer, Cancelled)
         task = self._tasks[value.task]
         cancelled = answer.cancelled
         if cancelled is ABSENT:
-            self._cancelled_silently(task, asked.index)
+            self._cancelled_silently(task, asked.index, op.index)
             self._watch_size()
             return None
+        self._tests(TimerClause.CANCEL_TELLS_THE_TRUTH)
         if task.cancel == asked.index:
             good = self._simple_cancel(task, cancelled)
         else:
             good = self._overlap(task).cancel_returned(asked.index, cancelled)
-            self._simplify(task)
+            self._simplify(task, op.index)
         self._watch_size()
         if good:
             return None
         return cancel_lied(value.task, answer=cancelled)
 
-    def _cancelled_silently(self, task: Task, call: int) -> None:
+    def _cancelled_silently(self, task: Task, call: int, index: int) -> None:
         """A cancel returned without saying whether it came in time."""
         if task.cancel == call and task.phase is not Phase.DUE and not self._overtaken(task):
             self._simple_cancel(task, task.phase is Phase.WAITING)
             return
         if task.cancel == call:
-            self._size.leave_behind(task.high, task.settled)
+            self._size.leave_behind(task.high)
         self._overlap(task).cancel_ended(call)
-        self._simplify(task)
+        self._simplify(task, index)
 
     def _overtaken(self, task: Task) -> bool:
         """Tell whether a task was submitted during a cancel that may have come first."""
         return task.phase is Phase.SUBMITTED and task.cancel_in_time
 
-    def _begin_cancel(self, task: Task, call: int) -> None:
+    def _open_cancel(self, task: Task, call: int) -> None:
         task.cancel = call
         if task.phase is Phase.WAITING:
             # It may be out from now on.
             self._size.sure -= 1
             self._watch_size()
 
-    def _end_cancel(self, task: Task) -> None:
+    def _close_cancel(self, task: Task) -> None:
         if task.cancel is not None and task.phase is Phase.WAITING:
             self._size.sure += 1
         task.cancel = None
 
     def _simple_cancel(self, task: Task, answer: bool) -> bool:
-        self._end_cancel(task)
+        self._close_cancel(task)
         if answer:
             good = task.cancel_in_time
             if self._epoch > task.cancel_epoch:
                 # Cancelled while an advance was under way, which may have had it in its hands.
-                self._size.leave_behind(task.high, task.settled)
+                self._size.leave_behind(task.high)
             self._drop(task)
             return good
         if task.phase is Phase.IDLE:
@@ -277,9 +294,12 @@ class TimerHistoryJudge:
 
     # Running
 
-    def _run_asked(self, op: HistoryOp[object]) -> Violation | None:
+    def _run(self, op: _Op) -> Violation | None:
         value = op.value
-        assert isinstance(value, TaskAsked)
+        assert isinstance(value, Run)
+        self._tests(TimerClause.RUNS_AT_MOST_ONCE)
+        if self._clock.judges_times:
+            self._tests(TimerClause.NEVER_BEFORE_DUE)
         if self._runner is None:
             self._runner = op.process
         elif self._runner != op.process:
@@ -297,14 +317,14 @@ class TimerHistoryJudge:
             return ran_before(value.task, task.low, self._clock.high)
         states = self._overlap(task)
         good = states.ran()
-        early = not good and any(one.waiting is not None for one in states.states)
-        self._simplify(task)
+        early = not good and any(state.waiting is not None for state in states.states)
+        self._simplify(task, op.index)
         if good:
             return None
         return ran_early(value.task) if early else ran_too_often(value.task)
 
     def _out_of_order(self, task: Task) -> Violation | None:
-        if not self._ordered:
+        if not self._ordered or not self._tests(TimerClause.RUNS_IN_ORDER):
             return None
         unrun = self._unrun
         while unrun and not is_unrun(unrun[0]):
@@ -323,6 +343,7 @@ class TimerHistoryJudge:
         lateness_ms = self._lateness_ms
         if not isinstance(lateness_ms, int) or not isinstance(self._clock, MonotonicClock):
             return None
+        self._tests(TimerClause.RUNS_WITHIN_ITS_LATENESS)
         late_ms = self._clock.low - task.high
         if late_ms <= lateness_ms:
             return None
@@ -330,40 +351,40 @@ class TimerHistoryJudge:
 
     # Advancing
 
-    def _tick_asked(self, op: HistoryOp[object]) -> Violation | None:
+    def _begin_tick(self, op: _Op) -> Violation | None:
         value = op.value
-        assert isinstance(value, TickAsked)
+        assert isinstance(value, Tick)
         self._clock.ticking(value.to_ms)
         self._let_come(op.index)
         return None
 
-    def _tick_answered(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+    def _end_tick(self, asked: _Op, op: _Op) -> Violation | None:
         del op
         value = asked.value
-        assert isinstance(value, TickAsked)
+        assert isinstance(value, Tick)
         self._clock.ticked(value.to_ms)
         return None
 
-    def _advance_asked(self, op: HistoryOp[object]) -> Violation | None:
+    def _begin_advance(self, op: _Op) -> Violation | None:
         self._advances[op.index] = self._clock.low
         self._epoch += 1
         self._size.flushing += 1
         self._watch_size()
         return None
 
-    def _advance_answered(
-        self, asked: HistoryOp[object], op: HistoryOp[object]
-    ) -> Violation | None:
+    def _end_advance(self, asked: _Op, op: _Op) -> Violation | None:
         del op
-        clock_ms = self._end_advance(asked.index)
+        if self._inline:
+            self._tests(TimerClause.NOTHING_LEFT_BEHIND)
+        clock_ms = self._leave_advance(asked.index) - self._clock.contract.lateness_ms
         if asked.index > self._debt.began:
             self._debt.began, self._debt.clock_ms = asked.index, clock_ms
         violation = self._collect(asked.index, clock_ms)
         self._watch_size()
-        self._size.clear_up(clock_ms)
+        self._size.clear_up(asked.index, clock_ms)
         return violation
 
-    def _end_advance(self, call: int) -> int:
+    def _leave_advance(self, call: int) -> int:
         self._size.flushing -= 1
         return self._advances.pop(call)
 
@@ -409,24 +430,25 @@ class TimerHistoryJudge:
 
     # Size and close
 
-    def _size_asked(self, op: HistoryOp[object]) -> Violation | None:
+    def _begin_size(self, op: _Op) -> Violation | None:
         self._size.begin(op.index)
         return None
 
-    def _size_answered(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+    def _end_size(self, asked: _Op, op: _Op) -> Violation | None:
         value = op.value
-        assert isinstance(value, SizeAnswer)
+        assert isinstance(value, WaitingTasks)
+        self._tests(TimerClause.SIZE_COUNTS_WAITING)
         least, most = self._size.end(asked.index)
         if least <= value.size <= most:
             return None
         return wrong_size(least, most, value.size)
 
-    def _close_asked(self, op: HistoryOp[object]) -> Violation | None:
+    def _begin_close(self, op: _Op) -> Violation | None:
         if self._closing is None:
             self._closing = op.index
         return None
 
-    def _close_answered(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+    def _end_close(self, asked: _Op, op: _Op) -> Violation | None:
         del asked
         if self._closed is None:
             self._closed = op.index
@@ -434,7 +456,7 @@ class TimerHistoryJudge:
 
     # Time, and the passage from simple tasks to overlapped ones and back
 
-    def _move_clock(self, op: HistoryOp[object]) -> None:
+    def _move_clock(self, op: _Op) -> None:
         if op.time_ns is not ABSENT:
             self._clock.at(op.time_ns)
         if self._coming and self._coming[0][0] <= self._clock.high:
@@ -475,7 +497,7 @@ class TimerHistoryJudge:
         if task.states is not None:
             return task.states
         states = states_of(task)
-        self._end_cancel(task)
+        self._close_cancel(task)
         self._leave(task)
         self._size.possible += 1
         task.phase = Phase.OVERLAPPED
@@ -483,13 +505,24 @@ class TimerHistoryJudge:
         task.states = TaskStates(self._clock, self._debt, states, settled)
         return task.states
 
-    def _simplify(self, task: Task) -> None:
+    def _meet(self, task: Task) -> TaskStates:
+        """Return the states of a task that a call meets, which may leave an entry behind."""
+        states = self._overlap(task)
+        self._size.meetings += 1
+        states.meetings += 1
+        return states
+
+    def _simplify(self, task: Task, index: int) -> None:
         """Go back to a simple task if only one state is left and no call is under way."""
         states = task.states
-        if states is None or states.under_way or len(states.states) != 1:
+        if states is None or states.under_way:
             return
-        state = next(iter(states.states))
-        if state.calls or state.owed > 1 or (state.owed and state.waiting is not None):
+        for _ in range(states.meetings):
+            self._size.leave_behind(states.latest_ms, index)
+        self._size.meetings -= states.meetings
+        states.meetings = 0
+        state = states.only_state()
+        if state is None or state.owed > 1 or (state.owed and state.waiting is not None):
             return
         if state.waiting is None and not state.owed:
             self._drop(task)
@@ -508,14 +541,14 @@ class TimerHistoryJudge:
         task.due_since = settled
         self._wait(task, settled)
 
-    def _undo(self, name: str, call: int) -> None:
+    def _undo(self, name: str, call: int, index: int) -> None:
         task = self._tasks[name]
         if task.phase is Phase.ADDING:
             self._drop(task)
         elif task.cancel == call:
-            self._end_cancel(task)
+            self._close_cancel(task)
             if task.phase is Phase.IDLE:
                 self._drop(task)
         else:
             self._overlap(task).refused(call)
-            self._simplify(task)
+            self._simplify(task, index)

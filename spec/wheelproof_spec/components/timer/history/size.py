@@ -13,6 +13,8 @@ class SizeBounds:
         """Tasks that may be linked."""
         self.flushing = 0
         """Advances under way, one of which may hold an entry in its hand."""
+        self.meetings = 0
+        """Calls under way that have met another one on their task: each may leave an entry."""
         self._leftovers: list[tuple[int, int]] = []
         self._open: dict[int, tuple[int, int]] = {}
 
@@ -35,17 +37,25 @@ class SizeBounds:
         self.changed()
         return self._open.pop(call)
 
-    def leave_behind(self, high_ms: int, call: int) -> None:
-        """An entry that is due by `high_ms` may have been cancelled while it was in no list."""
-        heapq.heappush(self._leftovers, (high_ms, call))
+    def leave_behind(self, high_ms: int, settled: int = -1) -> None:
+        """An entry that is due by `high_ms` may have been cancelled while it was in no list.
 
-    def clear_up(self, clock_ms: int) -> None:
-        """An advance that began at `clock_ms` has returned: what was due is no longer linked."""
-        while self._leftovers and self._leftovers[0][0] <= clock_ms:
-            heapq.heappop(self._leftovers)
+        It is in its bucket at the index `settled`, at the latest.
+        """
+        heapq.heappush(self._leftovers, (high_ms, settled))
+
+    def clear_up(self, began: int, clock_ms: int) -> None:
+        """An advance returned that began at an index, at a time: what was due is in no bucket."""
+        leftovers, later = self._leftovers, list[tuple[int, int]]()
+        while leftovers and leftovers[0][0] <= clock_ms:
+            leftover = heapq.heappop(leftovers)
+            if leftover[1] > began:
+                later.append(leftover)
+        for leftover in later:
+            heapq.heappush(leftovers, leftover)
 
     def _least(self) -> int:
         return max(self.sure - bool(self.flushing), 0)
 
     def _most(self) -> int:
-        return self.possible + len(self._leftovers)
+        return self.possible + self.meetings + len(self._leftovers)

@@ -8,7 +8,7 @@ the task the set is closed under them. Tasks do not influence one another.
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.history.clock import NEVER, HistoryClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,19 @@ class TaskStates:
         self.states = set(states)
         self.under_way = sum(len(state.calls) for state in self.states)
         """How many calls on the task have not returned, whether or not they took effect."""
+        self.meetings = 0
+        """How many calls have met another one since none was under way."""
+        self.latest_ms = max(
+            (state.waiting.high for state in self.states if state.waiting is not None),
+            default=-NEVER,
+        )
+        """By when every entry that the task has had since then is due."""
+        self._adds = {
+            call.call: call
+            for state in self.states
+            for call in state.calls
+            if isinstance(call, OpenAdd)
+        }
 
     def settled(self, call: int) -> int | None:
         """Return the index at which an add returned, if it has."""
@@ -82,6 +95,8 @@ class TaskStates:
         """A call on the task begins."""
         self.settle_time()
         self.under_way += 1
+        if isinstance(call, OpenAdd):
+            self._adds[call.call] = call
         self.states = {
             TaskState(state.waiting, state.owed, state.calls | {call}) for state in self.states
         }
@@ -90,8 +105,10 @@ class TaskStates:
         """An add returned, so it has taken effect; from now on advances owe the task."""
         self.settle_time()
         self.states = {
-            state for state in self.states if not any(one.call == call for one in state.calls)
+            state for state in self.states if not any(other.call == call for other in state.calls)
         }
+        add = self._adds.pop(call)
+        self.latest_ms = max(self.latest_ms, self._clock.dues(add.mark, add.delay_ms)[-1][1])
         self._settled_at[call] = index
         self.under_way -= 1
 
@@ -127,10 +144,10 @@ class TaskStates:
             TaskState(
                 state.waiting,
                 state.owed,
-                frozenset(one for one in state.calls if one.call != call),
+                frozenset(other for other in state.calls if other.call != call),
             )
             for state in self.states
-            if any(one.call == call and one != OpenCancel(call, True) for one in state.calls)
+            if any(other.call == call and other != OpenCancel(call, True) for other in state.calls)
         }
 
     def ran(self) -> bool:
@@ -143,6 +160,19 @@ class TaskStates:
         }
         self.states = left or self.states
         return bool(left)
+
+    def only_state(self) -> TaskState | None:
+        """Return the state that is left if no call is under way, if there is only one.
+
+        States that differ only in which of several adds won are one, settled by the last of these.
+        """
+        kinds = {(state.owed, state.calls, _interval(state.waiting)) for state in self.states}
+        if len(kinds) != 1:
+            return None
+        return max(self.states, key=self._settled_of)
+
+    def _settled_of(self, state: TaskState) -> int:
+        return -1 if state.waiting is None else self._settled_at.get(state.waiting.call, -1)
 
     def settle_time(self) -> None:
         """Add what may have happened since the last event; drop what cannot have stayed as it was.
@@ -185,3 +215,7 @@ class TaskStates:
             return ()
         later = Waiting(clock_ms + 1, waiting.high, waiting.call)
         return (TaskState(later, state.owed, state.calls),)
+
+
+def _interval(waiting: Waiting | None) -> tuple[int, int] | None:
+    return None if waiting is None else (waiting.low, waiting.high)

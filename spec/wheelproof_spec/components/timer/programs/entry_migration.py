@@ -11,8 +11,7 @@ from functools import partial
 from wheelproof import sync
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import program
 
 _MORE_THAN_THERE_ARE = 8

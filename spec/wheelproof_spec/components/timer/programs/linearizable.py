@@ -18,9 +18,14 @@ from wheelproof_spec.components.timer.linearizability import (
     TimerState,
 )
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
-from wheelproof_spec.engines.explore.program import Action, Body, Program, Scenario
+from wheelproof_spec.engines.explore.program import (
+    Action,
+    Body,
+    Program,
+    PublicOperations,
+    Scenario,
+)
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.public_operations import PublicOperations
 from wheelproof_spec.engines.history.linearizability_register import GetAndSet, Registers
 
 _TIMER = TimerModel()

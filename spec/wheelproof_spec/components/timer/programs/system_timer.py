@@ -14,8 +14,7 @@ from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof.units import Millis
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program import Body, Program, Scenario
+from wheelproof_spec.engines.explore.program import Body, PlainField, Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import discarding, program
 
 _LATER_MS = 1_000

@@ -10,10 +10,8 @@ from wheelproof.timer import SystemTimer, SystemTimerReaper, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import Bench
-from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.program import Program, Scenario, Settings, TimeMode
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.settings import Settings
-from wheelproof_spec.engines.explore.timing import TimeMode
 
 _LAZY = Settings(time=TimeMode.LAZY)
 _LATER_MS = 10

@@ -8,20 +8,6 @@ compared with what the action does; what was not is free. The lock has no order 
 from collections.abc import Callable, Mapping
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
-    Bound,
-    BucketSeen,
-    Cancelled,
-    Claimed,
-    ClockRead,
-    EntryTaken,
-    ExpirationSet,
-    Found,
-    InsertSeen,
-    TaskAsked,
-    WheelClock,
-)
 from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState, TimerState
 from wheelproof_spec.components.timer.trace.step import (
     SeveralError,
@@ -33,6 +19,20 @@ from wheelproof_spec.components.timer.trace.step import (
     require_pc,
     require_same,
     words_of,
+)
+from wheelproof_spec.components.timer.trace.vocabulary import (
+    Binding,
+    Bound,
+    BucketSeen,
+    Claimed,
+    ClockRead,
+    EntryTaken,
+    ExpirationSet,
+    Found,
+    InsertSeen,
+    TaskNamed,
+    Unbound,
+    WheelClock,
 )
 
 _FLUSHING = {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit"}
@@ -129,7 +129,7 @@ class TimerActions:
 
     def _bind(self, t: ThreadState, args: object, obs: object) -> None:
         require_pc(t, "Bind", "Bind")
-        assert isinstance(args, AddAsked)
+        assert isinstance(args, Binding)
         state, task = self.state, args.task
         for other in state.threads.values():
             if other.pc == "CancelUnbind" and other.task == task:
@@ -230,7 +230,7 @@ class TimerActions:
 
     def _cancel_remove(self, t: ThreadState, args: object, obs: object) -> None:
         require_pc(t, "Idle", "CancelRemove")
-        assert isinstance(args, TaskAsked)
+        assert isinstance(args, TaskNamed)
         state, task = self.state, args.task
         found = task in state.waiting
         if isinstance(obs, Found) and obs.found is not ABSENT:
@@ -252,7 +252,7 @@ class TimerActions:
     def _cancel_unbind(self, t: ThreadState, obs: object) -> None:
         require_pc(t, "CancelUnbind", "CancelUnbind")
         state = self.state
-        if isinstance(obs, Cancelled) and obs.cancelled is not ABSENT:
+        if isinstance(obs, Unbound) and obs.cancelled is not ABSENT:
             require_same("cancelled", t.task in state.waiting, obs.cancelled)
         state.waiting.discard(t.task)
         t.task = ""

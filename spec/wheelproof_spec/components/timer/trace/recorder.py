@@ -2,7 +2,7 @@
 
 ::
 
-    with tracing(Path("trace.jsonl"), TimerSettings(tick_ms=1, wheel_size=20)):
+    with tracing(Path("trace.jsonl"), TimerConfig(tick_ms=1, wheel_size=20)):
         ...  # make one timer, on the system's clock, and use it from any number of threads
 
 Nothing of the timer is replaced: which action of SystemTimer.tla a thread takes is read off the
@@ -18,47 +18,49 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
 import wheelproof
 from wheelproof.sync import current_runtime, use_runtime
 from wheelproof.timer.timer_task import TimerTaskEntry
 from wheelproof.timer.timer_task_list import IDLE
+from wheelproof.units import Millis
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.lines import TraceEnd, TraceEvent, TraceHeader
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
+from wheelproof_spec.base.history.lines import TRACE, TraceEnd, TraceEvent, TraceHeader
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.trace.vocabulary import (
+    Binding,
     Bound,
-    Cancelled,
     Claimed,
     ClockRead,
     EntryTaken,
     ExpirationSet,
     Found,
-    TaskAsked,
-    TimerSettings,
+    TaskNamed,
+    Unbound,
 )
-from wheelproof_spec.engines.history.recording.watched_runtime import WatchedRuntime
+from wheelproof_spec.engines.runtimes.proxy_runtime import RELEASES, ProxyRuntime
 
+R = TypeVar("R")
 _TRACE = "timer"
 
 
 @contextmanager
-def tracing(path: Path, settings: TimerSettings) -> Generator[None]:
+def tracing(path: Path, config: TimerConfig) -> Generator[None]:
     """Record what the timer does that is made inside the block, into `path`.
 
-    `settings` are those that the timer is made with; its start is observed. Raises UsageError if
+    `config` is that which the timer is made with; its start is observed. Raises UsageError if
     not exactly one timer is made.
     """
-    watcher = _TimerWatcher()
-    runtime = WatchedRuntime(current_runtime(), watcher)
-    watcher.read_clock_ms = runtime.elapsed_ms
-    with use_runtime(runtime):
+    runtime = current_runtime()
+    watcher = _TimerWatcher(runtime.monotonic_ms)
+    with use_runtime(ProxyRuntime(runtime, watcher, watcher.clock_read)):
         yield
-    path.write_bytes(b"".join(format_line(line) for line in watcher.lines(settings)))
+    path.write_bytes(b"".join(format_line(line) for line in watcher.lines(config)))
 
 
 @dataclass(slots=True)
@@ -85,13 +87,21 @@ class _Thread:
 
 
 class _TimerWatcher:
-    def __init__(self) -> None:
-        self.read_clock_ms: Callable[[], int] = lambda: 0
-        self.steps = threading.RLock()
+    """Notes every step of the timer; the clock begins at 0 when it is read for the first time.
+
+    A cell's operation and its note are one step: both happen under `_steps`, which nobody holds
+    while waiting for another lock. That a lock is taken is noted once it is held, and that it is
+    given back while it still is.
+    """
+
+    def __init__(self, read_clock_ms: Callable[[], Millis]) -> None:
+        self._read_clock_ms = read_clock_ms
+        self._began_ms: Millis | None = None
+        self._steps = threading.RLock()
         self._events: list[_Event] = []
         self._threads: dict[int, _Thread] = {}
         self._timers = 0
-        self._now_ms = 0
+        self._now_ms = Millis(0)
         self._start_ms = 0
         self._names: dict[int, str] = {}
         """The name of a task by the cell that it is bound in."""
@@ -99,22 +109,17 @@ class _TimerWatcher:
         """Each entry, by the cell of its list, with the name of its add."""
         self._bound: dict[int, TimerTaskEntry | None] = {}
 
-    def lines(self, settings: TimerSettings) -> Generator[object]:
+    def lines(self, config: TimerConfig) -> Generator[object]:
         """Yield the lines of the trace."""
         if self._timers != 1:
             raise UsageError(f"a trace is of one timer, but {self._timers} were made in the block")
         yield TraceHeader(
-            schema="wheelproof.trace/1",
+            schema=TRACE,
             kind="header",
             trace=_TRACE,
-            component="timer",
+            component=config.component,
             impl=Implementation(name=wheelproof.__name__, version="reference"),
-            config=TimerSettings(
-                tick_ms=settings.tick_ms,
-                wheel_size=settings.wheel_size,
-                start_ms=self._start_ms,
-                design=settings.design,
-            ),
+            config=replace(config, start_ms=self._start_ms),
             clock="monotonic",
         )
         taken: Counter[str] = Counter()
@@ -135,26 +140,56 @@ class _TimerWatcher:
 
     # What a watcher hears
 
-    def made(self, name: str, primitive: object) -> None:
+    def making(self, name: str) -> None:
         """Note the timer's lock: it is made right after the clock was read."""
-        del primitive
         if name == "SystemTimer.lock":
-            self._timers += 1
-            self._start_ms = self._now_ms
+            with self._steps:
+                self._timers += 1
+                self._start_ms = self._now_ms
 
-    def clock_read(self, now_ms: int) -> None:
+    def around(
+        self, name: str, primitive: object, how: str, perform: Callable[[], R], value: object
+    ) -> R:
+        """Note what is done with a lock or a cell; waiting on a condition is no step."""
+        match how:
+            case "__enter__" | "acquire" | "try_acquire":
+                result = perform()
+                if how != "try_acquire" or result:
+                    with self._steps:
+                        self._entered(name)
+                return result
+            case "wait" | "notify" | "notify_all":
+                return perform()
+            case _ if how in RELEASES:
+                with self._steps:
+                    self._leaving(name)
+                return perform()
+            case _:
+                with self._steps:
+                    result = perform()
+                    self._touched(name, primitive, how, value, result)
+                return result
+
+    def clock_read(self) -> Millis:
         """An adder reads the clock, or the queue looks at its head."""
-        self._now_ms = now_ms
-        t = self._thread()
-        if t.pc == "ReadClock":
-            self._take(t, "ReadClock", obs=ClockRead(now_ms=now_ms))
-            t.pc = "Bind"
-        elif t.pc in ("Poll", "PollOutside") and t.monitors["DelayQueue.lock"]:
-            self._guess(t, "PollNothing" if t.pc == "Poll" else "TimeOut")
+        with self._steps:
+            now_ms = self._now_ms = self._elapsed_ms()
+            t = self._thread()
+            if t.pc == "ReadClock":
+                self._take(t, "ReadClock", obs=ClockRead(now_ms=now_ms))
+                t.pc = "Bind"
+            elif t.pc in ("Poll", "PollOutside") and t.monitors["DelayQueue.lock"]:
+                self._guess(t, "PollNothing" if t.pc == "Poll" else "TimeOut")
+            return now_ms
 
-    def entered(self, name: str, primitive: object) -> None:
+    def _elapsed_ms(self) -> Millis:
+        now_ms = self._read_clock_ms()
+        if self._began_ms is None:
+            self._began_ms = now_ms
+        return Millis(now_ms - self._began_ms)
+
+    def _entered(self, name: str) -> None:
         """A lock was taken."""
-        del primitive
         t = self._thread()
         t.monitors[name] += 1
         match name:
@@ -171,9 +206,8 @@ class _TimerWatcher:
             case _:
                 pass
 
-    def leaving(self, name: str, primitive: object) -> None:
+    def _leaving(self, name: str) -> None:
         """A lock is given back."""
-        del primitive
         t = self._thread()
         t.monitors[name] -= 1
         match name:
@@ -188,7 +222,7 @@ class _TimerWatcher:
             case _:
                 pass
 
-    def touched(self, name: str, cell: object, how: str, value: object, result: object) -> None:
+    def _touched(self, name: str, cell: object, how: str, value: object, result: object) -> None:
         """A cell was read or written."""
         t = self._thread()
         match name:
@@ -271,7 +305,7 @@ class _TimerWatcher:
             self._bind(t, cell, value, again=result is not None)
         elif how == "compare_and_set":
             if by_caller and t.entry is not None:
-                self._take(t, "CancelUnbind", obs=Cancelled(cancelled=bool(result)))
+                self._take(t, "CancelUnbind", obs=Unbound(cancelled=bool(result)))
             elif not by_caller:
                 t.guess = None
                 self._take(t, "Submit", obs=Claimed(submitted=bool(result)))
@@ -292,7 +326,7 @@ class _TimerWatcher:
         name = self._names[id(cell)]
         self._entries[id(entry.list)] = (entry, name)
         self._bound[id(cell)] = entry
-        args = AddAsked(task=name, delay_ms=entry.timer_task.delay_ms)
+        args = Binding(task=name, delay_ms=entry.timer_task.delay_ms)
         self._take(t, "Bind", args=args, obs=Bound(expiration_ms=entry.expiration_ms))
         t.pc, t.adds = "Insert", True
 
@@ -316,14 +350,14 @@ class _TimerWatcher:
         entry, name = self._entries[id(cell)]
         t.pc = "Idle"
         if any(bound is entry for bound in self._bound.values()):
-            self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=True))
+            self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=True))
         else:
-            self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=False))
+            self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=False))
             t.entry = None
 
     def _cancel(self, t: _Thread, cell: object, *, found: bool) -> None:
         name = self._names.setdefault(id(cell), f"never-added-{len(self._names)}")
-        self._take(t, "CancelRemove", args=TaskAsked(task=name), obs=Found(found=found))
+        self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=found))
 
     # Writing down
 
@@ -343,7 +377,7 @@ class _TimerWatcher:
         return event
 
     def _clock_ms(self) -> int:
-        self._now_ms = max(self._now_ms, self.read_clock_ms())
+        self._now_ms = max(self._now_ms, self._elapsed_ms())
         return self._now_ms
 
     def _guess(self, t: _Thread, action: str) -> None:

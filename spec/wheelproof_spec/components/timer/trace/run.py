@@ -11,8 +11,7 @@ from wheelproof_spec.base.run_verdict import Place, RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.verdicts import Verdict
 from wheelproof_spec.base.violation import Violation
-from wheelproof_spec.components.definitions import COMPONENTS
-from wheelproof_spec.components.timer.events import TimerSettings
+from wheelproof_spec.components.timer.component import DEFINITION, TimerConfig
 from wheelproof_spec.components.timer.trace.actions import NO_LIMIT, TimerActions
 from wheelproof_spec.components.timer.trace.search import Outcome, Step, TraceSearch, take
 from wheelproof_spec.components.timer.trace.state import Level, TimerState
@@ -24,7 +23,6 @@ from wheelproof_spec.components.timer.trace.step import (
 
 MOST_KEPT = 100_000
 """The most events of a trace whose order is open."""
-DEFAULT_WHEEL_SIZE = 20
 NEVER_SILENT = frozenset({"ReadClock", "Bind", "CancelRemove"})
 """Actions that have to be recorded: nothing else says what they are about."""
 
@@ -97,7 +95,7 @@ class TraceChecker:
     def __init__(self, header: TraceHeader[object], max_states: int = 200_000) -> None:
         """Begin with the header; raises MalformedError if nothing can be replayed against it."""
         config = header.config
-        if not isinstance(config, TimerSettings):
+        if not isinstance(config, TimerConfig):
             raise MalformedError(
                 f"has the component {header.component!r}, of which no trace can be judged yet"
             )
@@ -226,19 +224,20 @@ class TraceChecker:
         self._place = Place(index=self._order.events - 1, line=line)
 
 
-def initial_state(settings: TimerSettings) -> TimerState:
+def initial_state(config: TimerConfig) -> TimerState:
     """Return the state before the first step (Init of the module)."""
-    start_ms = settings.start_ms if isinstance(settings.start_ms, int) else 0
-    size = settings.wheel_size if isinstance(settings.wheel_size, int) else DEFAULT_WHEEL_SIZE
-    clock = start_ms - start_ms % settings.tick_ms
+    clock = config.start_ms - config.start_ms % config.tick_ms
     return TimerState(
-        tick_ms=settings.tick_ms, wheel_size=max(size, 2), now=start_ms, levels=[Level(clock)]
+        tick_ms=config.tick_ms,
+        wheel_size=max(config.wheel_size, 2),
+        now=config.start_ms,
+        levels=[Level(clock)],
     )
 
 
 def _silent_of(header: TraceHeader[object]) -> frozenset[str]:
     names = () if isinstance(header.silent, Absent) else header.silent
-    known = {one.action for one in COMPONENTS[header.component].actions}
+    known = {action.action for action in DEFINITION.actions}
     for name in names:
         if name not in known:
             raise MalformedError(f"calls {name!r} silent, which is no action")

@@ -3,8 +3,8 @@
 from typing import NoReturn
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.components.timer.events import BucketSeen
 from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState
+from wheelproof_spec.components.timer.trace.vocabulary import BucketSeen
 
 
 class UnexplainedError(Exception):

@@ -12,23 +12,23 @@ from dataclasses import dataclass, field
 
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.components.timer.events import (
-    AddAsked,
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.trace.search import Step, lanes_of
+from wheelproof_spec.components.timer.trace.tlc_template import CFG, MODULE_TEXT
+from wheelproof_spec.components.timer.trace.vocabulary import (
+    Binding,
     Bound,
     BucketSeen,
-    Cancelled,
     Claimed,
     ClockRead,
     EntryTaken,
     ExpirationSet,
     Found,
     InsertSeen,
-    TaskAsked,
-    TimerSettings,
+    TaskNamed,
+    Unbound,
     WheelClock,
 )
-from wheelproof_spec.components.timer.trace.search import Step, lanes_of
-from wheelproof_spec.components.timer.trace.tlc_template import CFG, MODULE_TEXT
 
 MODULE = "RecordedTraces"
 REACHED = "REACHED"
@@ -70,9 +70,9 @@ class _Names:
         delays: dict[str, int] = {}
         for step in steps:
             args = step.event.args
-            if isinstance(args, AddAsked):
+            if isinstance(args, Binding):
                 delays.setdefault(args.task, args.delay_ms)
-            elif isinstance(args, TaskAsked):
+            elif isinstance(args, TaskNamed):
                 self._tasks.setdefault(args.task, "")
         for name in dict.fromkeys([*delays, *self._tasks]):
             self._tasks[name] = self._new_task(delays.get(name, 0))
@@ -93,7 +93,7 @@ class _Names:
             case "LockRead":
                 role = self._adder(owner, following)
             case "CancelRemove":
-                assert isinstance(event.args, TaskAsked)
+                assert isinstance(event.args, TaskNamed)
                 role = self._canceller(owner, self.task(event.args.task))
             case "StartAdvance":
                 role = self._advancer(owner)
@@ -112,7 +112,7 @@ class _Names:
 
     def _adder(self, owner: int, following: Sequence[Step]) -> str:
         for step in following:
-            if isinstance(step.event.args, AddAsked):
+            if isinstance(step.event.args, Binding):
                 task = self.task(step.event.args.task)
                 role = f"a{owner}_{task}"
                 break
@@ -149,20 +149,18 @@ class _Names:
         return f"{base}_{number}"
 
 
-def trace_module(
-    settings: TimerSettings, wheel_size: int, traces: Sequence[RecordedTrace]
-) -> tuple[str, str]:
-    """Return the module and its cfg for traces of timers with the same settings.
+def trace_module(config: TimerConfig, traces: Sequence[RecordedTrace]) -> tuple[str, str]:
+    """Return the module and its cfg for traces of timers with the same configuration.
 
     Raises UsageError for what TLC cannot hold or the module does not begin with.
     """
-    if settings.start_ms not in (ABSENT, 0):
+    if config.start_ms:
         raise UsageError("TLC judges traces whose start_ms is 0, since the module begins there")
     cast = _Cast()
     sequences = [_trace(trace, cast) for trace in traces]
     silent = frozenset[str]().union(*(trace.silent for trace in traces))
-    design = "FALSE" if settings.design == "kafka" else "TRUE"
-    cfg = CFG.format(tick=settings.tick_ms, size=max(wheel_size, 2), design=design)
+    design = "FALSE" if config.design == "kafka" else "TRUE"
+    cfg = CFG.format(tick=config.tick_ms, size=max(config.wheel_size, 2), design=design)
     return _module(cast, sequences, silent), cfg
 
 
@@ -201,7 +199,7 @@ def _bounds(step: Step) -> tuple[int, int]:
 
 def _observations(step: Step, names: _Names) -> Iterator[str]:
     event = step.event
-    if isinstance(event.args, AddAsked):
+    if isinstance(event.args, Binding):
         yield _number("delay", event.args.delay_ms)
     for name, value in _seen(event.action, event.obs):
         if value is ABSENT:
@@ -248,7 +246,7 @@ def _seen(action: str, obs: object) -> Iterable[tuple[str, object]]:
             return (("submitted", obs.submitted),)
         case Found():
             return (("found", obs.found),)
-        case Cancelled():
+        case Unbound():
             return (("cancelled", obs.cancelled),)
         case WheelClock():
             return (("wheel", obs.wheel_ms),)

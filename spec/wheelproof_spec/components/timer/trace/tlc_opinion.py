@@ -9,7 +9,7 @@ from pathlib import Path
 
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.components.timer.events import TimerSettings
+from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.tlc_module import (
     MODULE,
     REACHED,
@@ -44,16 +44,15 @@ class TlcOpinion:
 
 def judge_with_tlc(
     toolchain: Toolchain,
-    settings: TimerSettings,
-    wheel_size: int,
+    config: TimerConfig,
     traces: Sequence[RecordedTrace],
 ) -> list[TlcOpinion]:
-    """Return TLC's opinion on each trace; all are of timers with the same settings.
+    """Return TLC's opinion on each trace; all are of timers with the same configuration.
 
     Raises UsageError for what TLC cannot judge, TlcTraceError if it ends in any other way than
     having tried everything.
     """
-    module, cfg = trace_module(settings, wheel_size, traces)
+    module, cfg = trace_module(config, traces)
     reached = [0] * len(traces)
     last: list[str] = []
 

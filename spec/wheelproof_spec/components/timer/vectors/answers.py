@@ -2,50 +2,42 @@
 
 from collections.abc import Iterable, Sequence
 
-from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.contract import TimerContract
-from wheelproof_spec.components.timer.calls import (
+from wheelproof_spec.base.history.lines import VectorStep
+from wheelproof_spec.components.timer.component import (
     Add,
-    Advance,
     Cancel,
-    Reset,
     Size,
     TimerCall,
     TimerConfig,
+    TimerExpectation,
+    TimerObservation,
 )
-from wheelproof_spec.components.timer.events import (
-    AddStep,
-    AdvanceStep,
-    CancelStep,
-    Done,
-    Fired,
-    SizeAnswer,
-    SizeStep,
-)
-from wheelproof_spec.components.timer.vectors.ideal import IdealTimer, Ran
+from wheelproof_spec.components.timer.vectors.ideal import Ran, ideal_timer, perform
 
-TimerStep = AddStep | CancelStep | AdvanceStep | SizeStep
-
-_Answer = bool | int | None
+TimerStep = VectorStep[TimerCall, TimerExpectation]
 
 
 def timer_steps(
     contract: TimerContract, config: TimerConfig, calls: Sequence[TimerCall]
 ) -> tuple[TimerStep, ...] | None:
     """Return the steps of a case with its answers, or None if the contract leaves one open."""
-    asked = [call for call in calls if not isinstance(call, Reset)]
-    eager = IdealTimer(contract, config, eager=True)
-    lazy = IdealTimer(contract, config, eager=False)
+    eager, lazy = ideal_timer(contract, config), ideal_timer(contract, config)
     steps: list[TimerStep] = []
     pending: tuple[Ran, Ran] = ((), ())
-    for call in asked:
-        ran_early, answer_of_eager = eager.perform(call)
-        ran_late, answer_of_lazy = lazy.perform(call)
-        if answer_of_eager != answer_of_lazy or _runs_twice(pending[0], call):
+    for call in calls:
+        if isinstance(call, Reset):
+            continue
+        ran_early, seen = perform(eager, call, eager=True)
+        ran_late, seen_late = perform(lazy, call, eager=False)
+        answers = (seen.cancelled, seen.size)
+        if answers != (seen_late.cancelled, seen_late.size) or _runs_twice(pending[0], call):
             return None
         pending = (pending[0] + ran_early, pending[1] + ran_late)
-        known = eager.due_ms == lazy.due_ms
-        steps.append(_step(call, _fired(pending) if known else ABSENT, answer_of_eager))
+        known = eager.due_times() == lazy.due_times()
+        steps.append(_step(call, seen, pending if known else None))
         if known:
             pending = ((), ())
     return tuple(steps)
@@ -56,26 +48,24 @@ def _runs_twice(pending: Ran, call: TimerCall) -> bool:
     return isinstance(call, Add) and any(task == call.task for task, _ in pending)
 
 
-def _fired(pending: tuple[Ran, Ran]) -> Fired:
-    early, late = pending
+def _step(call: TimerCall, seen: TimerObservation, ran: tuple[Ran, Ran] | None) -> TimerStep:
+    """Return a step; `ran` is what ran by both timers since the last step that says so."""
+    expected = TimerExpectation(cancelled=seen.cancelled, size=seen.size)
+    if isinstance(call, Add | Advance) and ran is not None:
+        expected = _fired(*ran)
+    return VectorStep(
+        op=call.name_on_the_wire(),
+        args=ABSENT if isinstance(call, Size) else call,
+        expect=ABSENT if expected == TimerExpectation() else expected,
+    )
+
+
+def _fired(early: Ran, late: Ran) -> TimerExpectation:
     names = tuple(task for task, _ in early)
     times = [due_ms for _, due_ms in early]
     if early == late and len(set(times)) == len(times):
-        return Fired(fired=names)
-    return Fired(fired=tuple(sorted(names)), any_order=True)
-
-
-def _step(call: TimerCall, fired: Fired | Absent, answer: _Answer) -> TimerStep:
-    match call:
-        case Add(task=task, delay_ms=delay_ms):
-            return AddStep(do="add", task=task, delay_ms=delay_ms, expect=fired)
-        case Cancel(task=task):
-            return CancelStep(do="cancel", task=task, expect=Done(ok=bool(answer)))
-        case Advance(to_ms=to_ms):
-            return AdvanceStep(do="advance", to_ms=to_ms, expect=fired)
-        case _:
-            assert answer is not None
-            return SizeStep(do="size", expect=SizeAnswer(size=answer))
+        return TimerExpectation(fired=names)
+    return TimerExpectation(fired=tuple(sorted(names)), any_order=True)
 
 
 def timer_flags(config: TimerConfig, calls: Iterable[TimerCall]) -> tuple[str, ...]:

@@ -4,9 +4,9 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.components.timer.calls import (
+from wheelproof_spec.base.calls import Advance
+from wheelproof_spec.components.timer.component import (
     Add,
-    Advance,
     Cancel,
     Size,
     TimerCall,

@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheelproof_spec.components.timer.calls import Add, Advance, Cancel, TimerCall, TimerConfig
-from wheelproof_spec.engines.graph.tlc_side import TlcConfiguration, tlc_graph
+from wheelproof_spec.base.calls import Advance
+from wheelproof_spec.components.timer.component import Add, Cancel, TimerCall, TimerConfig
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, tlc_graph
 from wheelproof_spec.engines.tlc.running import Toolchain
 from wheelproof_spec.engines.tlc.states import Edge, State, StateGraph, Value, entries
 

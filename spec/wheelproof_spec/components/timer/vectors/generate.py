@@ -8,19 +8,24 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.base.contract import KAFKA, TimerContract
+from wheelproof_spec.base.component import VIRTUAL_TIME
+from wheelproof_spec.base.contract import CONTRACTS, KAFKA, TimerContract
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.history.lines import Origin, Vector
-from wheelproof_spec.components.timer.calls import Advance, Reset, Size, TimerCall, TimerConfig
-from wheelproof_spec.components.timer.events import AddStep, TimerSettings
-from wheelproof_spec.components.timer.scenarios import timer_scenarios
-from wheelproof_spec.components.timer.vectors.agreement import CONTRACTS
+from wheelproof_spec.base.history.lines import VECTOR, Origin, Vector
+from wheelproof_spec.components.timer.cases import timer_scenarios
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Size,
+    TimerCall,
+    TimerConfig,
+    TimerExpectation,
+)
 from wheelproof_spec.components.timer.vectors.answers import TimerStep, timer_flags, timer_steps
 from wheelproof_spec.components.timer.vectors.corners import timer_corners
 from wheelproof_spec.components.timer.vectors.driven_wheel import DrivenWheel, submitted
 from wheelproof_spec.components.timer.vectors.ideal import fired_adds
-from wheelproof_spec.engines.drive.driver.messages import VIRTUAL_TIME
 from wheelproof_spec.engines.tlc.running import Toolchain
 from wheelproof_spec.engines.tlc.states import StateGraph
 from wheelproof_spec.engines.vectors.edge_cover import Walk, edge_cover
@@ -88,10 +93,10 @@ def edge_vectors(toolchain: Toolchain, wheel: DrivenWheel) -> list[Vector[object
         _Case(
             name=f"timer/edges/{wheel.name}-{number:03}",
             config=wheel.config,
-            calls=(*one, *last),
+            calls=(*walk, *last),
             origin=origin,
         )
-        for number, one in enumerate(calls, start=1)
+        for number, walk in enumerate(calls, start=1)
     )
     return [_vector_of_kafka(case) for case in cases]
 
@@ -103,15 +108,17 @@ def scenario_vectors() -> list[Vector[object, object]]:
 
 def corner_vectors(seed: int, count: int) -> list[Vector[object, object]]:
     """Return `count` cases at the corners of the domain as vectors."""
-    answered = (one for one in timer_corners(seed) if timer_steps(KAFKA, one.config, one.calls))
+    answered = (
+        corner for corner in timer_corners(seed) if timer_steps(KAFKA, corner.config, corner.calls)
+    )
     cases = (
         _Case(
             name=f"timer/corners/{number:03}",
-            config=one.config,
-            calls=one.calls,
+            config=corner.config,
+            calls=corner.calls,
             origin=Origin(generator="corners", seed=seed),
         )
-        for number, one in enumerate(islice(answered, count), start=1)
+        for number, corner in enumerate(islice(answered, count), start=1)
     )
     return [vector for case in cases for vector in _vectors(case)]
 
@@ -142,7 +149,7 @@ def _vector_of_kafka(case: _Case) -> Vector[object, object]:
 def _vectors(case: _Case) -> Iterator[Vector[object, object]]:
     """Yield one vector for all contracts that give the same answers; none where one is open."""
     contracts: dict[tuple[TimerStep, ...], list[TimerContract]] = {}
-    for contract in CONTRACTS:
+    for contract in CONTRACTS.values():
         steps = timer_steps(contract, case.config, case.calls)
         if steps is not None:
             contracts.setdefault(steps, []).append(contract)
@@ -155,20 +162,16 @@ def _vectors(case: _Case) -> Iterator[Vector[object, object]]:
 def _vector(
     case: _Case, name: str, profiles: tuple[str, ...], steps: tuple[TimerStep, ...]
 ) -> Vector[object, object]:
-    config = case.config
-    settings = TimerSettings(
-        tick_ms=config.tick_ms, wheel_size=config.wheel_size, start_ms=config.start_ms
-    )
     return with_hash(
         Vector(
-            schema="wheelproof.vector/1",
+            schema=VECTOR,
             id=name,
-            component="timer",
+            component=TimerConfig.component,
             result="acceptable" if _leaves_open(steps) else "valid",
-            flags=timer_flags(config, case.calls),
+            flags=timer_flags(case.config, case.calls),
             needs=(VIRTUAL_TIME,),
             profiles=profiles,
-            config=settings,
+            config=case.config,
             steps=steps,
             origin=case.origin,
             hash="sha256:",
@@ -179,10 +182,10 @@ def _vector(
 
 def _leaves_open(steps: Iterable[TimerStep]) -> bool:
     for step in steps:
-        expect = step.expect
-        if expect is ABSENT and isinstance(step, AddStep):
-            return True
-        if getattr(expect, "any_order", ABSENT) is True:
+        if isinstance(step.expect, TimerExpectation):
+            if step.expect.any_order:
+                return True
+        elif isinstance(step.args, Add):
             return True
     return False
 

@@ -35,7 +35,7 @@ class Hello:
 
     schema: str = SCHEMA
 
-    def operation(self) -> str:
+    def name_on_the_wire(self) -> str:
         """Return the name on the wire."""
         return "hello"
 
@@ -48,7 +48,7 @@ class Hello:
 class Bye:
     """Ask the driver to end; the last request. The end of its input means the same."""
 
-    def operation(self) -> str:
+    def name_on_the_wire(self) -> str:
         """Return the name on the wire."""
         return "bye"
 
@@ -77,7 +77,7 @@ class Refusal:
 
 def format_request(number: int, request: Request) -> bytes:
     """Return the line that asks `request` under the id `number`."""
-    return format_object({"id": number, "op": request.operation(), **request.fields()})
+    return format_object({"id": number, "op": request.name_on_the_wire(), **request.fields()})
 
 
 def request_line(number: int, request: Request) -> str:

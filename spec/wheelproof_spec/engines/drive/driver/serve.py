@@ -8,7 +8,13 @@ from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import VIRTUAL_TIME, CallT, ComponentDefinition, SeenT
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.port import Port, RefusedError
-from wheelproof_spec.base.strict_json import JsonObject, MalformedError, require_fields, text
+from wheelproof_spec.base.strict_json import (
+    JsonObject,
+    MalformedError,
+    OutOfBoundsError,
+    require_fields,
+    text,
+)
 from wheelproof_spec.engines.drive.driver.messages import (
     SCHEMA,
     Introduction,
@@ -19,6 +25,8 @@ from wheelproof_spec.engines.drive.driver.messages import (
     parse_hello,
     parse_request,
 )
+
+_OUT_OF_BOUNDS = "IllegalArgument"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +44,10 @@ def served(
     wire = DrivenWire(definition)
 
     def respond(operation: str, fields: JsonObject) -> JsonObject:
-        call = wire.parse_call(operation, fields)
+        try:
+            call = wire.parse_call(operation, fields)
+        except OutOfBoundsError as error:
+            raise RefusedError(_OUT_OF_BOUNDS, f"the request {error}") from error
         return wire.answer(call, port.perform(call))
 
     return ServedComponent(name=definition.name, answer=respond)

@@ -136,6 +136,6 @@ class DriverSession:
         return max(self._limits.timeout_s, self._limits.start_s if starting else 0)
 
     def _fail(self, problem: str, request: Request) -> DriverFailedError:
-        sentence = f"the driver {problem} (request {self._number}, {request.operation()})"
+        sentence = f"the driver {problem} (request {self._number}, {request.name_on_the_wire()})"
         self._failure = DriverFailedError(sentence, self._process.failure("").last_lines)
         return self._failure

@@ -1,1 +1,1 @@
-"""Programs that belong to no component: classics, conditions, a queue of TLC."""
+"""Programs that come with the checker and that need nothing but `wheelproof.sync`."""

@@ -7,15 +7,16 @@ from functools import partial
 
 from wheelproof import sync
 from wheelproof.sync import Monitor
-from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
-from wheelproof.timer.delay_queue import DelayQueue
-from wheelproof_spec.components.timer.bugs import AdvanceAfterFlushTimer
-from wheelproof_spec.components.timer.programs.system_timer import Bench
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program import Action, Program, Scenario, forget
+from wheelproof_spec.engines.explore.program import (
+    Action,
+    LeadsTo,
+    Program,
+    Scenario,
+    Settings,
+    Wakes,
+    forget,
+)
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.explore.properties import LeadsTo, Wakes
-from wheelproof_spec.engines.explore.settings import Settings
 
 
 class WriterPreferringLock:
@@ -71,35 +72,6 @@ def advancers_and_adder(*, phases: bool) -> Scenario:
     return Scenario(threads={"advancer 1": advance, "advancer 2": advance, "adder": read})
 
 
-class ForgetfulTimer(SystemTimer):
-    """A timer whose flush says at each entry that it knows nothing but that."""
-
-    def _add_timer_task_entry(self, entry: TimerTaskEntry) -> None:
-        forget(entry)
-        super()._add_timer_task_entry(entry)
-
-
-class ForgetfulAdvanceAfterFlushTimer(AdvanceAfterFlushTimer, ForgetfulTimer):
-    """Flushes a bucket before the wheel's clock has moved."""
-
-
-def advance_a_due_task(timer_class: type[ForgetfulTimer]) -> Scenario:
-    """A task is due, and the clock is advanced: that comes to an end, and the task is submitted."""
-    bench = Bench(timer_class)
-    task = bench.task(1)
-    bench.at(1)
-    return Scenario(
-        threads={"advance": bench.advance},
-        sometimes={"the task is in no bucket": lambda: bench.timer.size() == 0},
-        leads_to=[
-            LeadsTo(
-                name="the task is submitted",
-                then=lambda: task.get_timer_task_entry() is None,
-            )
-        ],
-    )
-
-
 class Mailbox:
     """Messages for threads that wait for them."""
 
@@ -109,7 +81,7 @@ class Mailbox:
         self._messages = sync.volatile(0, "messages")
 
     def put(self, *, notify_first_only: bool) -> None:
-        """Put a message in; who waits is woken, perhaps only by the first."""
+        """Put a message in, and wake a taker: always, or only if the box was empty."""
         with self._lock:
             before = self._messages.get()
             self._messages.set(before + 1)
@@ -157,10 +129,6 @@ def _enter(view: Monitor) -> None:
         pass
 
 
-_TIMER = (
-    SystemTimer, DelayQueue, TimerTaskEntry, TimerTaskList, TimingWheel,
-    PlainField(owner=DelayQueue, name="_heap"),
-)  # fmt: skip
 _TAKERS = Settings(may_wait=frozenset({"taker 1", "taker 2"}))
 _ADVANCERS = Settings(may_wait=frozenset({"advancer 1", "advancer 2"}))
 
@@ -168,17 +136,11 @@ _ADVANCERS = Settings(may_wait=frozenset({"advancer 1", "advancer 2"}))
 FOR_EVER: tuple[Program, ...] = (
     program("phase-fair", partial(advancers_and_adder, phases=True), _ADVANCERS),
     program("mailbox", partial(mailbox, notify_first_only=False), _TAKERS),
-    program("advance-ends", partial(advance_a_due_task, ForgetfulTimer), shares=_TIMER),
 )
 """Programs that pass in graph mode."""
 
 FOR_EVER_BUGS: tuple[Program, ...] = (
     program("writers-starve-readers", partial(advancers_and_adder, phases=False), _ADVANCERS),
     program("mailbox-notified-once", partial(mailbox, notify_first_only=True), _TAKERS),
-    program(
-        "advance-after-flush-ends",
-        partial(advance_a_due_task, ForgetfulAdvanceAfterFlushTimer),
-        shares=_TIMER,
-    ),
 )
 """Programs that fail in graph mode."""

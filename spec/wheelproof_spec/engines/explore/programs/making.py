@@ -2,9 +2,14 @@
 
 from collections.abc import Callable, Sequence
 
-from wheelproof_spec.engines.explore.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program import Action, Program, Scenario
-from wheelproof_spec.engines.explore.settings import DEFAULT_SETTINGS, Settings
+from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
+from wheelproof_spec.engines.explore.program import (
+    DEFAULT_SETTINGS,
+    Action,
+    Program,
+    Scenario,
+    Settings,
+)
 
 
 def program(

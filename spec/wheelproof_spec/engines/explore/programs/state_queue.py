@@ -69,7 +69,7 @@ class StateQueue:
 
 
 class MendedStateQueue(StateQueue):
-    """Whoever rests leaves a note, which is looked at before waiting."""
+    """A worker that comes to rest sets a flag, and the main thread reads it before it waits."""
 
     def __init__(self, states: int) -> None:
         super().__init__(states)

@@ -39,7 +39,7 @@ def event(*, mended: bool) -> Scenario:
 
 
 class Slot:
-    """A buffer with room for one item; with a time-out, who has waited too long gives up."""
+    """A buffer with room for one item; with a time-out, a thread gives up after it."""
 
     def __init__(self, timeout_ms: Millis | None = None) -> None:
         self._timeout_ms = timeout_ms

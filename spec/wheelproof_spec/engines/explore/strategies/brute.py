@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.engines.explore.accesses import THREAD_BITS, Event
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import Event
+from wheelproof_spec.engines.explore.runtime.numbers import choosing
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives
 
 
@@ -27,7 +28,7 @@ class BruteStrategy:
         if execution.is_too_long():
             return None
         possible = [
-            (thread.number | value << THREAD_BITS, accesses)
+            (choosing(thread.number, value), accesses)
             for thread, accesses in execution.enabled()
             for value in alternatives(execution, thread.number)
         ]

@@ -1,13 +1,14 @@
-"""A run whose schedule somebody else draws, one small integer for each choice that there is.
+"""A run whose schedule is drawn from outside, one small integer for each choice.
 
-0 keeps the running thread running, so that whoever shrinks the integers removes switches.
+0 keeps the running thread running, so shrinking the integers removes switches.
 """
 
 from collections.abc import Callable, Sequence
 
-from wheelproof_spec.engines.explore.accesses import Actor, Event
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import Event
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.replay import default_step
 
 Draw = Callable[[int], int]

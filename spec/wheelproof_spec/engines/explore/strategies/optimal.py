@@ -7,31 +7,35 @@ again where a reversal puts it, and a free choice is one event for each value.
 
 from collections.abc import Sequence
 
-from wheelproof_spec.engines.explore.accesses import (
-    THREAD_BITS,
-    THREAD_MASK,
+from wheelproof_spec.engines.explore.failures.problems import EngineDefectError
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import (
     Accesses,
-    Actor,
     Event,
     dependent,
     weak_initial,
 )
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.problems import EngineDefectError
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    FIRST,
+    THREAD_MASK,
+    Actor,
+    choosing,
+    thread_of,
+)
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
 from wheelproof_spec.engines.explore.strategies.wakeup_tree import WakeupNode, insert
 
 
-class _Frame:
-    """A point of the current run: who sleeps there, what is still to be explored, what is now."""
+class _OptimalPoint:
+    """A point of the current run: the sleeping steps, the planned ones, and the step now."""
 
     __slots__ = ("done", "event", "sleep", "wakeup")
 
     def __init__(self, sleep: dict[Actor, Accesses], wakeup: list[WakeupNode]) -> None:
         self.sleep = sleep
         self.wakeup = wakeup
-        self.event: Event = (0, ())
+        self.event: Event = (FIRST, ())
         self.done = 0
 
 
@@ -42,7 +46,7 @@ class OptimalStrategy:
     blocked_runs = 0
 
     def __init__(self) -> None:
-        self._frames: list[_Frame] = []
+        self._frames: list[_OptimalPoint] = []
         self._prefix: list[Event] = []
         self._keep: list[Actor] = []
         self._rest: list[WakeupNode] = []
@@ -102,17 +106,17 @@ class OptimalStrategy:
             done += frame.done * weight
         return min(done, 1.0)
 
-    def _open_frame(self, execution: Execution) -> _Frame:
+    def _open_frame(self, execution: Execution) -> _OptimalPoint:
         sleep: dict[Actor, Accesses] = {}
         for actor in self._keep:
             accesses = execution.peek(actor)
             if accesses is not None:
                 sleep[actor] = accesses
-        frame = _Frame(sleep, self._rest)
+        frame = _OptimalPoint(sleep, self._rest)
         self._frames.append(frame)
         return frame
 
-    def _select(self, frame: _Frame, execution: Execution) -> Event | None:
+    def _select(self, frame: _OptimalPoint, execution: Execution) -> Event | None:
         self._rest = []
         if frame.wakeup:
             node = frame.wakeup.pop(0)
@@ -127,8 +131,10 @@ class OptimalStrategy:
             raise EngineDefectError("a run died although nothing equivalent had been explored")
         return event
 
-    def _first_awake(self, frame: _Frame, execution: Execution) -> Event | None:
-        current = self._frames[-2].event[0] & THREAD_MASK if len(self._frames) > 1 else 0
+    def _first_awake(self, frame: _OptimalPoint, execution: Execution) -> Event | None:
+        current = self._frames[-2].event[0] if len(self._frames) > 1 else FIRST
+        if current > THREAD_MASK:
+            current = thread_of(current)
         # A thread sleeps by the value that it chose; another value may still be awake.
         asleep = {actor for actor in frame.sleep if actor <= THREAD_MASK}
         event = pick_first(execution, current, asleep)
@@ -138,9 +144,7 @@ class OptimalStrategy:
         values = alternatives(execution, actor)
         if len(values) > 1:
             awake = [
-                choice
-                for value in values
-                if (choice := actor | value << THREAD_BITS) not in frame.sleep
+                choice for value in values if (choice := choosing(actor, value)) not in frame.sleep
             ]
             frame.wakeup.extend(WakeupNode((choice, accesses)) for choice in awake[1:])
             return awake[0], accesses
@@ -164,7 +168,7 @@ class OptimalStrategy:
             insert(frame.wakeup, sequence)
 
 
-def _is_covered(frame: _Frame, sequence: list[Event]) -> bool:
+def _is_covered(frame: _OptimalPoint, sequence: list[Event]) -> bool:
     if weak_initial(frame.event, sequence) is not None:
         return True
     return any(weak_initial(sleeper, sequence) is not None for sleeper in frame.sleep.items())

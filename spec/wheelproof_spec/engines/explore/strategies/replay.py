@@ -2,10 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from wheelproof_spec.engines.explore.accesses import THREAD_MASK, TIME, Actor, Event
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.problems import ScheduleRejectedError
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import Event
+from wheelproof_spec.engines.explore.runtime.numbers import TIME, Actor, thread_of
 
 
 class ReplayStrategy:
@@ -33,8 +34,7 @@ class ReplayStrategy:
         accesses = execution.peek(actor)
         if accesses is None:
             raise ScheduleRejectedError(
-                f"its step {step + 1} is not possible: thread {actor & THREAD_MASK} cannot run "
-                "there",
+                f"its step {step + 1} is not possible: thread {thread_of(actor)} cannot run there",
                 "the code under test has changed since; run the program anew",
             )
         return actor, accesses
@@ -83,7 +83,7 @@ class DeviationStrategy:
 def default_step(execution: Execution) -> Event | None:
     """Return the step of the thread that went last, else of the first that can make one."""
     if execution.actors:
-        current = execution.actors[-1] & THREAD_MASK
+        current = thread_of(execution.actors[-1])
         accesses = None if current == TIME else execution.peek(current)
         if accesses is not None:
             return current, accesses

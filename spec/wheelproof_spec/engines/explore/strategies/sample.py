@@ -1,4 +1,4 @@
-"""Random schedules, as a portfolio: none of the samplers finds every kind of bug best.
+"""Random schedules by several samplers in turn: each finds other kinds of bugs.
 
 Random: uniform over the possible steps. PCT (Burckhardt et al., ASPLOS 2010): threads have random
 priorities, which change at d - 1 random steps. POS (Yuan et al., CAV 2018): each pending operation
@@ -8,18 +8,13 @@ uniform over interleavings.
 """
 
 import random
+from collections import Counter
 from collections.abc import Callable, Sequence
 
-from wheelproof_spec.engines.explore.accesses import (
-    THREAD_BITS,
-    THREAD_MASK,
-    Accesses,
-    Actor,
-    Event,
-    dependent,
-)
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses, Event, dependent
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, choosing, thread_of
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives
 
 Sampler = Callable[[Execution, Sequence[Event]], Event]
@@ -62,7 +57,7 @@ class SampleStrategy:
         actor, accesses = self._sampler(execution, possible)
         values = alternatives(execution, actor)
         if len(values) > 1:
-            actor |= self._random.choice(values) << THREAD_BITS
+            actor = choosing(actor, self._random.choice(values))
         return actor, accesses
 
     def learn(self, analysis: Analysis) -> bool:
@@ -71,8 +66,7 @@ class SampleStrategy:
         self._made += 1
         self._left -= 1
         self._longest = max(self._longest, len(execution.actors))
-        for actor in {one & THREAD_MASK for one in execution.actors}:
-            count = sum(1 for one in execution.actors if one & THREAD_MASK == actor)
+        for actor, count in Counter(map(thread_of, execution.actors)).items():
             self._steps_of[actor] = max(self._steps_of.get(actor, 1), count)
         return self._left > 0
 

@@ -7,19 +7,25 @@ sleep set. Programs with free choices belong to the other engines, and are refus
 from collections.abc import Sequence
 
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.engines.explore.accesses import Accesses, Actor, Event, dependent, weak_initial
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import (
+    Accesses,
+    Event,
+    dependent,
+    weak_initial,
+)
+from wheelproof_spec.engines.explore.runtime.numbers import FIRST, Actor
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
 
 
-class _Frame:
+class _SourcePoint:
     __slots__ = ("backtrack", "event", "sleep")
 
     def __init__(self, sleep: dict[Actor, Accesses]) -> None:
         self.sleep = sleep
         self.backtrack: set[Actor] = set()
-        self.event: Event = (0, ())
+        self.event: Event = (FIRST, ())
 
 
 class SourceStrategy:
@@ -28,7 +34,7 @@ class SourceStrategy:
     complete = True
 
     def __init__(self) -> None:
-        self._frames: list[_Frame] = []
+        self._frames: list[_SourcePoint] = []
         self._prefix: list[Event] = []
         self._keep: list[Actor] = []
         self._next: Actor | None = None
@@ -48,7 +54,7 @@ class SourceStrategy:
             self._next = None
         else:
             frame = self._open_frame(execution)
-            current = self._frames[-2].event[0] if len(self._frames) > 1 else 0
+            current = self._frames[-2].event[0] if len(self._frames) > 1 else FIRST
             event = pick_first(execution, current, frame.sleep)
         if event is None:
             self._frames.pop()
@@ -85,14 +91,14 @@ class SourceStrategy:
         accesses = execution.peek(actor)
         return None if accesses is None else (actor, accesses)
 
-    def _open_frame(self, execution: Execution) -> _Frame:
+    def _open_frame(self, execution: Execution) -> _SourcePoint:
         sleep: dict[Actor, Accesses] = {}
         for actor in self._keep:
             accesses = execution.peek(actor)
             if accesses is not None:
                 sleep[actor] = accesses
         self._keep = []
-        frame = _Frame(sleep)
+        frame = _SourcePoint(sleep)
         self._frames.append(frame)
         return frame
 

@@ -3,9 +3,10 @@
 from collections.abc import Container, Sequence
 from typing import Protocol
 
-from wheelproof_spec.engines.explore.accesses import TIME, Accesses, Actor, Event
-from wheelproof_spec.engines.explore.execution import Execution
-from wheelproof_spec.engines.explore.races import Analysis
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.races import Analysis
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses, Event
+from wheelproof_spec.engines.explore.runtime.numbers import TIME, Actor
 
 
 class Strategy(Protocol):

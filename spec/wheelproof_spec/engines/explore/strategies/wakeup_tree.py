@@ -7,7 +7,7 @@ Partial Order Reduction", JACM 64 (2017).
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from wheelproof_spec.engines.explore.accesses import Event, weak_initial
+from wheelproof_spec.engines.explore.runtime.accesses import Event, weak_initial
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.engines.history.recording.recorded_run import thread_name
 from wheelproof_spec.engines.history.recording.refusals import refusal_of
 
 NOTHING = Nothing()
@@ -28,15 +29,17 @@ class _Mine(threading.local):
 class LoadRecorder:
     """Records one component."""
 
-    def __init__(self, history: str) -> None:
+    def __init__(self, history: str, process: Callable[[], str] | None = None) -> None:
+        """`process` says what the current thread is called, where that is no thread of its own."""
         self._history = history
+        self._process = process or thread_name
         self._indices = count()
         self._processes: list[_Lines] = []
         self._mine = _Mine()
 
     def process(self) -> str:
         """Return what the current thread is called; names of threads need not differ."""
-        return f"{threading.current_thread().name}-{threading.get_ident()}"
+        return self._process()
 
     def call(self, asked: Call, call: Callable[[], object]) -> bool:
         """Make a call between its two lines, and tell whether it was served.
@@ -44,7 +47,7 @@ class LoadRecorder:
         `call` returns the answer as it is written. Raises what the call raised, unless that is a
         refusal.
         """
-        f = asked.operation()
+        f = asked.name_on_the_wire()
         self._write("invoke", f, asked)
         try:
             answer = call()
@@ -67,13 +70,13 @@ class LoadRecorder:
 
         return self.call(asked, answer)
 
-    def begins(self, what: Call) -> None:
-        """Write down that a callback begins, which nobody called."""
-        self._write("invoke", what.operation(), what)
+    def begins(self, what: Call, process: str | None = None) -> None:
+        """Write down that a callback begins, which nobody called; by default on this thread."""
+        self._write("invoke", what.name_on_the_wire(), what, process=process)
 
     def ends(self, what: Call) -> None:
         """Write down that the callback that began on this thread is over."""
-        self._write("ok", what.operation(), NOTHING)
+        self._write("ok", what.name_on_the_wire(), NOTHING)
 
     def take(self) -> list[HistoryOp[object]]:
         """Return what was written since the last time, in order; no thread may be in a call."""
@@ -98,6 +101,7 @@ class LoadRecorder:
         f: str,
         value: object,
         error: str | None = None,
+        process: str | None = None,
     ) -> None:
         lines = self._mine.lines
         if lines is None:
@@ -110,7 +114,7 @@ class LoadRecorder:
                 kind="op",
                 history=self._history,
                 index=next(self._indices),
-                process=self.process(),
+                process=process or self._process(),
                 type=kind,
                 f=f,
                 value=value,

@@ -121,7 +121,7 @@ class HistoryWriter:
         """Write a line of something that is no call, and return who it happens to."""
         process = process or self._inner(self._process())
         value = asked if kind == "invoke" else Nothing()
-        self.write(run, kind, asked.operation(), value, process=process)
+        self.write(run, kind, asked.name_on_the_wire(), value, process=process)
         return process
 
     def call(
@@ -194,7 +194,7 @@ class HistoryWriter:
         call: Callable[[], _R],
         refusal: Callable[[Exception], tuple[LineType, str | None]],
     ) -> _R:
-        f = asked.operation()
+        f = asked.name_on_the_wire()
         self._begin(run, 1)
         self.write(run, "invoke", f, asked, process=process)
         try:

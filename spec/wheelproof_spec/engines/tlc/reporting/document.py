@@ -2,19 +2,14 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.base.verdicts import overall
 from wheelproof_spec.engines.tlc.judging import ModelOutcome, describe, explain, first_violation
 from wheelproof_spec.engines.tlc.running import Counterexample, Toolchain
 from wheelproof_spec.engines.tlc.states import show
-
-SCHEMA = "wheelproof.tlc/1"
 
 
 def run_document(toolchain: Toolchain, outcomes: Sequence[ModelOutcome]) -> dict[str, object]:
     """Return the whole run as plain JSON values."""
     return {
-        "schema": SCHEMA,
-        "verdict": overall(outcome.verdict for outcome in outcomes).value,
         "tlc": {
             "announced": announced_version(outcomes),
             "jar": toolchain.jar.path.name,

@@ -65,7 +65,7 @@ final class SystemTimerUnderLoad implements TimerUnderLoad {
     private void reap() {
         try {
             while (!finished) {
-                recorder.call("advance", Map.of("timeout_ms", ADVANCE_MS),
+                recorder.call("advance_clock", Map.of("timeout_ms", ADVANCE_MS),
                         () -> Map.of("expired", timer.advanceClock(ADVANCE_MS)));
             }
         } catch (Exception error) {

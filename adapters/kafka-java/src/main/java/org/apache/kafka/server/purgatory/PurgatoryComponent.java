@@ -28,14 +28,14 @@ public final class PurgatoryComponent implements Component {
 
     private record Config(long tick_ms, int wheel_size, long start_ms, int purge_interval) {}
 
-    private record Watch(
-            String operation_id, long delay_ms, List<String> keys, Set<String> conditions) {}
+    private record TryCompleteElseWatch(
+            String operation, long delay_ms, List<String> keys, Set<String> conditions) {}
 
     private record Condition(String condition) {}
 
     private record OfKey(String key) {}
 
-    private record Force(String operation_id) {}
+    private record OfOperation(String operation) {}
 
     private record Advance(long to_ms) {}
 
@@ -67,8 +67,8 @@ public final class PurgatoryComponent implements Component {
         for (Runnable task = submitted.poll(); task != null; task = submitted.poll()) {
             task.run();
         }
-        answer.put("completed", completed);
-        answer.put("expired", expired);
+        answer.put("on_complete", completed);
+        answer.put("on_expiration", expired);
         completed = new ArrayList<>();
         expired = new ArrayList<>();
         return answer;
@@ -76,29 +76,29 @@ public final class PurgatoryComponent implements Component {
 
     private Map<String, Object> call(String operation, JsonNode args) throws Exception {
         switch (operation) {
-            case "watch" -> {
-                Watch watch = Json.as(Watch.class, args);
-                NamedOperation one = new NamedOperation(
-                        watch.operation_id, watch.delay_ms,
+            case "try_complete_else_watch" -> {
+                TryCompleteElseWatch watch = Json.as(TryCompleteElseWatch.class, args);
+                NamedOperation handedIn = new NamedOperation(
+                        watch.operation, watch.delay_ms,
                         () -> watch.conditions.stream().anyMatch(conditionsThatHold::contains),
                         name -> completed.add(name), name -> expired.add(name));
-                operations.put(watch.operation_id, one);
+                operations.put(watch.operation, handedIn);
                 List<Key> keys = watch.keys.stream().map(Key::new).toList();
-                return Map.of("done", purgatory.tryCompleteElseWatch(one, keys));
+                return Map.of("completed", purgatory.tryCompleteElseWatch(handedIn, keys));
             }
             case "set_condition" -> {
                 conditionsThatHold.add(Json.as(Condition.class, args).condition);
                 return Map.of();
             }
-            case "check" -> {
+            case "check_and_complete" -> {
                 Key key = new Key(Json.as(OfKey.class, args).key);
                 return Map.of("count", purgatory.checkAndComplete(key));
             }
-            case "force" -> {
-                String name = Json.as(Force.class, args).operation_id;
-                return Map.of("done", operations.get(name).forceComplete());
+            case "force_complete" -> {
+                String name = Json.as(OfOperation.class, args).operation;
+                return Map.of("completed", operations.get(name).forceComplete());
             }
-            case "cancel" -> {
+            case "cancel_for_key" -> {
                 Key key = new Key(Json.as(OfKey.class, args).key);
                 var cancelled = purgatory.cancelForKey(key);
                 return Map.of("cancelled", cancelled.stream().map(NamedOperation::name).toList());
@@ -111,8 +111,8 @@ public final class PurgatoryComponent implements Component {
             case "ask_gauges" -> {
                 return Map.of(
                         "watched", purgatory.watched(),
-                        "delayed", purgatory.numDelayed(),
-                        "keys", numKeys());
+                        "num_delayed", purgatory.numDelayed(),
+                        "num_keys", numKeys());
             }
             default -> throw Component.unknown(operation);
         }

@@ -88,7 +88,7 @@ public final class PurgatoryLoad implements Load {
         // Published first: others may complete it while it is being handed in.
         recent.set(dice.nextInt(RECENT), operation);
         Map<String, ?> asked =
-                Map.of("op", operation.name, "keys", keys, "delay_ms", operation.delayMs);
+                Map.of("operation", operation.name, "keys", keys, "delay_ms", operation.delayMs);
         recorder.call("try_complete_else_watch", asked,
                 () -> Map.of("completed", purgatory.tryCompleteElseWatch(
                         operation, keys.stream().map(Key::new).toList())));
@@ -113,8 +113,8 @@ public final class PurgatoryLoad implements Load {
     }
 
     private Map<String, ?> cancelled(List<Operation> operations) {
-        return Map.of(
-                "count", operations.size(), "ops", operations.stream().map(one -> one.name).toList());
+        List<String> names = operations.stream().map(cancelled -> cancelled.name).toList();
+        return Map.of("count", names.size(), "cancelled", names);
     }
 
     private static Map<String, Integer> count(int count) {
@@ -139,7 +139,7 @@ public final class PurgatoryLoad implements Load {
         }
 
         Map<String, ?> named() {
-            return Map.of("op", name);
+            return Map.of("operation", name);
         }
 
         @Override

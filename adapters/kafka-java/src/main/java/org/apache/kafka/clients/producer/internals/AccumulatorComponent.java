@@ -26,11 +26,9 @@ public final class AccumulatorComponent implements Component {
 
     private record Ready(Map<Integer, Integer> leaders) {}
 
-    private record Drain(int node, List<Integer> partitions, int most) {}
+    private record Drain(int node, List<Integer> partitions, int max_size) {}
 
     private record OfBatch(String batch) {}
-
-    private record Store(String batch, long offset) {}
 
     private record Split(String batch, int size) {}
 
@@ -80,12 +78,13 @@ public final class AccumulatorComponent implements Component {
         workers.awaitQuiet();
         appends.throwRefusal();
         answer.put("flushed", flushes.takeEnded());
-        answer.put("told", appends.takeTold());
+        answer.put("called_back", appends.takeCalledBack());
         answer.put("appended", appends.takeAppended());
-        answer.put("available", accumulator.bufferPoolAvailableMemory());
-        answer.put("undrained", accumulator.hasUndrained());
-        answer.put("incomplete", accumulator.hasIncomplete());
-        answer.put("flushing", accumulator.flushInProgress());
+        answer.put("refused", appends.takeRefused());
+        answer.put("available_memory", accumulator.bufferPoolAvailableMemory());
+        answer.put("has_undrained", accumulator.hasUndrained());
+        answer.put("has_incomplete", accumulator.hasIncomplete());
+        answer.put("flush_in_progress", accumulator.flushInProgress());
         answer.put("overwritten", sender.overwritten());
         return answer;
     }
@@ -103,14 +102,18 @@ public final class AccumulatorComponent implements Component {
             }
             case "drain" -> {
                 Drain drain = Json.as(Drain.class, args);
-                return sender.drain(drain.node, drain.partitions, drain.most);
+                return sender.drain(drain.node, drain.partitions, drain.max_size);
             }
-            case "store" -> {
-                Store store = Json.as(Store.class, args);
-                sender.store(store.batch, store.offset);
+            case "respond" -> {
+                String offset = Json.takeOptional("offset", args);
+                String batch = Json.as(OfBatch.class, args).batch;
+                if (offset.isEmpty()) {
+                    sender.fail(batch);
+                } else {
+                    sender.store(batch, Long.parseLong(offset));
+                }
             }
-            case "fail" -> sender.fail(Json.as(OfBatch.class, args).batch);
-            case "retry" -> sender.retry(Json.as(OfBatch.class, args).batch);
+            case "reenqueue" -> sender.reenqueue(Json.as(OfBatch.class, args).batch);
             case "split" -> {
                 Split split = Json.as(Split.class, args);
                 return sender.split(split.batch, split.size);

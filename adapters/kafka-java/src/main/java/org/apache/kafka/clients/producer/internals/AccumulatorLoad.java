@@ -55,7 +55,7 @@ public final class AccumulatorLoad implements Load {
     @Override
     public Map<String, ?> config() {
         Map<String, Object> config = new HashMap<>(Map.of(
-                "batch_size", BATCH_SIZE, "total", TOTAL, "linger_ms", LINGER_MS,
+                "batch_size", BATCH_SIZE, "total_memory", TOTAL, "linger_ms", LINGER_MS,
                 "delivery_timeout_ms", accumulator.getDeliveryTimeoutMs(),
                 "gives_back", "at_once"));
         if (!hurried) {
@@ -92,15 +92,15 @@ public final class AccumulatorLoad implements Load {
             close();
         }
         sender.finish();
+        look();
     }
 
     private void act(SplittableRandom dice) throws Exception {
         int choice = dice.nextInt(200);
         if (choice == 0) {
             flush();
-        } else if (choice < 5) {
-            recorder.call("available_memory", Map.of(),
-                    () -> Map.of("bytes", accumulator.bufferPoolAvailableMemory()));
+        } else if (choice < 3) {
+            look();
         } else {
             append(dice);
         }
@@ -112,19 +112,29 @@ public final class AccumulatorLoad implements Load {
         byte[] value = new byte[dice.nextInt(LONGEST_VALUE)];
         long blockMs = dice.nextLong(LONGEST_BLOCK_MS);
         Map<String, ?> asked = Map.of(
-                "record", name, "partition", name(partition), "bytes", value.length,
-                "max_block_ms", blockMs);
+                "record", name, "partition", name(partition), "size", value.length,
+                "max_time_to_block_ms", blockMs);
         recorder.call("append", asked, () -> {
             RecordAppendResult result = accumulator.append(
                     Clusters.TOPIC, partition, 0, null, value, Record.EMPTY_HEADERS,
                     new Callback(name), blockMs, Time.SYSTEM.milliseconds(), Cluster.empty());
             return Map.of(
-                    "batch_is_full", result.batchIsFull, "new_batch", result.newBatchCreated);
+                    "batch_is_full", result.batchIsFull,
+                    "new_batch_created", result.newBatchCreated);
         });
     }
 
     static String name(int partition) {
         return "p" + partition;
+    }
+
+    private void look() throws Exception {
+        recorder.call("available_memory", Map.of(),
+                () -> Map.of("size", accumulator.bufferPoolAvailableMemory()));
+        recorder.call("has_incomplete", Map.of(),
+                () -> Map.of("yes", accumulator.hasIncomplete()));
+        recorder.call("flush_in_progress", Map.of(),
+                () -> Map.of("yes", accumulator.flushInProgress()));
     }
 
     private void flush() throws Exception {

@@ -19,9 +19,11 @@ import wheelproof.kafka.Workers;
 public final class BufferPoolComponent implements Component {
     private record Config(long total_memory, int poolable_size, long start_ms) {}
 
-    private record Allocate(String call, int size, long timeout_ms) {}
+    private record Allocate(String buffer, int size, long max_time_to_block_ms) {}
 
-    private record OfCall(String call) {}
+    private record Deallocate(String buffer) {}
+
+    private record Interrupt(String name) {}
 
     private record Advance(long to_ms) {}
 
@@ -64,8 +66,8 @@ public final class BufferPoolComponent implements Component {
         ended = new LinkedHashMap<>();
         return Map.of(
                 "ended", told,
-                "available", pool.availableMemory(),
-                "unallocated", pool.unallocatedMemory(),
+                "available_memory", pool.availableMemory(),
+                "unallocated_memory", pool.unallocatedMemory(),
                 "queued", pool.queued());
     }
 
@@ -74,16 +76,16 @@ public final class BufferPoolComponent implements Component {
             case "allocate" -> {
                 String injected = Json.takeOptional("fault", args);
                 Allocate allocate = Json.as(Allocate.class, args);
-                threads.put(allocate.call, workers.start(() -> allocate(allocate, injected)));
+                threads.put(allocate.buffer, workers.start(() -> allocate(allocate, injected)));
             }
             case "deallocate" -> {
-                String name = Json.as(OfCall.class, args).call;
+                String name = Json.as(Deallocate.class, args).buffer;
                 if (!buffers.containsKey(name)) {
                     throw new IllegalArgumentException(name + " never got a buffer");
                 }
                 pool.deallocate(buffers.get(name));
             }
-            case "interrupt" -> lock.interrupt(threads.get(Json.as(OfCall.class, args).call));
+            case "interrupt" -> lock.interrupt(threads.get(Json.as(Interrupt.class, args).name));
             case "advance" -> {
                 time.setTime(Json.as(Advance.class, args).to_ms);
                 lock.expire();
@@ -100,24 +102,25 @@ public final class BufferPoolComponent implements Component {
             Thread.currentThread().interrupt();
         }
         try {
-            end(allocate.call, "buffer", pool.allocate(allocate.size, allocate.timeout_ms));
+            ByteBuffer buffer = pool.allocate(allocate.size, allocate.max_time_to_block_ms);
+            end(allocate.buffer, "buffer", buffer);
         } catch (BufferExhaustedException error) {
-            end(allocate.call, "exhausted", null);
+            end(allocate.buffer, "exhausted", null);
         } catch (FaultyPool.MetricFailedException error) {
-            end(allocate.call, "metric_failed", null);
+            end(allocate.buffer, "metric_failed", null);
         } catch (KafkaException error) {
-            end(allocate.call, "closed", null);
+            end(allocate.buffer, "closed", null);
         } catch (InterruptedException error) {
-            end(allocate.call, "interrupted", null);
+            end(allocate.buffer, "interrupted", null);
         } catch (OutOfMemoryError error) {
-            end(allocate.call, "out_of_memory", null);
+            end(allocate.buffer, "out_of_memory", null);
         } catch (RuntimeException error) {
             refusal = error;
         }
     }
 
-    private synchronized void end(String call, String outcome, ByteBuffer buffer) {
-        ended.put(call, outcome);
-        buffers.put(call, buffer);
+    private synchronized void end(String name, String outcome, ByteBuffer buffer) {
+        ended.put(name, outcome);
+        buffers.put(name, buffer);
     }
 }

@@ -36,7 +36,7 @@ public final class BufferPoolLoad implements Load {
 
     @Override
     public Map<String, ?> config() {
-        return Map.of("total", TOTAL, "poolable", POOLABLE);
+        return Map.of("total_memory", TOTAL, "poolable_size", POOLABLE);
     }
 
     @Override
@@ -90,15 +90,16 @@ public final class BufferPoolLoad implements Load {
     private void allocate(SplittableRandom dice, Deque<ByteBuffer> buffers) throws Exception {
         int size = dice.nextInt(3) == 0 ? dice.nextInt(Long.BYTES, 3 * POOLABLE) : POOLABLE;
         long blockMs = dice.nextLong(LONGEST_BLOCK_MS);
-        recorder.call("allocate", Map.of("bytes", size, "max_block_ms", blockMs), () -> {
+        Map<String, ?> asked = Map.of("size", size, "max_time_to_block_ms", blockMs);
+        recorder.call("allocate", asked, () -> {
             ByteBuffer buffer = pool.allocate(size, blockMs);
             buffers.add(buffer);
-            return Map.of("buffer", name(buffer), "bytes", buffer.capacity());
+            return Map.of("buffer", name(buffer), "size", buffer.capacity());
         });
     }
 
     private void giveBack(ByteBuffer buffer) throws Exception {
-        Map<String, ?> asked = Map.of("buffer", name(buffer), "bytes", buffer.capacity());
+        Map<String, ?> asked = Map.of("buffer", name(buffer), "size", buffer.capacity());
         recorder.call("deallocate", asked, () -> {
             pool.deallocate(buffer);
             return Map.of();
@@ -106,7 +107,7 @@ public final class BufferPoolLoad implements Load {
     }
 
     private void look() throws Exception {
-        recorder.call("available_memory", Map.of(), () -> Map.of("bytes", pool.availableMemory()));
+        recorder.call("available_memory", Map.of(), () -> Map.of("size", pool.availableMemory()));
     }
 
     /** The name is written into the memory: whoever else has it has the same name. */

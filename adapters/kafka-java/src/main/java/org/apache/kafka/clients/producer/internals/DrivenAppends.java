@@ -4,6 +4,7 @@ import java.nio.ReadOnlyBufferException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
@@ -16,15 +17,16 @@ import wheelproof.kafka.Workers;
 
 /** Threads that append, each a record, and the callbacks of the records. */
 final class DrivenAppends {
-    record Append(String record, int partition, int size, long timeout_ms) {}
+    record Append(String record, int partition, int size, long max_time_to_block_ms) {}
 
     private final RecordAccumulator accumulator;
     private final FaultyPool pool;
     private final VirtualTime time;
     private final Workers workers;
     private final Map<String, Thread> threads = new HashMap<>();
-    private List<Object> told = new ArrayList<>();
+    private List<Object> calledBack = new ArrayList<>();
     private List<Object> appended = new ArrayList<>();
+    private Map<String, String> refused = new LinkedHashMap<>();
     private RuntimeException refusal;
 
     DrivenAppends(
@@ -58,9 +60,9 @@ final class DrivenAppends {
         }
     }
 
-    List<Object> takeTold() {
-        List<Object> taken = told;
-        told = new ArrayList<>();
+    List<Object> takeCalledBack() {
+        List<Object> taken = calledBack;
+        calledBack = new ArrayList<>();
         return taken;
     }
 
@@ -70,34 +72,36 @@ final class DrivenAppends {
         return taken;
     }
 
+    Map<String, String> takeRefused() {
+        Map<String, String> taken = refused;
+        refused = new LinkedHashMap<>();
+        return taken;
+    }
+
     /** Appends, on the thread of the call or of the callback that sends again. */
     private void append(Append append, String callback) {
-        String outcome;
         try {
             RecordAppendResult result = accumulator.append(
                     Clusters.TOPIC, append.partition, 0, null, value(append), Record.EMPTY_HEADERS,
-                    new DrivenCallback(this, append, callback), append.timeout_ms,
-                    time.milliseconds(), Cluster.empty());
-            end(Map.of(
+                    new DrivenCallback(this, append, callback),
+                    append.max_time_to_block_ms, time.milliseconds(), Cluster.empty());
+            accept(Map.of(
                     "record", append.record,
-                    "outcome", "accepted",
-                    "full", result.batchIsFull,
-                    "new_batch", result.newBatchCreated));
-            return;
+                    "batch_is_full", result.batchIsFull,
+                    "new_batch_created", result.newBatchCreated));
         } catch (BufferExhaustedException error) {
-            outcome = "exhausted";
+            refuse(append.record, "exhausted");
         } catch (KafkaException error) {
-            outcome = "closed";
+            refuse(append.record, "closed");
         } catch (InterruptedException error) {
-            outcome = "interrupted";
+            refuse(append.record, "interrupted");
         } catch (OutOfMemoryError | ReadOnlyBufferException error) {
-            outcome = "failed";
+            refuse(append.record, "failed");
         }
-        end(Map.of("record", append.record, "outcome", outcome));
     }
 
-    void tell(Map<String, Object> fields) {
-        told.add(fields);
+    void callBack(Map<String, Object> callback) {
+        calledBack.add(callback);
     }
 
     /** If it is refused, the callback is told so, and not who completes its batch. */
@@ -106,12 +110,16 @@ final class DrivenAppends {
         try {
             append(new Append(name, append.partition, append.size, 0), "");
         } catch (RuntimeException error) {
-            end(Map.of("record", name, "outcome", "failed"));
+            refuse(name, "failed");
         }
     }
 
-    private synchronized void end(Map<String, Object> fields) {
+    private synchronized void accept(Map<String, Object> fields) {
         appended.add(fields);
+    }
+
+    private synchronized void refuse(String record, String reason) {
+        refused.put(record, reason);
     }
 
     private static byte[] value(Append append) {

@@ -1,5 +1,6 @@
 package org.apache.kafka.clients.producer.internals;
 
+import java.util.HashMap;
 import java.util.Map;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.KafkaException;
@@ -26,9 +27,11 @@ final class DrivenCallback implements RecordAccumulator.AppendCallbacks {
 
     @Override
     public void onCompletion(RecordMetadata metadata, Exception error) {
-        appends.tell(error == null
-                ? Map.of("record", record(), "outcome", "stored", "offset", metadata.offset())
-                : Map.of("record", record(), "outcome", outcomeOf(error)));
+        Map<String, Object> callback = new HashMap<>();
+        callback.put("record", record());
+        callback.put("offset", error == null ? metadata.offset() : null);
+        callback.put("error", error == null ? null : reason(error));
+        appends.callBack(callback);
         if (fault.equals("raises")) {
             throw new IllegalStateException("as the test wants it");
         }
@@ -37,10 +40,10 @@ final class DrivenCallback implements RecordAccumulator.AppendCallbacks {
         }
     }
 
-    private static String outcomeOf(Exception error) {
+    private static String reason(Exception error) {
         if (error instanceof TimeoutException) {
-            return "expired";
+            return "Expired";
         }
-        return error.getClass() == KafkaException.class ? "aborted" : "failed";
+        return error.getClass() == KafkaException.class ? "Aborted" : "Failed";
     }
 }

@@ -36,11 +36,12 @@ final class DrivenSender {
                 "unknown_leaders", !result.unknownLeaderTopics.isEmpty());
     }
 
-    Map<String, Object> drain(int node, List<Integer> partitions, int most) {
+    Map<String, Object> drain(int node, List<Integer> partitions, int maxSize) {
         Map<Integer, Integer> leaders = new HashMap<>();
         partitions.forEach(partition -> leaders.put(partition, node));
         var batches = accumulator.drain(
-                Clusters.cluster(leaders), Set.of(Clusters.node(node)), most, time.milliseconds());
+                Clusters.cluster(leaders), Set.of(Clusters.node(node)), maxSize,
+                time.milliseconds());
         List<Object> drained = new ArrayList<>();
         for (ProducerBatch batch : batches.get(node)) {
             accumulator.mutePartition(batch.topicPartition);
@@ -48,9 +49,11 @@ final class DrivenSender {
             String name = "b" + ++batchesNamed;
             ByteBuffer memory = batch.records().buffer();
             inFlight.put(name, new Request(batch, memory, copy(memory)));
-            drained.add(Map.of("batch", name, "records", recordsOf(batch)));
+            drained.add(Map.of(
+                    "batch", name, "partition", batch.topicPartition.partition(),
+                    "records", recordsOf(batch)));
         }
-        return Map.of("drained", drained);
+        return Map.of("batches", drained);
     }
 
     void store(String name, long offset) {
@@ -64,7 +67,7 @@ final class DrivenSender {
         end(batch, batch.completeExceptionally(error, number -> error));
     }
 
-    void retry(String name) {
+    void reenqueue(String name) {
         if (inFlight.get(name).batch.isDone()) {
             throw new IllegalStateException("Sender does not try again what has ended");
         }

@@ -1,0 +1,77 @@
+"""What tests of all folders share: their order, their time limits, and what is costly to make."""
+
+import signal
+import subprocess
+from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# A job in the background is started with Ctrl-C switched off, and hands that on to the programs
+# that are tested here.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+pytest_plugins = ["support.scheduling"]
+
+ADAPTERS = Path(__file__).resolve().parent / "adapters"
+
+_LIMITS_SECONDS = {"long": 1800, "slow": 600}
+"""How long a marked test may run; pyproject.toml has the limit of all others."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Give marked tests their limits, and begin with their files.
+
+    A process that is left with a slow file at the end would make all others wait.
+    """
+    for item in items:
+        marked = [name for name in _LIMITS_SECONDS if item.get_closest_marker(name)]
+        if marked and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(_LIMITS_SECONDS[marked[0]]))
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    slow |= {item.path for item in items if item.get_closest_marker("long")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
+@pytest.fixture(scope="session")
+def kafka() -> str:
+    """Return the program that starts the adapter of Apache Kafka, built if that was not done."""
+    return _java_adapter("kafka")
+
+
+@pytest.fixture(scope="session")
+def kafka_broker() -> str:
+    """Return the program that repeats findings on Kafka's server, built if that was not done."""
+    return _java_adapter("kafka-broker")
+
+
+@pytest.fixture(scope="session")
+def netty() -> str:
+    """Return the program that starts the adapter of Netty, built if that was not done."""
+    return _java_adapter("netty")
+
+
+@pytest.fixture(scope="session")
+def spark() -> "Generator[SparkSession]":
+    """Yield the one Spark session of all tests, with two cores."""
+    from wheelproof_spark.base.session import spark_session
+
+    settings = {
+        "spark.sql.shuffle.partitions": "2",
+        # Tests are short: they would be over before the best code of the compiler is ready.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    }
+    with spark_session("local[2]", settings=settings) as session:
+        yield session
+
+
+def _java_adapter(name: str) -> str:
+    folder = ADAPTERS / f"{name}-java"
+    if not any((folder / "target").glob("*.jar")):
+        subprocess.run(["mvn", "-q", "-B", "package"], cwd=folder, check=True)
+    return str(folder / "run")

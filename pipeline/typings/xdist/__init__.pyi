@@ -1,0 +1,1 @@
+"""What is used of pytest-xdist."""

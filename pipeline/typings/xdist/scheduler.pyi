@@ -1,0 +1,6 @@
+import pytest
+
+class LoadFileScheduling:
+    assigned_work: dict[object, dict[str, dict[str, bool]]]
+    def __init__(self, config: pytest.Config, log: object) -> None: ...
+    def remove_node(self, node: object) -> str | None: ...

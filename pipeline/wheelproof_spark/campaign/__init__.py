@@ -1,0 +1,1 @@
+"""The verb ``pipeline campaign``: fuzzing and model-checker samples, by seed."""

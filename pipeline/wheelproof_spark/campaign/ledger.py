@@ -1,0 +1,157 @@
+"""The manifest of a campaign: which seeds are done, what failed, and counts that add up."""
+
+import shutil
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.campaign.seed_ranges import Range, joined, size
+from wheelproof_spark.tables.documents import load_document
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.reports import write_json
+
+SCHEMA = "wheelproof.campaign/1"
+NAME = "manifest.json"
+_LEDGER = "ledger"
+
+
+@dataclass(slots=True, kw_only=True)
+class TargetEntry:
+    """The seeds of one target: those done, and those that could not be run.
+
+    done = passed + failed. `calls` says how often each kind of call was made.
+    """
+
+    done: list[Range] = field(default_factory=list[Range])
+    passed: int = 0
+    failed: int = 0
+    failed_to_run: list[int] = field(default_factory=list[int])
+    calls: dict[str, int] = field(default_factory=dict[str, int])
+
+    def add_done(self, seeds: Iterable[int]) -> None:
+        """Note seeds that have been run."""
+        ran = set(seeds)
+        self.done = joined([*self.done, *((seed, seed) for seed in ran)])
+        self.failed_to_run = [seed for seed in self.failed_to_run if seed not in ran]
+
+
+@dataclass(slots=True, kw_only=True)
+class Failure:
+    """A rule that a target breaks: by how many seeds, the smallest of them, and its story.
+
+    `details` is empty until the seed has been made small.
+    """
+
+    target: str
+    rule: str
+    seed: int
+    seeds: int
+    repeat: str
+    summary: str = ""
+    details: str = ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Wave:
+    """What was committed at once."""
+
+    number: int
+    seeds: int
+    seconds: float
+    master: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedCounts:
+    """Totals: seeds = done + failed_to_run, done = passed + failed."""
+
+    seeds: int
+    done: int
+    passed: int
+    failed: int
+    failed_to_run: int
+
+
+@dataclass(slots=True, kw_only=True)
+class CampaignManifest:
+    """Everything that is committed; `meaning` has the versions that decide what a seed does."""
+
+    meaning: dict[str, str]
+    targets: dict[str, TargetEntry] = field(default_factory=dict[str, TargetEntry])
+    failures: list[Failure] = field(default_factory=list[Failure])
+    waves: list[Wave] = field(default_factory=list[Wave])
+
+    def counts(self) -> SeedCounts:
+        """Return the totals; raises PipelineError if they do not add up."""
+        entries = self.targets.values()
+        done = sum(size(entry.done) for entry in entries)
+        passed = sum(entry.passed for entry in entries)
+        failed = sum(entry.failed for entry in entries)
+        failed_to_run = sum(len(entry.failed_to_run) for entry in entries)
+        if done != passed + failed:
+            raise PipelineError(
+                f"{done:,} seeds are done, but {passed:,} pass and {failed:,} fail; "
+                "nothing was committed"
+            )
+        if failed != sum(failure.seeds for failure in self.failures):
+            raise PipelineError(f"{failed:,} seeds fail without a rule; nothing was committed")
+        return SeedCounts(
+            seeds=done + failed_to_run,
+            done=done,
+            passed=passed,
+            failed=failed,
+            failed_to_run=failed_to_run,
+        )
+
+    def require_meaning(self, meaning: Mapping[str, str]) -> None:
+        """Raise UsageError if the same seeds would mean something else now."""
+        for name, value in meaning.items():
+            if self.meaning.get(name) != value:
+                raise UsageError(
+                    f"the ledger was made with {name} {self.meaning.get(name)}, and this is "
+                    f"{value}: the same seeds mean something else; name another output"
+                )
+
+    def entry(self, target: str) -> TargetEntry:
+        """Return the entry of a target, a new one if there is none."""
+        return self.targets.setdefault(target, TargetEntry())
+
+    def add_failure(self, found: Failure) -> bool:
+        """Note seeds that break a rule; tell whether nothing had broken it before."""
+        for known in self.failures:
+            if (known.target, known.rule) == (found.target, found.rule):
+                known.seeds += found.seeds
+                return False
+        self.failures.append(found)
+        return True
+
+
+def wave_folder(output: Path, number: int) -> Path:
+    """Return where a wave has its rows."""
+    return output / _LEDGER / f"{number:06}"
+
+
+def sweep(output: Path, manifest: CampaignManifest) -> None:
+    """Remove the rows that were never committed."""
+    committed = {wave_folder(output, wave.number) for wave in manifest.waves}
+    for folder in (output / _LEDGER).glob("*"):
+        if folder not in committed:
+            shutil.rmtree(folder)
+
+
+def load(output: Path) -> CampaignManifest | None:
+    """Return the manifest of an output; None if there is none yet.
+
+    Raises InputRejectedError if it cannot be read, UsageError if it is not a campaign's.
+    """
+    # The counts are derived: they are written for whoever reads the file.
+    remedy = "name another output"
+    return load_document(output / NAME, CampaignManifest, SCHEMA, remedy, derived=("counts",))
+
+
+def save(output: Path, manifest: CampaignManifest) -> None:
+    """Commit: from here on the seeds that it names are done."""
+    counts = manifest.counts()
+    document = {"schema": SCHEMA, "counts": asdict(counts), **asdict(manifest)}
+    write_json(output / NAME, document)

@@ -1,0 +1,188 @@
+"""What a campaign runs: each target is a name, and what one seed of it means.
+
+`fuzz/MACHINE/THREADS` is a machine of `wheelproof fuzz`, `fuzz/MACHINE/THREADS/BUG` the same with a
+known bug brought back; `explore/PROGRAM` is a program of `wheelproof explore`, whose schedules are
+drawn.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+
+from wheelproof_spec.app.fuzz import check_result
+from wheelproof_spec.app.parts import failing_programs, find_program, machines, passing_programs
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.known_bug import Finder, find_bug
+from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components import registry
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.explore.result import Exploration
+from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
+
+SCHEDULES_OF_A_SEED = 50
+"""How many schedules of a program one seed draws."""
+_REAL = "real"
+_THREADS_OF_FINDER = {Finder.SEQUENTIAL: ("none",), Finder.THREADS: (_REAL,)}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeedOutcome:
+    """What one seed has shown: the violation, if any, and how often each kind of call was made."""
+
+    violation: Violation | None
+    calls: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Something that can be run by seed; the same seed does the same thing on every machine.
+
+    `name` is how the ledger and the command line call it. `command` runs one seed on this machine
+    alone, with `{seed}` in the seed's place. `run` runs a seed and leaves what fails as it is;
+    `explain` runs it again, and makes what fails as small as possible. `repeats` says whether a
+    seed always has the same outcome: real threads do not promise that.
+    """
+
+    name: str
+    command: str
+    run: Callable[[int], SeedOutcome] = field(compare=False)
+    explain: Callable[[int], CheckResult] = field(compare=False)
+    repeats: bool = True
+
+
+def fuzz_target(machine: str, threads: str, bug: str | None = None) -> Target:
+    """Return a fuzzing machine; a seed is a case."""
+    option = "" if bug is None else f" --bug {bug}"
+    command = f"wheelproof fuzz {machine} --threads {threads}{option} --case {{seed}}"
+
+    def reports(seed: int, *, shrinks: bool) -> list[FuzzReport]:
+        order = FuzzOrder(
+            threads=threads,
+            cases=1,
+            seconds=None,
+            seed=seed,
+            bug=bug,
+            repeat=command,
+            progress=None,
+        )
+        with drawn_by(PlainDrawing(shrinks=shrinks)):
+            return list(machines()[machine].reports(order))
+
+    def run(seed: int) -> SeedOutcome:
+        found = reports(seed, shrinks=False)
+        failures = [report.failure for report in found if report.failure is not None]
+        calls: Counter[str] = Counter()
+        for report in found:
+            calls.update(report.calls)
+        return SeedOutcome(violation=failures[0].violation if failures else None, calls=calls)
+
+    def explain(seed: int) -> CheckResult:
+        results = [check_result(report) for report in reports(seed, shrinks=True)]
+        return next((result for result in results if result.verdict is Verdict.FAIL), results[0])
+
+    name = f"fuzz/{machine}/{threads}" if bug is None else f"fuzz/{machine}/{threads}/{bug}"
+    return Target(name=name, command=command, run=run, explain=explain, repeats=threads != _REAL)
+
+
+def explore_target(program: str) -> Target:
+    """Return a program under the model checker; a seed is SCHEDULES_OF_A_SEED random schedules."""
+
+    def explored(seed: int, *, shrink: bool) -> Exploration:
+        runs = SCHEDULES_OF_A_SEED
+        options = Options(engine=Engine.SAMPLE, seed=seed, max_runs=runs, shrink=shrink)
+        return explore(find_program(program), options)
+
+    def run(seed: int) -> SeedOutcome:
+        found = explored(seed, shrink=False)
+        violation = None
+        if found.counterexample is not None:
+            failure = found.counterexample.failure
+            violation = Violation(
+                rule=failure.kind.value,
+                expected="no schedule fails",
+                observed=failure.sentence(),
+                reason=f"schedule {found.runs} of seed {seed}",
+            )
+        calls = {"schedules": found.runs, "classes": found.classes}
+        return SeedOutcome(violation=violation, calls=calls)
+
+    return Target(
+        name=f"explore/{program}",
+        command=f"wheelproof explore {program} --engine sample --seed {{seed}} "
+        f"--max-runs {SCHEDULES_OF_A_SEED}",
+        run=run,
+        explain=lambda seed: explored(seed, shrink=True).check_result(),
+    )
+
+
+def usual_targets() -> tuple[Target, ...]:
+    """Return what has to pass and always does the same, first the machines, then the programs."""
+    return tuple(target for target in _sound_targets() if target.repeats)
+
+
+def selected_targets(patterns: Sequence[str], bugs: Sequence[str]) -> tuple[Target, ...]:
+    """Return the targets that patterns name (`fuzz/*`), and those that find the known bugs.
+
+    A program of one's own is `explore/module:attribute`. Without patterns and bugs, the usual
+    targets. Raises UsageError for a pattern without a target.
+    """
+    if not patterns and not bugs:
+        return usual_targets()
+    known = {target.name: target for target in (*_sound_targets(), *_faulty_targets())}
+    chosen: dict[str, Target] = {}
+    for pattern in patterns:
+        found = {name: known[name] for name in known if fnmatchcase(name, pattern)}
+        if not found and pattern.startswith("explore/") and ":" in pattern:
+            own = find_program(pattern.removeprefix("explore/"))
+            found = {pattern: explore_target(own.name)}
+        if not found:
+            raise UsageError(f"no target {pattern!r}; there are: {', '.join(known)}")
+        chosen |= found
+    for bug in bugs:
+        chosen |= {target.name: target for target in targets_of_bug(bug)}
+    return tuple(chosen.values())
+
+
+def find_target(name: str) -> Target:
+    """Return the target of this name, as `Target.name` gives it."""
+    kind, _, rest = name.partition("/")
+    if kind == "explore":
+        return explore_target(rest)
+    machine, threads, *bug = rest.split("/", 2)
+    return fuzz_target(machine, threads, bug[0] if bug else None)
+
+
+def targets_of_bug(bug_id: str) -> tuple[Target, ...]:
+    """Return the targets that find a known bug; raises UsageError if there is none."""
+    bug = find_bug(registry.bugs(), bug_id)
+    threads = [kind for finder in bug.finders for kind in _THREADS_OF_FINDER.get(finder, ())]
+    found = [fuzz_target(bug.component, kind, bug.id) for kind in threads]
+    program = f"bug/{bug.id}"
+    if program in {failing.name for failing in failing_programs()}:
+        found.append(explore_target(program))
+    if not found:
+        raise UsageError(f"no target of a campaign finds the known bug {bug_id!r}")
+    return tuple(found)
+
+
+def _sound_targets() -> tuple[Target, ...]:
+    fuzzed = [
+        fuzz_target(machine.name, threads)
+        for machine in machines().values()
+        for threads in machine.threads
+    ]
+    return (*fuzzed, *(explore_target(program.name) for program in passing_programs()))
+
+
+def _faulty_targets() -> tuple[Target, ...]:
+    known = machines()
+    fuzzed = [
+        fuzz_target(bug.component, threads, bug.id)
+        for bug in registry.bugs()
+        for threads in known[bug.component].threads
+    ]
+    return (*fuzzed, *(explore_target(program.name) for program in failing_programs()))

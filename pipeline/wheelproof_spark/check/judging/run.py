@@ -1,0 +1,214 @@
+"""Judges one run, whose lines come in order: removes duplicates, names gaps, feeds the checker."""
+
+from bisect import bisect_right
+from collections.abc import Mapping
+
+from wheelproof_spark.check.judging.meter import RunMeter
+from wheelproof_spark.check.judging.order import Row, RunOrder, Unnumbered, in_order
+from wheelproof_spark.check.reading.parsing import BODY, HEADER
+from wheelproof_spec.app.recorded import (
+    open_run,
+    parse_line,
+)
+from wheelproof_spec.base.codec.vocabulary import Absent
+from wheelproof_spec.base.history.lines import (
+    HistoryEnd,
+    HistoryHeader,
+    HistoryOp,
+    TraceEnd,
+    TraceEvent,
+    TraceHeader,
+    Vector,
+)
+from wheelproof_spec.base.run_verdict import RunVerdict
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.trace.run import MOST_KEPT
+from wheelproof_spec.engines.history.checkers import (
+    CheckOptions,
+)
+from wheelproof_spec.engines.history.line_parser import (
+    Rejection,
+)
+from wheelproof_spec.engines.history.routing import Body, Checker, Header
+
+FirstLines = Mapping[tuple[int, int], int]
+"""How many lines of a file are before a split, by file and by where the split begins."""
+
+Key = tuple[str, str, int]
+"""Format, run and scope: see the schema."""
+
+
+class RunJudge:
+    """Takes the rows of one run, ordered by rank, seq and thread; gives the row of its result."""
+
+    def __init__(self, key: Key, options: CheckOptions, first_lines: FirstLines) -> None:
+        self._key = key
+        self._open = open_run(options)
+        self._first_lines = first_lines
+        self._order = RunOrder()
+        self._meter = RunMeter()
+        self._header: Header | None = None
+        self._checker: Checker | None = None
+        self._problem: str | None = None
+        self._ended = False
+        self._fed = 0
+        # From which event on the lines come from which file.
+        self._files: list[tuple[int, int]] = []
+        self._kept: list[Unnumbered] = []
+
+    def feed(self, row: Row) -> None:
+        """Take the next line."""
+        before = self._order.take(row)
+        if before is not None:
+            if row.raw != before.raw:
+                self._fail(self._two(before, row))
+            return
+        match parse_line(row.raw):
+            case HistoryOp() | TraceEvent() | HistoryEnd() | TraceEnd() as event:
+                if self._header is None:
+                    self._fail("has no header")
+                self._continue(event, row)
+            case HistoryHeader() | TraceHeader() as header:
+                self._begin(header, row)
+            case Vector():
+                raise AssertionError("a vector belongs to no run")
+            case Rejection(problem):
+                raise AssertionError(f"a good line was rejected later: {problem}")
+
+    def finish(self) -> dict[str, object]:
+        """Return the row of the result."""
+        verdict: RunVerdict | None = None
+        self._hand_over()
+        checker = self._checker
+        if self._problem is None and checker is not None:
+            try:
+                verdict = checker.finish(cut_off=not self._ended)
+            except MalformedError as error:
+                self._fail(str(error))
+        judged = self._error() if verdict is None else self._judged(verdict)
+        return {**self._identity(), **judged, **self._order.columns(), **self._meter.columns()}
+
+    def _begin(self, header: Header, row: Row) -> None:
+        self._header = header
+        self._meter.begin(header)
+        try:
+            self._checker = self._open(header, self._line(row))
+        except MalformedError as error:
+            self._fail(str(error))
+
+    def _continue(self, event: Body, row: Row) -> None:
+        match event:
+            case HistoryOp():
+                self._reach(event.index)
+                self._meter.take_op(event)
+            case TraceEvent():
+                self._meter.take_step(event)
+                if isinstance(event.seq, Absent):
+                    self._keep(row, event)
+                    return
+                self._reach(event.seq)
+            case HistoryEnd():
+                self._reach(event.ops)
+            case TraceEnd():
+                self._hand_over()
+                if row.thread == "" and self._order.expected:
+                    self._reach(event.events)
+        self._give(event, row)
+
+    def _reach(self, number: int) -> None:
+        lack = self._order.reach(number)
+        if lack is not None:
+            self._fail(lack)
+
+    def _keep(self, row: Row, event: TraceEvent[object, object]) -> None:
+        """Keep an event without seq; once there are too many, they stay as they come."""
+        if self._fed and not self._kept:
+            self._give(event, row)
+            return
+        self._kept.append((row, event))
+        if len(self._kept) > MOST_KEPT:
+            self._hand_over()
+
+    def _hand_over(self) -> None:
+        kept, self._kept = self._kept, []
+        for row, event in in_order(kept):
+            self._give(event, row)
+
+    def _give(self, event: Body, row: Row) -> None:
+        checker = self._checker
+        if self._problem is not None or checker is None:
+            return
+        if not self._files or self._files[-1][1] != row.file_id:
+            self._files.append((self._fed, row.file_id))
+        try:
+            checker.feed(event, self._line(row))
+            match event:
+                case HistoryOp() | TraceEvent():
+                    self._fed += 1
+                case HistoryEnd() | TraceEnd():
+                    self._ended = True
+        except MalformedError as error:
+            self._fail(f"{error} ({self._place(row)})")
+
+    def _line(self, row: Row) -> int:
+        return self._first_lines.get((row.file_id, row.start), 0) + row.line
+
+    def _place(self, row: Row) -> str:
+        return f"line {self._line(row):,} of file {row.file_id}"
+
+    def _fail(self, problem: str) -> None:
+        """Give up the run; the first problem is the one that is told."""
+        if self._problem is None:
+            self._problem = problem
+
+    def _two(self, first: Row, second: Row) -> str:
+        what = "headers" if first.rank == HEADER else "ends"
+        if first.rank == BODY:
+            what = f"lines with the number {first.seq}"
+        return f"has two different {what}: {self._place(first)} and {self._place(second)}"
+
+    def _identity(self) -> dict[str, object]:
+        header = self._header
+        return {
+            **dict(zip(("format", "run", "scope"), self._key, strict=True)),
+            "component": "" if header is None else header.component,
+            "implementation": "" if header is None else header.impl.name,
+            "version": "" if header is None else header.impl.version,
+        }
+
+    def _error(self) -> dict[str, object]:
+        return {
+            "profile": "",
+            "verdict": Verdict.ERROR.value,
+            "events": self._fed,
+            "problem": self._problem,
+        }
+
+    def _judged(self, verdict: RunVerdict) -> dict[str, object]:
+        found: dict[str, object] = {
+            "profile": verdict.profile,
+            "verdict": verdict.verdict.value,
+            "events": verdict.events,
+            "good_prefix": verdict.good_prefix,
+            "notes": list(verdict.notes),
+        }
+        violation, place = verdict.violation, verdict.place
+        if violation is not None:
+            found |= {
+                "rule": violation.rule,
+                "expected": violation.expected,
+                "observed": violation.observed,
+                "reason": violation.reason,
+            }
+        if place is not None:
+            found |= {
+                "place_index": place.index,
+                "place_line": place.line,
+                "place_file": self._file_of(place.index),
+            }
+        return found
+
+    def _file_of(self, index: int) -> int | None:
+        at = bisect_right(self._files, (index, 1 << 62)) - 1
+        return self._files[at][1] if at >= 0 else None

@@ -1,0 +1,47 @@
+"""The folders of batches: each has a number, and what was not committed is removed."""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from wheelproof_spark.tables.manifest import NAME, Manifest, load
+
+_NUMBERED = ("bronze", "silver", "gold", ".work")
+
+
+def numbered(output: Path, layer: str, batch: int) -> Path:
+    """Return where a batch has its tables of a layer."""
+    return output / layer / f"{batch:06}"
+
+
+def next_batch(output: Path, manifest: Manifest) -> int:
+    """Return a number that no batch has begun with.
+
+    A driver that was killed may have left a Spark behind that still writes for a moment, and it
+    must not write where the next one does. To be asked before `sweep`.
+    """
+    begun = (_number(folder) for layer in _NUMBERED for folder in (output / layer).glob("*"))
+    return max((*begun, *(batch.number for batch in manifest.batches)), default=0) + 1
+
+
+def sweep(output: Path, manifest: Manifest | None) -> None:
+    """Remove what was never committed, and the tables that were replaced two batches ago."""
+    for half_written in output.glob(f"{NAME}*.part"):
+        half_written.unlink()
+    committed = {batch.number for batch in manifest.batches} if manifest is not None else set[int]()
+    newest = sorted(committed)[-2:]
+    for layer in _NUMBERED:
+        for folder in (output / layer).glob("*"):
+            number = _number(folder)
+            if number not in committed or (layer != "bronze" and number not in newest):
+                shutil.rmtree(folder)
+
+
+def _number(folder: Path) -> int:
+    return int(folder.name) if folder.name.isdigit() else -1
+
+
+def sweep_uncommitted(output: Path) -> None:
+    """Remove what a job that failed has left; if that fails too, the next run does it."""
+    with suppress(OSError):
+        sweep(output, load(output))

@@ -1,0 +1,1 @@
+"""Files as lines: what one task reads, unpacks and parses."""

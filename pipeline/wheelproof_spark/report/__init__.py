@@ -1,0 +1,1 @@
+"""The verb ``pipeline report``: one page of what was judged."""

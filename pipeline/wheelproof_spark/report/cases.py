@@ -1,0 +1,69 @@
+"""The runs that fail, taken out of bronze, so that each can be read and judged by itself."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+import pyarrow.dataset as dataset
+
+from wheelproof_spark.check.judging.order import Row
+from wheelproof_spark.check.reading.parsing import BODY
+from wheelproof_spark.tables.schemas import GOOD
+
+MOST_BYTES = 64 << 10
+"""The longest run that is taken out whole, in bytes."""
+_BEFORE = 6
+
+Name = tuple[str, str]
+"""Format and run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Case:
+    """A run in order and without duplicates, and where its explanation ends."""
+
+    lines: tuple[bytes, ...]
+    before: tuple[bytes, ...]
+    broken: bytes | None
+
+
+def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[Row] | None]:
+    """Return the good lines of runs; None for one that is too long to be taken out."""
+    found: dict[Name, list[Row] | None] = {name: [] for name in names}
+    files = [str(path) for path in sorted(bronze.glob("*/kind=good/*.parquet"))]
+    if not found or not files:
+        return found
+    sizes = dict.fromkeys(found, 0)
+    chosen = dataset.field("run").isin(sorted({run for _, run in found}))
+    for batch in dataset.dataset(files, format="parquet").to_batches(
+        columns=list(GOOD), filter=chosen
+    ):
+        columns = [batch.column(name).to_pylist() for name in GOOD]
+        for form, run, *rest in zip(*columns, strict=True):
+            name = cast("Name", (form, run))
+            kept = found.get(name)
+            if kept is None:
+                continue
+            line = Row(*cast("tuple[int, int, str, int, int, int, bytes]", tuple(rest)))
+            kept.append(line)
+            sizes[name] += len(line.raw)
+            if sizes[name] > MOST_BYTES:
+                found[name] = None
+    return found
+
+
+def case_of(lines: Sequence[Row], files: Mapping[int, str], row: Mapping[str, object]) -> Case:
+    """Return the case of a violation: `files` are those that count, by number."""
+    scope, index = row["scope"], row["place_index"]
+    own = [line for line in lines if line.file_id in files and scope in (None, files[line.file_id])]
+    numbered = all(line.thread == "" for line in own)
+    own.sort(key=lambda line: (line.rank, line.seq if numbered else 0, *line.place))
+    unique = {(line.rank, line.raw): line.raw for line in own}
+    body = [raw for (rank, _), raw in unique.items() if rank == BODY]
+    at = index if isinstance(index, int) and index < len(body) else None
+    return Case(
+        lines=tuple(unique.values()),
+        before=() if at is None else tuple(body[max(0, at - _BEFORE) : at]),
+        broken=None if at is None else body[at],
+    )

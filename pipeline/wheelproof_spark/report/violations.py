@@ -1,0 +1,77 @@
+"""The violations as the page shows them: each with its case, which can be judged again."""
+
+import base64
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wheelproof_spark.report.cases import Case, Name, case_of, lines_of_runs
+from wheelproof_spark.tables.manifest import Manifest
+from wheelproof_spark.tables.rows import Row, read_rows, whole_number
+
+MOST_CASES = 50
+"""How many violations have their run in the page."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Violation:
+    """A violation: `row` is that of the table; without a case if the run is too long."""
+
+    number: int
+    row: Row
+    case: Case | None
+
+    @property
+    def anchor(self) -> str:
+        """The name of its place in the page."""
+        return f"case-{self.number}"
+
+    @property
+    def file(self) -> str:
+        """The name under which its run is taken out of the page."""
+        return f"{self.anchor}.jsonl"
+
+    @property
+    def link(self) -> str:
+        """The run itself, as a link that needs no other file."""
+        assert self.case is not None
+        content = b"".join(line + b"\n" for line in self.case.lines)
+        return f"data:application/x-ndjson;base64,{base64.b64encode(content).decode()}"
+
+    @property
+    def before(self) -> str:
+        """The last events that have an explanation."""
+        lines = () if self.case is None else self.case.before
+        return "\n".join(line.decode() for line in lines)
+
+    @property
+    def broken(self) -> str:
+        """The first event that has none."""
+        line = None if self.case is None else self.case.broken
+        return "" if line is None else line.decode()
+
+
+def explained(output: Path, manifest: Manifest, rows: Iterable[Row]) -> list[Violation]:
+    """Return violations with their cases, those of one rule side by side."""
+    ordered = sorted(rows, key=lambda row: (str(row["rule"]), str(row["run"]), str(row["scope"])))
+    names = {_name(row) for row in ordered[:MOST_CASES]}
+    lines, files = lines_of_runs(output / "bronze", names), _files(output, manifest)
+    found: list[Violation] = []
+    for number, row in enumerate(ordered, start=1):
+        own = lines.get(_name(row)) if number <= MOST_CASES else None
+        case = None if own is None else case_of(own, files, row)
+        found.append(Violation(number=number, row=row, case=case))
+    return found
+
+
+def _name(row: Row) -> Name:
+    return str(row["format"]), str(row["run"])
+
+
+def _files(output: Path, manifest: Manifest) -> dict[int, str]:
+    """Return the files that count; a stream has them in a table."""
+    found = {file.id: file.path for file in manifest.files}
+    if "files" in manifest.tables:
+        for row in read_rows(output / manifest.tables["files"]):
+            found[whole_number(row["file_id"])] = str(row["path"])
+    return found

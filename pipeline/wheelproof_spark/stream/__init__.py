@@ -1,0 +1,1 @@
+"""The verb ``pipeline stream``: runs are judged as their files come."""

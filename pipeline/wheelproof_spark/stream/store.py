@@ -1,0 +1,151 @@
+"""The folder of a stream: a batch is written aside, committed in one step, then moved in.
+
+What is written aside has a name of its own for each attempt: a process that was killed may have
+left a Spark behind that still writes for a moment, and it must not write where the next one does.
+"""
+
+import copy
+import json
+import shutil
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from wheelproof_spark.tables.manifest import Manifest, StreamProgress, load, save
+from wheelproof_spec.base.errors import UsageError
+
+SCHEMA = "wheelproof.pipeline.stream/1"
+CHECKPOINT = "checkpoint"
+_WORK = ".work"
+_REPLACED = ("state", "gold")
+_ANEW = "name another output, and judge the input anew"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """One attempt at a batch: `folder` is where its tables are until they are committed."""
+
+    folder: Path
+
+    def of(self, name: str) -> Path:
+        """Return where a table is written."""
+        return self.folder / name
+
+
+class StreamStore:
+    """The output of a stream, on disk; `locked` has to be held."""
+
+    def __init__(self, output: Path) -> None:
+        self._output = output
+
+    @property
+    def checkpoint(self) -> Path:
+        """Where Spark keeps which files it has seen."""
+        return self._output / CHECKPOINT
+
+    def opened(self, source: Path, profile: str | None, max_states: int) -> Manifest:
+        """Return the manifest, the last batch being where it belongs.
+
+        Raises UsageError if it is not the output of such a stream, InputRejectedError if it is
+        damaged.
+        """
+        manifest = load(self._output)
+        if manifest is None:
+            if self.checkpoint.exists():
+                raise UsageError(f"{self._output} has a checkpoint, but no manifest.json; {_ANEW}")
+            manifest = Manifest(profile=profile, max_states=max_states, input=str(source))
+            manifest.stream = StreamProgress(schema=SCHEMA)
+            save(self._output, manifest)
+            return manifest
+        progress = self._progress(manifest)
+        manifest.require_options(profile, max_states)
+        if manifest.input != str(source):
+            raise UsageError(
+                f"{self._output} belongs to a stream of {manifest.input}; name that input, or "
+                "another output"
+            )
+        self._require_checkpoint(progress)
+        self.move_in(progress)
+        self._sweep(set(manifest.tables.values()))
+        return manifest
+
+    def query(self) -> str:
+        """Return the name that Spark's checkpoint has; empty if it cannot be read."""
+        try:
+            document: object = json.loads((self.checkpoint / "metadata").read_text())
+        except (OSError, ValueError):
+            return ""
+        if not isinstance(document, dict):
+            return ""
+        return str(cast("dict[str, object]", document).get("id", ""))
+
+    def attempt(self) -> Attempt:
+        """Return where a batch is to be written."""
+        folder = self._output / _WORK / uuid.uuid4().hex
+        folder.mkdir(parents=True)
+        return Attempt(folder=folder)
+
+    def path(self, table: str) -> Path:
+        """Return where a table of the manifest is, once it is moved."""
+        return self._output / table
+
+    def passed_over(self, manifest: Manifest, last: int) -> Manifest:
+        """Commit a batch of Spark in which there is nothing to read; return the manifest."""
+        changed = copy.deepcopy(manifest)
+        assert changed.stream is not None
+        changed.stream.last, changed.stream.query = last, self.query()
+        save(self._output, changed)
+        return changed
+
+    def commit(self, manifest: Manifest, attempt: Attempt, places: Mapping[str, str]) -> None:
+        """Commit the manifest, and move the folders of the attempt where `places` says."""
+        assert manifest.stream is not None
+        manifest.stream.query = self.query()
+        before = load(self._output)
+        work = attempt.folder.relative_to(self._output)
+        manifest.stream.moves = {str(work / name): place for name, place in places.items()}
+        save(self._output, manifest)
+        self.move_in(manifest.stream)
+        kept = set(manifest.tables.values()) | set(before.tables.values() if before else ())
+        self._sweep(kept)
+
+    def _progress(self, manifest: Manifest) -> StreamProgress:
+        if manifest.stream is None:
+            raise UsageError(f"{self._output} was made by `wheelproof pipeline check`; {_ANEW}")
+        if manifest.stream.schema != SCHEMA:
+            raise UsageError(
+                f"the checkpoint in {self._output} has the version {manifest.stream.schema!r}, "
+                f"not {SCHEMA!r}; {_ANEW}"
+            )
+        return manifest.stream
+
+    def _require_checkpoint(self, progress: StreamProgress) -> None:
+        """Raise UsageError if Spark's checkpoint is not that of the last batch."""
+        if not progress.query:
+            return
+        # Spark notes what is in a batch before it begins.
+        newest = self.checkpoint / "offsets" / str(progress.last)
+        if progress.query != self.query() or not newest.is_file():
+            raise UsageError(
+                f"{self.checkpoint} is missing, or is not that of these tables; restore it, or "
+                + _ANEW
+            )
+
+    def move_in(self, progress: StreamProgress) -> None:
+        """Move the folders of the last commit where they belong; those that are there stay."""
+        for here, there in progress.moves.items():
+            source, target = self._output / here, self._output / there
+            if source.exists():
+                target.parent.mkdir(parents=True, exist_ok=True)
+                source.rename(target)
+
+    def _sweep(self, kept: set[str]) -> None:
+        """Remove what was not committed, and what was replaced."""
+        for folder in (self._output / _WORK).glob("*"):
+            shutil.rmtree(folder, ignore_errors=True)
+        for layer in _REPLACED:
+            for folder in (self._output / layer).glob("[0-9]*"):
+                if not any((self._output / table).is_relative_to(folder) for table in kept):
+                    shutil.rmtree(folder, ignore_errors=True)

@@ -1,0 +1,179 @@
+"""The file manifest.json: which files were read, which tables are whole, and counts that add up."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from wheelproof_spark.base.errors import PipelineError
+from wheelproof_spark.tables.documents import load_document
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.reports import write_json
+from wheelproof_spec.base.verdicts import Verdict
+
+SCHEMA = "wheelproof.pipeline/1"
+NAME = "manifest.json"
+_REMEDY = "name another output, and judge the input anew"
+
+
+@dataclass(slots=True, kw_only=True)
+class FileEntry:
+    """A file that was read up to `size` bytes, in one batch or, as it grew, in several.
+
+    `complete` says that these bytes end with a line's end, so that more can be read from there;
+    `tail` is the digest of what they end with.
+    """
+
+    id: int
+    path: str
+    size: int
+    mtime_ns: int
+    complete: bool
+    tail: str
+    batches: list[int]
+    lines: int = 0
+    good: int = 0
+    quarantined: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The runs that have one verdict: how many, how many lines, and what these lines lack."""
+
+    verdict: str
+    runs: int
+    lines: int
+    duplicates: int
+    missing: int
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """Totals: lines = good + quarantined, runs = passed + failed + inconclusive + error + open.
+
+    Only a stream has `open` runs, whose `open_lines` wait, and lines that came too `late`, after
+    the verdict on their run.
+    """
+
+    files: int = 0
+    lines: int = 0
+    good: int = 0
+    quarantined: int = 0
+    runs: int = 0
+    passed: int = 0
+    failed: int = 0
+    inconclusive: int = 0
+    error: int = 0
+    duplicates: int = 0
+    missing: int = 0
+    open: int = 0
+    open_lines: int = 0
+    late: int = 0
+
+    def require_sums(self, lines_of_runs: int) -> None:
+        """Raise PipelineError unless every line and every run is counted exactly once."""
+        ends = self.passed + self.failed + self.inconclusive + self.error + self.open
+        if self.lines != self.good + self.quarantined:
+            raise PipelineError(
+                f"{self.lines:,} lines were read, but {self.good:,} good and "
+                f"{self.quarantined:,} quarantined ones were written; nothing was committed"
+            )
+        if self.good != lines_of_runs + self.open_lines + self.late:
+            waiting = f", {self.open_lines:,} wait and {self.late:,} are late" if self.open else ""
+            raise PipelineError(
+                f"{self.good:,} lines are good, but {lines_of_runs:,} were judged{waiting}; "
+                "nothing was committed"
+            )
+        if self.runs != ends:
+            raise PipelineError(
+                f"{self.runs:,} runs have {ends:,} verdicts or are open; nothing was committed"
+            )
+
+    def add_files(self, files: Sequence[FileEntry]) -> None:
+        """Add files and their lines."""
+        self.files += len(files)
+        self.lines += sum(file.lines for file in files)
+        self.good += sum(file.good for file in files)
+        self.quarantined += sum(file.quarantined for file in files)
+
+    def add_runs(self, judged: Sequence[Judged]) -> None:
+        """Add runs that were judged, by their verdicts."""
+        runs = {row.verdict: row.runs for row in judged}
+        self.runs += sum(runs.values())
+        self.passed += runs.get(Verdict.PASS, 0)
+        self.failed += runs.get(Verdict.FAIL, 0)
+        self.inconclusive += runs.get(Verdict.INCONCLUSIVE, 0)
+        self.error += runs.get(Verdict.ERROR, 0)
+        self.duplicates += sum(row.duplicates for row in judged)
+        self.missing += sum(row.missing for row in judged)
+
+
+@dataclass(slots=True, kw_only=True)
+class Batch:
+    """What one run of the pipeline added; `judged` counts the runs that it judged."""
+
+    number: int
+    files: int
+    bytes: int
+    lines: int
+    judged: int
+    seconds: float
+    master: str
+    versions: dict[str, str]
+    machine: str
+
+
+@dataclass(slots=True, kw_only=True)
+class StreamProgress:
+    """How far a stream is, in a size that does not grow with it.
+
+    `query` is the name that Spark's checkpoint has, `last` the newest of Spark's batches that is
+    committed (-1: none), `commits` how many batches are, `judged_lines` the lines of all verdicts.
+    `moves` says where the folders of the last batch go, should the process have ended before.
+    """
+
+    schema: str
+    query: str = ""
+    last: int = -1
+    commits: int = 0
+    judged_lines: int = 0
+    moves: dict[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(slots=True, kw_only=True)
+class Manifest:
+    """Everything that is committed. What no manifest names does not exist."""
+
+    profile: str | None
+    max_states: int
+    input: str = ""
+    files: list[FileEntry] = field(default_factory=list[FileEntry])
+    next_file: int = 0
+    batches: list[Batch] = field(default_factory=list[Batch])
+    counts: Counts = field(default_factory=Counts)
+    tables: dict[str, str] = field(default_factory=dict[str, str])
+    stream: StreamProgress | None = None
+
+    def require_options(self, profile: str | None, max_states: int) -> None:
+        """Raise UsageError if the verdicts were made with other options."""
+        if (self.profile, self.max_states) != (profile, max_states):
+            raise UsageError(
+                f"the output was made with profile {self.profile or 'of each run'} and "
+                f"{self.max_states:,} states; name the same, or another output"
+            )
+
+    def by_path(self) -> dict[str, FileEntry]:
+        """Return the files by their path."""
+        return {file.path: file for file in self.files}
+
+
+def load(output: Path) -> Manifest | None:
+    """Return the manifest of an output; None if there is none yet.
+
+    Raises InputRejectedError if it cannot be read, UsageError if another version wrote it.
+    """
+    return load_document(output / NAME, Manifest, SCHEMA, _REMEDY)
+
+
+def save(output: Path, manifest: Manifest) -> None:
+    """Commit: from here on the tables that it names are the output."""
+    write_json(output / NAME, {"schema": SCHEMA, **asdict(manifest)})

@@ -1,0 +1,55 @@
+"""Rows of tables as plain Python values: what tasks give, and what the driver reads and writes."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import islice
+from pathlib import Path
+from typing import TypeVar, cast
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+from pyspark.sql import DataFrame
+from pyspark.sql.pandas.types import to_arrow_schema
+from pyspark.sql.types import StructType
+
+_T = TypeVar("_T", bound=tuple[object, ...])
+
+Row = Mapping[str, object]
+"""The values of a row by the names of their columns; a column that is not there is null."""
+
+
+def collected(table: DataFrame, row: type[_T]) -> list[_T]:
+    """Return the rows of a small table; `row` is the tuple that its schema makes them."""
+    del row
+    return [cast("_T", tuple(found)) for found in table.collect()]
+
+
+def union(tables: Iterable[DataFrame]) -> DataFrame:
+    """Return the rows of all tables, whose columns have the same names."""
+    return reduce(DataFrame.unionByName, tables)
+
+
+def batches_of(rows: Iterable[Row], schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows that a task makes, at most so many at once."""
+    left = iter(rows)
+    while some := list(islice(left, most)):
+        yield pa.RecordBatch.from_pylist(some, schema=schema)
+
+
+def write_rows(rows: Sequence[Row], schema: StructType, folder: Path) -> None:
+    """Write a table of few rows without a job of Spark, which can read it, as others can."""
+    folder.mkdir(parents=True)
+    table = pa.Table.from_pylist(rows, schema=to_arrow_schema(schema))
+    parquet.write_table(table, folder / "part-00000.parquet")
+
+
+def read_rows(folder: Path, most: int | None = None) -> list[dict[str, object]]:
+    """Return the rows of a table, at most so many, without a job of Spark."""
+    table = parquet.read_table(str(folder))
+    return (table if most is None else table.slice(0, most)).to_pylist()
+
+
+def whole_number(value: object) -> int:
+    """Return the value of a column that has whole numbers."""
+    assert isinstance(value, int)
+    return value

@@ -1,0 +1,526 @@
+"""The cases of the record accumulator: what Kafka's own tests ask (semantics.md 5), and drawn ones.
+
+A record whose value has 3 bytes takes 10 in a batch, after the 61 of its header; before it is
+written it is reckoned to need 88.
+"""
+
+from collections.abc import Iterable
+
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.port import SendingPort
+from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.components.accumulator.component import (
+    DEFINITION,
+    Abort,
+    AccumulatorCall,
+    AccumulatorConfig,
+    AccumulatorLimit,
+    AccumulatorObservation,
+    Append,
+    AppendFault,
+    CallbackFault,
+    Drain,
+    Expire,
+    Flush,
+    Ready,
+    Reenqueue,
+    Respond,
+    Split,
+)
+from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
+
+_LONG_MS = 60_000
+_LARGE = 2**20
+_THREE_RECORDS = 91
+"""The batch size with room for three records."""
+_ONE_RECORD = 105
+"""The batch size with room for one record of `_WIDE` bytes."""
+_THREE_WIDE_RECORDS = 142
+_WIDE = 20
+_LEADERS = {0: 0, 1: 0, 2: 1}
+_DRAIN = Drain(node=0, partitions=(0, 1), max_size=_LARGE)
+_DRAIN_ONE = Drain(node=0, partitions=(0, 1), max_size=1)
+_READY = Ready(leaders=_LEADERS)
+
+
+def accumulator_scenarios() -> tuple[Scenario[AccumulatorCall], ...]:
+    """Return all named cases of the record accumulator."""
+    return (*_sending(), *_retrying(), *_flushing(), *_ending(), *_waiting(), *_bad_input())
+
+
+def _sending() -> Iterable[Scenario[AccumulatorCall]]:
+    yield Scenario(
+        name="a full batch is ready, and the next record makes a new one",
+        calls=(
+            _reset(linger_ms=10),
+            *_appends("a", "b"),
+            _READY,
+            *_appends("c", "d"),
+            _READY,
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+            _READY,
+        ),
+    )
+    yield Scenario(
+        name="a batch lingers",
+        calls=(
+            _reset(linger_ms=10),
+            *_appends("a"),
+            Advance(to_ms=9),
+            _READY,
+            Advance(to_ms=10),
+            _READY,
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="drain keeps to the size, and the partitions of a node take turns",
+        calls=(
+            _reset(batch_size=_ONE_RECORD),
+            *_appends("a", "b", size=_WIDE),
+            *_appends("c", "d", size=_WIDE, partition=1),
+            *(
+                call
+                for turn in range(1, 5)
+                for call in (_DRAIN_ONE, Respond(batch=f"b{turn}", offset=turn))
+            ),
+        ),
+    )
+    yield Scenario(
+        name="each node gets the batches of what it leads",
+        calls=(
+            _reset(),
+            *_appends("a"),
+            *_appends("b", partition=2),
+            _READY,
+            Drain(node=1, partitions=(2,), max_size=_LARGE),
+            _READY,
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+            Respond(batch="b2", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="a partition without a leader is told of",
+        calls=(_reset(), *_appends("a"), *_appends("b", partition=2), Ready(leaders={0: 0})),
+    )
+    yield Scenario(
+        name="a partition whose batch is in flight is muted",
+        calls=(
+            _reset(),
+            *_appends("a", "b", "c", "d"),
+            _DRAIN,
+            _READY,
+            _DRAIN,
+            Respond(batch="b1"),
+            _READY,
+            _DRAIN,
+            Respond(batch="b2", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="callbacks that raise or send again disturb nobody",
+        calls=(
+            _reset(),
+            Append(
+                record="a",
+                partition=0,
+                size=3,
+                max_time_to_block_ms=0,
+                callback=CallbackFault.SENDS_AGAIN,
+            ),
+            Append(
+                record="b",
+                partition=0,
+                size=3,
+                max_time_to_block_ms=0,
+                callback=CallbackFault.RAISES,
+            ),
+            *_appends("c"),
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+            _DRAIN,
+            Respond(batch="b2", offset=3),
+        ),
+    )
+
+
+def _retrying() -> Iterable[Scenario[AccumulatorCall]]:
+    yield Scenario(
+        name="a batch that backs off lets other partitions through",
+        calls=(
+            _reset(retry_backoff_ms=100),
+            *_appends("a"),
+            _DRAIN,
+            Reenqueue(batch="b1"),
+            *_appends("b", partition=1),
+            _READY,
+            _DRAIN,
+            Advance(to_ms=99),
+            _READY,
+            Advance(to_ms=100),
+            _READY,
+            _DRAIN,
+            Respond(batch="b3", offset=0),
+            Respond(batch="b2", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="the backoff doubles with each attempt, up to its limit",
+        limit=AccumulatorLimit.GROWING_BACKOFF,
+        calls=(
+            _reset(retry_backoff_ms=100, retry_backoff_max_ms=300),
+            *_appends("a"),
+            _DRAIN,
+            Reenqueue(batch="b1"),
+            *_retries(attempt=2, at_ms=100, backoff_ms=200),
+            *_retries(attempt=3, at_ms=300, backoff_ms=300),
+            *_retries(attempt=4, at_ms=600, backoff_ms=300),
+        ),
+    )
+    yield Scenario(
+        name="a batch that is tried again goes first",
+        calls=(
+            _reset(),
+            *_appends("a", "b", "c", "d"),
+            _DRAIN,
+            Reenqueue(batch="b1"),
+            _DRAIN,
+            Respond(batch="b2", offset=0),
+            _DRAIN,
+            Respond(batch="b3", offset=3),
+        ),
+    )
+    yield Scenario(
+        name="a split keeps the order, and only its records come apart",
+        limit=AccumulatorLimit.SPLIT,
+        calls=(
+            _reset(batch_size=_THREE_WIDE_RECORDS),
+            *_appends("a", "b", "c", "d", size=_WIDE),
+            _DRAIN,
+            Split(batch="b1", size=1),
+            _READY,
+            *(
+                call
+                for turn in range(2, 6)
+                for call in (_DRAIN, Respond(batch=f"b{turn}", offset=turn))
+            ),
+        ),
+    )
+
+
+def _retries(*, attempt: int, at_ms: int, backoff_ms: int) -> tuple[AccumulatorCall, ...]:
+    return (
+        Advance(to_ms=at_ms),
+        _DRAIN,
+        Reenqueue(batch=f"b{attempt}"),
+        Advance(to_ms=at_ms + backoff_ms - 1),
+        _READY,
+        _DRAIN,
+    )
+
+
+def _flushing() -> Iterable[Scenario[AccumulatorCall]]:
+    yield Scenario(
+        name="a flush makes everything ready and waits for what was accepted before it",
+        calls=(
+            _reset(linger_ms=1_000),
+            *_appends("a"),
+            *_appends("b", partition=1),
+            _READY,
+            Flush(flush="f1"),
+            _READY,
+            _DRAIN,
+            *_appends("c"),
+            Respond(batch="b1", offset=0),
+            Respond(batch="b2", offset=0),
+            _READY,
+        ),
+    )
+    yield Scenario(
+        name="a flush of nothing ends at once",
+        calls=(_reset(linger_ms=1_000), Flush(flush="f1"), *_appends("a"), _READY),
+    )
+    yield Scenario(
+        name="KAFKA-3655: a flush that is interrupted counts no more",
+        calls=(
+            _reset(linger_ms=1_000),
+            *_appends("a"),
+            Flush(flush="f1"),
+            Interrupt(name="f1"),
+            _READY,
+        ),
+    )
+    yield Scenario(
+        name="KAFKA-9312: a flush waits for the parts of what is split meanwhile",
+        limit=AccumulatorLimit.SPLIT,
+        calls=(
+            _reset(batch_size=_THREE_WIDE_RECORDS),
+            *_appends("a", "b", size=_WIDE),
+            Flush(flush="f1"),
+            _DRAIN,
+            Split(batch="b1", size=1),
+            _DRAIN,
+            Respond(batch="b2", offset=0),
+            _DRAIN,
+            Respond(batch="b3", offset=1),
+        ),
+    )
+
+    yield Scenario(
+        name="a flush may wait for whoever came later into a batch that is split",
+        limit=AccumulatorLimit.SPLIT,
+        calls=(
+            _reset(),
+            *_appends("a"),
+            Flush(flush="f1"),
+            *_appends("b", "c"),
+            _DRAIN,
+            Split(batch="b1", size=1),
+            _DRAIN,
+            Respond(batch="b2", offset=0),
+            _DRAIN,
+            Respond(batch="b3", offset=2),
+        ),
+    )
+
+
+def _ending() -> Iterable[Scenario[AccumulatorCall]]:
+    yield Scenario(
+        name="an abort runs all callbacks and leaves nothing",
+        calls=(
+            _reset(batch_size=_ONE_RECORD),
+            *_appends("a", size=_WIDE),
+            _DRAIN,
+            *_appends("b", "c", size=_WIDE),
+            *_appends("d", size=_WIDE, partition=1),
+            Close(),
+            Abort(),
+            Respond(batch="b1"),
+            _READY,
+        ),
+    )
+    yield Scenario(
+        name="KAFKA-3147: an abort ends the appends that wait, and nothing stays queued",
+        calls=(
+            _reset(batches=1),
+            *_appends("a"),
+            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
+            Close(),
+            Abort(),
+            _DRAIN,
+        ),
+    )
+    yield Scenario(
+        name="a close makes everything ready and takes no more records",
+        calls=(
+            _reset(linger_ms=1_000),
+            *_appends("a"),
+            Close(),
+            *_appends("b"),
+            _READY,
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="batches expire, in a muted partition too",
+        calls=(
+            _reset(delivery_timeout_ms=50),
+            *_appends("a", "b", "c", "d"),
+            _DRAIN,
+            *_appends("e", partition=1),
+            Advance(to_ms=49),
+            Expire(),
+            Advance(to_ms=50),
+            Expire(),
+            Respond(batch="b1", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="KAFKA-19012: the memory of what expires in flight is not reused before its response",
+        calls=(
+            _reset(batches=1, delivery_timeout_ms=50),
+            *_appends("a"),
+            _DRAIN,
+            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
+            Advance(to_ms=50),
+            Expire(),
+            Respond(batch="b1"),
+            _DRAIN,
+            Respond(batch="b2", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="KAFKA-8202: what was split is not in flight any more",
+        limit=AccumulatorLimit.SPLIT,
+        calls=(
+            _reset(delivery_timeout_ms=50),
+            *_appends("a", "b"),
+            _DRAIN,
+            Split(batch="b1", size=1),
+            Advance(to_ms=50),
+            Expire(),
+        ),
+    )
+
+
+def _waiting() -> Iterable[Scenario[AccumulatorCall]]:
+    yield Scenario(
+        name="an append waits for memory, until a batch gives it back",
+        calls=(
+            _reset(batches=1),
+            *_appends("a"),
+            Append(record="b", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
+            _READY,
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+            _DRAIN,
+            Respond(batch="b2", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="appends give up after their time-out, or when they are interrupted",
+        calls=(
+            _reset(batches=1),
+            *_appends("a"),
+            *_appends("b", partition=1),
+            Append(record="c", partition=1, size=3, max_time_to_block_ms=10),
+            Append(record="d", partition=1, size=3, max_time_to_block_ms=_LONG_MS),
+            Advance(to_ms=9),
+            Advance(to_ms=10),
+            Interrupt(name="d"),
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="KAFKA-4741: an append that fails with a buffer in its hands gives it back",
+        limit=AccumulatorLimit.MEMORY_FAULTS,
+        calls=(
+            _reset(batches=1),
+            _failing("a", AppendFault.SMALL_BUFFER),
+            _failing("b", AppendFault.ALLOCATOR),
+            *_appends("c"),
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+        ),
+    )
+
+
+def _bad_input() -> Iterable[Scenario[AccumulatorCall]]:
+    yield Scenario(
+        name="a record larger than all memory is refused, and nothing is lost",
+        calls=(
+            _reset(batches=1),
+            *_appends("a", size=200),
+            *_appends("b"),
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="a callback that sends again what has no room in all memory is told so",
+        calls=(
+            _reset(batches=1),
+            *_appends("a", size=0),
+            Append(
+                record="b",
+                partition=0,
+                size=16,
+                max_time_to_block_ms=0,
+                callback=CallbackFault.SENDS_AGAIN,
+            ),
+            _DRAIN,
+            Respond(batch="b1", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="a batch of one record is not split",
+        limit=AccumulatorLimit.SPLIT_OF_ONE,
+        calls=(
+            _reset(),
+            *_appends("a"),
+            _DRAIN,
+            Split(batch="b1", size=1),
+            Respond(batch="b1", offset=0),
+        ),
+    )
+    yield Scenario(
+        name="what has expired in flight is not tried again",
+        calls=(
+            _reset(delivery_timeout_ms=50),
+            *_appends("a"),
+            _DRAIN,
+            Advance(to_ms=50),
+            Expire(),
+            Respond(batch="b1", offset=0),
+            *_appends("b"),
+            _READY,
+        ),
+    )
+
+
+def _reset(
+    *,
+    batch_size: int = _THREE_RECORDS,
+    batches: int = 10,
+    linger_ms: int = 0,
+    retry_backoff_ms: int = 0,
+    retry_backoff_max_ms: int | None = None,
+    delivery_timeout_ms: int = _LONG_MS,
+) -> Reset[AccumulatorConfig]:
+    return Reset(
+        config=AccumulatorConfig(
+            total_memory=batches * batch_size,
+            batch_size=batch_size,
+            linger_ms=linger_ms,
+            retry_backoff_ms=retry_backoff_ms,
+            retry_backoff_max_ms=retry_backoff_max_ms or retry_backoff_ms,
+            delivery_timeout_ms=delivery_timeout_ms,
+        )
+    )
+
+
+def _appends(*records: str, size: int = 3, partition: int = 0) -> tuple[Append, ...]:
+    return tuple(
+        Append(record=record, partition=partition, size=size, max_time_to_block_ms=0)
+        for record in records
+    )
+
+
+def _failing(record: str, fault: AppendFault) -> Append:
+    return Append(record=record, partition=0, size=3, max_time_to_block_ms=0, fault=fault)
+
+
+def _fuzz(
+    port: SendingPort[AccumulatorCall, AccumulatorObservation],
+    profile: str,
+    tally: Tally,
+    plan: FuzzPlan,
+) -> FuzzReport:
+    from wheelproof_spec.components.accumulator.fuzz.domain import AccumulatorDomain
+    from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
+
+    return run_accumulator_fuzz(
+        port,
+        profile=profile,
+        tally=tally,
+        cases=plan.cases,
+        seed=plan.seed,
+        domain=AccumulatorDomain(
+            faults=not tally.skips(AccumulatorLimit.MEMORY_FAULTS),
+            splits=not tally.skips(AccumulatorLimit.SPLIT),
+            growing_backoff=not tally.skips(AccumulatorLimit.GROWING_BACKOFF),
+        ),
+        repeat=plan.repeat,
+    )
+
+
+SUITE = any_suite(
+    Suite(definition=DEFINITION, judge=BatchLedger, scenarios=accumulator_scenarios, fuzz=_fuzz)
+)

@@ -1,0 +1,188 @@
+"""What records that have not ended hold: memory, and a place among what is incomplete.
+
+Both are known as bounds, and judged as far as it is known when they come back (semantics.md 3.9).
+"""
+
+from wheelproof_spec.base.history.bounds import Bounds
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
+from wheelproof_spec.components.accumulator.history.record import Batch, Record
+
+_OVERHEAD = 512
+"""More than headers take."""
+
+
+class Holdings:
+    """Follows records from their appends to their ends."""
+
+    def __init__(self, config: AccumulatorConfig, tally: Tally) -> None:
+        self._tests = tally.tests
+        self._total = config.total_memory
+        self._batch_size = config.batch_size
+        self._at_once = config.gives_back == "at_once"
+        self._memory = Bounds()
+        self._incomplete = Bounds()
+        self._sure: set[Record] = set()
+        self._ended: list[Record] = []
+        self._met: dict[int, int] = {}
+        """For each append under way, how many others were so at some time."""
+
+    def need(self, size: int) -> int:
+        """Return the most that an append of so many bytes takes from the pool."""
+        if size + _OVERHEAD <= self._batch_size:
+            return self._batch_size
+        return min(max(self._batch_size, 2 * size + 2 * _OVERHEAD), self._total)
+
+    def asked(self, record: Record) -> None:
+        """An append begins; it may take its memory at once."""
+        for call in self._met:
+            self._met[call] += 1
+        self._met[record.asked] = len(self._met)
+        self._incomplete.change(most=1)
+        self._memory.change(most=record.holds)
+        self._memory.look(record.asked)
+
+    def accepted(self, record: Record, *, new_batch: bool | None) -> Violation | None:
+        """An append was accepted."""
+        self._end(record)
+        if new_batch is False:
+            self._memory.change(most=-record.holds)
+            record.holds = 0
+        if record.called_back is not None:
+            self._settle(record)
+            return None
+        self._incomplete.change(least=1)
+        if not new_batch or record.was_split:
+            return None
+        self._sure.add(record)
+        self._memory.change(least=self._batch_size)
+        self._tests(AccumulatorClause.MEMORY_IS_CONSERVED)
+        if self._memory.least <= self._total:
+            return None
+        return Violation(
+            rule=AccumulatorClause.MEMORY_IS_CONSERVED,
+            expected=f"at most {self._total} bytes are held",
+            observed=f"the batches that have not ended hold {self._memory.least} bytes at least",
+            reason="the memory of a batch is given back when the batch has ended (semantics.md "
+            "3.9)",
+        )
+
+    def refused(self, record: Record, *, exhausted: bool) -> Violation | None:
+        """An append was refused, and has given back whatever it had."""
+        met = self._met[record.asked]
+        seen = self._end(record)
+        self._incomplete.change(most=-1)
+        self._memory.change(most=-record.holds)
+        if not exhausted or not self._at_once or met or seen is None:
+            return None
+        if record.holds > self._batch_size or seen[1] > self._total:
+            return None
+        return Violation(
+            rule=AccumulatorClause.APPEND_ENDS_FOR_A_REASON,
+            expected=f"{record.name!r} is accepted",
+            observed="refused because memory is exhausted",
+            reason=f"with what it needs itself at most {seen[1]} of {self._total} bytes can have "
+            "been held, and nobody else asked for any (semantics.md 3.2)",
+        )
+
+    def lost(self, record: Record) -> None:
+        """Nobody knows what becomes of an append: its memory may stay held for ever."""
+        self._end(record)
+
+    def called_back(self, record: Record) -> None:
+        """A record has ended, and soon the memory of its batch is given back."""
+        self._unsure(record)
+        if record.returned is not None:
+            self._incomplete.change(least=-1)
+            self._settle(record)
+
+    def split(self, batch: Batch) -> None:
+        """The parts of a batch are not in the pool's memory."""
+        for record in batch.records:
+            record.was_split = True
+            self._unsure(record)
+
+    def landed(self, batch: Batch) -> None:
+        """A batch is in flight no more."""
+        self._ended += batch.ended
+        batch.ended.clear()
+
+    def idle(self) -> None:
+        """No call of the sender is under way: what has ended is complete, and has given back."""
+        if not self._at_once:
+            return
+        for record in self._ended:
+            self._incomplete.change(most=-1)
+            self._memory.change(most=-record.holds)
+            record.holds = 0
+        self._ended.clear()
+
+    def look_at_memory(self, call: int) -> None:
+        """available_memory is called."""
+        self._memory.look(call)
+
+    def look_for_incomplete(self, call: int) -> None:
+        """has_incomplete is called."""
+        self._incomplete.look(call)
+
+    def forget_look(self, call: int) -> None:
+        """One of these calls has had no answer."""
+        self._memory.seen(call)
+        self._incomplete.seen(call)
+
+    def judge_memory(self, call: int, available: int) -> Violation | None:
+        """available_memory has answered."""
+        seen = self._memory.seen(call)
+        assert seen is not None
+        least, most = max(self._total - seen[1], 0), self._total - seen[0]
+        if not self._at_once:
+            least = 0
+        self._tests(AccumulatorClause.MEMORY_IS_CONSERVED)
+        if least <= available <= most:
+            return None
+        return Violation(
+            rule=AccumulatorClause.MEMORY_IS_CONSERVED,
+            expected=f"{least} to {most} bytes are available",
+            observed=f"{available} bytes",
+            reason="what is available and what batches hold add up to the total (semantics.md 3.9)",
+        )
+
+    def judge_incomplete(self, call: int, *, yes: bool) -> Violation | None:
+        """has_incomplete has answered."""
+        seen = self._incomplete.seen(call)
+        assert seen is not None
+        least, most = seen
+        self._tests(AccumulatorClause.NOTHING_IS_LEFT)
+        if yes and most == 0 and self._at_once:
+            return Violation(
+                rule=AccumulatorClause.NOTHING_IS_LEFT,
+                expected="no batch is incomplete",
+                observed="there is one",
+                reason="every record that was appended has been called back (semantics.md 4.7)",
+            )
+        if yes or least == 0:
+            return None
+        return Violation(
+            rule=AccumulatorClause.COMPLETES_ONCE,
+            expected="a batch is incomplete",
+            observed="there is none",
+            reason=f"{least} records at least were accepted, and not called back (semantics.md "
+            "4.11)",
+        )
+
+    def _settle(self, record: Record) -> None:
+        batch = record.batch
+        if batch is not None and batch.in_flight:
+            batch.ended.append(record)
+        else:
+            self._ended.append(record)
+
+    def _unsure(self, record: Record) -> None:
+        if record in self._sure:
+            self._sure.remove(record)
+            self._memory.change(least=-self._batch_size)
+
+    def _end(self, record: Record) -> tuple[int, int] | None:
+        del self._met[record.asked]
+        return self._memory.seen(record.asked)

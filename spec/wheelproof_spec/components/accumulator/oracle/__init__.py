@@ -1,0 +1,1 @@
+"""The sequential specification of the record accumulator, which judges driven cases."""

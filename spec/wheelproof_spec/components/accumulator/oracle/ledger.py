@@ -1,0 +1,393 @@
+"""The oracle's accumulator: what each record got, who waits, and whether the rules allow that.
+
+It follows an implementation: after each call it is told what was appended, drained and told to
+whom, once nobody can go on (semantics.md 4). TLA+: RecordAccumulator.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.port import RefusedError, unexpected_refusal
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.component import (
+    ABORTED,
+    EXPIRED,
+    FAILED,
+    WHEELPROOF,
+    Abort,
+    AccumulatorCall,
+    AccumulatorClause,
+    AccumulatorConfig,
+    AccumulatorObservation,
+    Append,
+    AppendedRecord,
+    AppendRefusal,
+    Callback,
+    CallbackFault,
+    Drain,
+    Expire,
+    Flush,
+    Partition,
+    Ready,
+    Reenqueue,
+    Respond,
+    Split,
+)
+from wheelproof_spec.components.accumulator.oracle.batches import Batch
+from wheelproof_spec.components.accumulator.oracle.queues import Queues
+
+CLOSE_TO_NOTHING = AccumulatorConfig(total_memory=0, batch_size=1)
+"""How the accumulator is made that a judge or a port has before the first reset."""
+
+AGAIN = "'"
+"""What a record is called that a callback sends: the first one's name and this."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    call: Append
+    deadline_ms: int
+    may_fail: bool
+
+
+@dataclass(slots=True)
+class _Flush:
+    awaited: set[str]
+    """What was accepted before it and has not been told."""
+    companions: set[str] = field(default_factory=set[str])
+    """Who came later into the same batches; after a split they may end later, too."""
+
+
+class BatchLedger:
+    """An accumulator whose operations are instantaneous; follows one case after another."""
+
+    def __init__(self, profile: str, tally: Tally) -> None:
+        """Judge by the contract `profile`, and count in `tally` what is tested."""
+        self._ends_in_order = profile == WHEELPROOF
+        self._tests = tally.tests
+        self.queues: Queues
+        self.closed: bool
+        self._reset(CLOSE_TO_NOTHING)
+
+    def waiting(self) -> tuple[str, ...]:
+        """Return the appends and the flushes that wait."""
+        return (*self._pending, *self._flushes)
+
+    def judge(self, call: AccumulatorCall, seen: AccumulatorObservation) -> Violation | None:
+        """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
+        if isinstance(call, Reset):
+            self._reset(call.config)
+            return None
+        self._tests(AccumulatorClause.KEEPS_TO_ITS_DOMAIN)
+        return (
+            self._follow(call, seen)
+            or next(self._observe(seen), None)
+            or next(self._waits_in_vain(), None)
+            or self._judge_gauges(seen)
+        )
+
+    def judge_refusal(self, call: AccumulatorCall, refusal: RefusedError) -> Violation | None:
+        """Return what is wrong with refusing a call, if it lies within the domain."""
+        self._tests(AccumulatorClause.KEEPS_TO_ITS_DOMAIN)
+        in_flight = self.queues.in_flight
+        match call:
+            case Append(record=record, size=size) if self.queues.rules.is_too_large(size):
+                # All the same, the batch that lacked room for it is closed.
+                self._append(call)
+                del self._pending[record]
+                return None
+            case Split(batch=name) if len(in_flight[name].records) == 1:
+                return None
+            case Reenqueue(batch=name) | Split(batch=name) if in_flight[name].ended:
+                return None
+            case _:
+                return unexpected_refusal(AccumulatorClause.KEEPS_TO_ITS_DOMAIN, call, refusal)
+
+    def _reset(self, config: AccumulatorConfig) -> None:
+        self.queues = Queues(config)
+        self.closed = False
+        self._pending: dict[str, _Pending] = {}
+        self._flushes: dict[str, _Flush] = {}
+        self._interrupted: set[str] = set()
+        self._sizes: dict[str, int] = {}
+        self._again: dict[str, Append] = {}
+        # The records of each partition that were accepted and not told, in the order of appends.
+        self._untold: dict[Partition, list[str]] = {}
+        self._expected: dict[str, Callback] = {}
+
+    # What each call does
+
+    def _follow(self, call: AccumulatorCall, seen: AccumulatorObservation) -> Violation | None:
+        queues = self.queues
+        match call:
+            case Append():
+                if call.callback is CallbackFault.SENDS_AGAIN:
+                    self._again[call.record] = call
+                self._append(call)
+            case Ready():
+                return self._judge_ready(call, seen)
+            case Drain():
+                return self._judge_drain(call, seen)
+            case Respond(batch=name, offset=offset):
+                batch = queues.answered(name)
+                if not batch.ended:
+                    self._end(batch, FAILED if offset is None else None, offset)
+            case Reenqueue(batch=name):
+                queues.reenqueue(name)
+            case Split():
+                return self._judge_split(call, seen.children)
+            case Expire():
+                self._tests(AccumulatorClause.EXPIRES_IN_TIME)
+                for batch in queues.ending(late_alone=True):
+                    self._end(batch, EXPIRED, None)
+            case Abort():
+                for batch in queues.ending(late_alone=False):
+                    self._end(batch, ABORTED, None)
+            case Flush(flush=flush):
+                awaited = {record for records in self._untold.values() for record in records}
+                self._flushes[flush] = _Flush(awaited)
+            case Interrupt(name=name):
+                self._interrupted.add(name)
+            case Advance(to_ms=to_ms):
+                queues.now_ms = to_ms
+            case Close():
+                self.closed = True
+            case Reset():
+                pass
+        return None
+
+    def _append(self, call: Append) -> None:
+        self._sizes[call.record] = call.size
+        may_fail = call.fault is not None or self.queues.rules.is_too_large(call.size)
+        deadline_ms = self.queues.now_ms + call.max_time_to_block_ms
+        self._pending[call.record] = _Pending(call, deadline_ms, may_fail)
+        if not self.closed and not self.queues.has_room(call):
+            self.queues.close_last(call.partition)
+
+    def _end(self, batch: Batch, error: str | None, base: int | None) -> None:
+        batch.ended = True
+        for place, record in enumerate(batch.records):
+            offset = None if base is None else base + place
+            self._expected[record] = Callback(record=record, offset=offset, error=error)
+
+    def _judge_ready(self, call: Ready, seen: AccumulatorObservation) -> Violation | None:
+        clause = AccumulatorClause.READY_TELLS_THE_TRUTH
+        self._tests(clause)
+        hurried = self.closed or bool(self._flushes) or bool(self._pending)
+        nodes, unknown = self.queues.ready(call.leaders, hurried=hurried)
+        if (nodes, unknown) == (set(seen.ready_nodes), seen.unknown_leaders):
+            return None
+        expected = f"ready nodes {sorted(nodes)}, unknown leaders: {unknown}"
+        return self._wrong(clause, expected, f"{sorted(seen.ready_nodes)}, {seen.unknown_leaders}")
+
+    def _judge_drain(self, call: Drain, seen: AccumulatorObservation) -> Violation | None:
+        clause = AccumulatorClause.DRAINS_THE_HEADS
+        self._tests(clause)
+        wrong = self.queues.drain(call, seen.batches)
+        if wrong is not None:
+            expected = "the heads of the queues that are neither muted nor backing off"
+            return self._wrong(clause, expected, wrong)
+        clause = AccumulatorClause.DRAIN_IS_FAIR
+        self._tests(clause)
+        forgotten = self.queues.passed_over(call, seen.batches)
+        if forgotten is None:
+            return None
+        expected = f"partition {forgotten} has its turn among {list(call.partitions)}"
+        taken = [batch.partition for batch in seen.batches]
+        return self._wrong(clause, expected, f"batches of {taken} once more")
+
+    def _judge_split(self, call: Split, children: int) -> Violation | None:
+        if len(self.queues.in_flight[call.batch].records) == 1:
+            clause = AccumulatorClause.KEEPS_TO_ITS_DOMAIN
+            expected = "a batch of one record is not split"
+            return self._wrong(clause, expected, f"{children} batches")
+        clause = AccumulatorClause.SPLITS_BY_SIZE
+        self._tests(clause)
+        count = self.queues.split(call.batch, call.size, self._sizes)
+        if count == children:
+            return None
+        return self._wrong(clause, f"{count} batches", f"{children} batches")
+
+    # What was seen to happen; what each yields is wrong, and the first counts
+
+    def _observe(self, seen: AccumulatorObservation) -> Iterator[Violation]:
+        for callback in seen.called_back:
+            yield from self._call_back(callback)
+            again = self._again.pop(callback.record, None)
+            if again is not None:
+                self._append(
+                    Append(
+                        record=callback.record + AGAIN,
+                        partition=again.partition,
+                        size=again.size,
+                        max_time_to_block_ms=0,
+                    )
+                )
+        for appended in seen.appended:
+            yield from self._accept(appended)
+        for record, refusal in seen.refused.items():
+            yield from self._refuse(record, refusal)
+        for flush, interrupted in seen.flushed.items():
+            yield from self._end_flush(flush, interrupted=interrupted)
+
+    def _call_back(self, seen: Callback) -> Iterator[Violation]:
+        clause = AccumulatorClause.OFFSET_OR_ERROR
+        self._tests(clause)
+        if (seen.offset is None) is (seen.error is None):
+            yield self._wrong(clause, "an offset or an error", f"{seen.offset} and {seen.error}")
+        clause = _clause_of(seen)
+        self._tests(clause)
+        expected = self._expected.pop(seen.record, None)
+        if expected is None:
+            yield self._wrong(clause, "no callback for it now", str(seen))
+        clause = AccumulatorClause.RIGHT_OUTCOME
+        self._tests(clause)
+        if expected != seen:
+            yield self._wrong(clause, str(expected), str(seen))
+        clause = AccumulatorClause.IN_ORDER
+        self._tests(clause)
+        in_order = self._ends_in_order or seen.error not in (EXPIRED, ABORTED)
+        for records in self._untold.values():
+            if seen.record in records:
+                if records[0] != seen.record and in_order:
+                    first = f"{records[0]!r}, appended before, is told first"
+                    yield self._wrong(clause, first, str(seen))
+                records.remove(seen.record)
+        for flush in self._flushes.values():
+            flush.awaited.discard(seen.record)
+            flush.companions.discard(seen.record)
+
+    def _accept(self, seen: AppendedRecord) -> Iterator[Violation]:
+        told = f"append of {seen.record!r}: accepted"
+        pending = self._pending.pop(seen.record, None)
+        if pending is None:
+            clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
+            yield self._wrong(clause, "it does not wait", told)
+            return
+        if self.closed:
+            yield self._wrong(AccumulatorClause.REFUSES_AFTER_CLOSE, "it is refused", told)
+        clause, queues = AccumulatorClause.APPEND_FINDS_ROOM, self.queues
+        self._tests(clause)
+        roomy = queues.has_room(pending.call)
+        if roomy is seen.new_batch_created:
+            expected = f"room in the last batch: {roomy}"
+            yield self._wrong(clause, expected, f"{told}, its batch is new: {not roomy}")
+        if seen.new_batch_created:
+            queues.begin_batch(pending.call)
+        batch, full = queues.put(pending.call)
+        for flush in self._flushes.values():
+            if not flush.awaited.isdisjoint(batch.records):
+                flush.companions.add(seen.record)
+        self._untold.setdefault(pending.call.partition, []).append(seen.record)
+        if full is not seen.batch_is_full:
+            yield self._wrong(clause, f"full: {full}", f"{told}, a batch is full: {not full}")
+
+    def _refuse(self, record: str, refusal: AppendRefusal) -> Iterator[Violation]:
+        clause, told = (
+            AccumulatorClause.APPEND_ENDS_FOR_A_REASON,
+            f"append of {record!r}: {refusal}",
+        )
+        self._tests(clause)
+        pending = self._pending.pop(record, None)
+        if pending is None:
+            yield self._wrong(clause, "it does not wait", told)
+            return
+        if self.closed:
+            self._tests(AccumulatorClause.REFUSES_AFTER_CLOSE)
+        reasons = {
+            AppendRefusal.EXHAUSTED: self.queues.now_ms >= pending.deadline_ms,
+            AppendRefusal.CLOSED: self.closed,
+            AppendRefusal.INTERRUPTED: record in self._interrupted,
+            AppendRefusal.FAILED: pending.may_fail,
+        }
+        if not reasons[refusal]:
+            yield self._wrong(clause, f"no reason for {refusal}", told)
+
+    def _end_flush(self, name: str, *, interrupted: bool) -> Iterator[Violation]:
+        clause = AccumulatorClause.FLUSH_WAITS
+        self._tests(clause)
+        flush = self._flushes.pop(name)
+        if flush.awaited and not (interrupted and name in self._interrupted):
+            yield self._wrong(clause, f"{name!r} waits for {sorted(flush.awaited)}", "it has ended")
+
+    # What has to be so once nobody can go on
+
+    def _waits_in_vain(self) -> Iterator[Violation]:
+        """Yield what should have happened by now."""
+        for callback in self._expected.values():
+            yield self._wrong(_clause_of(callback), f"told: {list(self._expected)}", "no callback")
+        for name, flush in self._flushes.items():
+            clause = AccumulatorClause.FLUSH_ENDS
+            self._tests(clause)
+            if not (flush.awaited or flush.companions) or name in self._interrupted:
+                yield self._wrong(clause, f"{name!r} has ended", "it waits")
+        for number, (record, pending) in enumerate(self._pending.items()):
+            if number == 0:
+                yield from self._first_waits_in_vain(pending.call)
+            clause = AccumulatorClause.APPEND_ENDS_FOR_A_REASON
+            self._tests(clause)
+            if pending.deadline_ms <= self.queues.now_ms or record in self._interrupted:
+                yield self._wrong(clause, f"{record!r} has ended", "it waits")
+
+    def _first_waits_in_vain(self, call: Append) -> Iterator[Violation]:
+        clause = AccumulatorClause.NO_APPEND_WAITS_IN_VAIN
+        self._tests(clause)
+        needed, free = self.queues.rules.memory_for(call.size), self.queues.free_memory()
+        if self.closed or needed <= free:
+            reason = f"closed: {self.closed}; {needed} bytes of {free}"
+            yield self._wrong(clause, f"{call.record!r} does not wait ({reason})", "it waits")
+
+    def _judge_gauges(self, seen: AccumulatorObservation) -> Violation | None:
+        """Compare what the accumulator says of itself, as far as it does, with the ledger."""
+        flushing, queues = bool(self._flushes), self.queues
+        right = {
+            "has_undrained": queues.is_any_queued(),
+            "has_incomplete": queues.is_any_incomplete(),
+            "in_flight_ended": False,
+        }
+        told = {
+            "has_undrained": seen.has_undrained,
+            "has_incomplete": seen.has_incomplete,
+            "in_flight_ended": seen.in_flight_ended,
+        }
+        clause = AccumulatorClause.NOTHING_IS_LEFT
+        if any(gauge is not None for gauge in told.values()) and self._tests(clause):
+            wrong = [name for name, gauge in told.items() if gauge not in (None, right[name])]
+            if wrong:
+                expected = ", ".join(f"{name}: {right[name]}" for name in wrong)
+                return self._wrong(clause, expected, "the contrary")
+        clause = AccumulatorClause.FLUSH_ENDS
+        if seen.flush_in_progress is not None:
+            self._tests(clause)
+        if seen.flush_in_progress not in (None, flushing):
+            return self._wrong(clause, f"flushing: {flushing}", f"flushing: {not flushing}")
+        clause = AccumulatorClause.NOT_OVERWRITTEN
+        if seen.overwritten is not None and self._tests(clause) and seen.overwritten:
+            expected = "the memory of a request is left alone until its response"
+            return self._wrong(
+                clause, expected, f"that of {', '.join(seen.overwritten)} was reused"
+            )
+        return self._judge_memory(seen.available_memory)
+
+    def _judge_memory(self, available: int | None) -> Violation | None:
+        clause = AccumulatorClause.MEMORY_IS_CONSERVED
+        if available is None or not self._tests(clause):
+            return None
+        most = self.queues.free_memory()
+        # An append that waits may have gathered a part of what it needs.
+        if available == most or (self._pending and 0 <= available <= most):
+            return None
+        return self._wrong(clause, f"{most} bytes available", f"{available} bytes available")
+
+    def _wrong(self, clause: AccumulatorClause, expected: str, observed: str) -> Violation:
+        reason = f"it is {self.queues.now_ms} ms; waiting: {list(self._pending)}"
+        return Violation(rule=clause, expected=expected, observed=observed, reason=reason)
+
+
+def _clause_of(callback: Callback) -> AccumulatorClause:
+    """Return the clause that a callback breaks which comes too early, or not at all."""
+    if callback.error == EXPIRED:
+        return AccumulatorClause.EXPIRES_IN_TIME
+    return AccumulatorClause.COMPLETES_ONCE

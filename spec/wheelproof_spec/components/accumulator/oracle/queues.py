@@ -1,0 +1,207 @@
+"""What the sender sees in the oracle: the queues of the partitions, and what is in flight."""
+
+from collections import deque
+from collections.abc import Iterator, Mapping
+
+from wheelproof_spec.components.accumulator.component import (
+    AccumulatorConfig,
+    Append,
+    Drain,
+    DrainedBatch,
+    Partition,
+)
+from wheelproof_spec.components.accumulator.oracle.batches import Batch, Rules
+from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
+
+
+class Queues:
+    """The batches of an accumulator; its clock shows `now_ms`."""
+
+    def __init__(self, config: AccumulatorConfig) -> None:
+        """Make it empty."""
+        self.rules = Rules(config)
+        self.now_ms = config.start_ms
+        self.in_flight: dict[str, Batch] = {}
+        self._queues: dict[Partition, deque[Batch]] = {}
+        self._muted: set[Partition] = set()
+        self._passes: dict[int, tuple[tuple[int, ...], dict[int, int]]] = {}
+
+    # Appends
+
+    def has_room(self, call: Append) -> bool:
+        """Tell whether the last batch of the partition has room for the record."""
+        queue = self._queues.get(call.partition)
+        return queue[-1].has_room(call.size) if queue else False
+
+    def close_last(self, partition: Partition) -> None:
+        """The last batch of the partition takes no more records."""
+        queue = self._queues.get(partition)
+        if queue:
+            queue[-1].closed = True
+
+    def begin_batch(self, call: Append) -> None:
+        """A new batch is made for a record."""
+        self.close_last(call.partition)
+        batch = Batch(
+            partition=call.partition,
+            limit=self.rules.memory_for(call.size),
+            created_ms=self.now_ms,
+            last_attempt_ms=self.now_ms,
+        )
+        self._queues.setdefault(call.partition, deque()).append(batch)
+
+    def put(self, call: Append) -> tuple[Batch, bool]:
+        """Put a record into the last batch; return that, and whether a batch is full now."""
+        queue = self._queues[call.partition]
+        queue[-1].put(call.record, call.size)
+        return queue[-1], len(queue) > 1 or queue[-1].is_full()
+
+    # The sender
+
+    def ready(self, leaders: Mapping[int, int], *, hurried: bool) -> tuple[set[int], bool]:
+        """Return the nodes that are ready, and whether a leader is missing."""
+        nodes: set[int] = set()
+        unknown = False
+        for partition, queue in self._queues.items():
+            leader = leaders.get(partition) if isinstance(partition, int) else None
+            if leader is None:
+                unknown = unknown or bool(queue)
+            elif self._is_sendable(partition, hurried=hurried):
+                nodes.add(leader)
+        return nodes, unknown
+
+    def drain(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> str | None:
+        """Take what was drained, and return what is wrong with it in words, or None."""
+        taken: set[Partition] = set()
+        size = 0
+        for drained in seen:
+            partition = drained.partition
+            head = self._drainable(partition) if partition in call.partitions else None
+            if (
+                head is None
+                or partition in taken
+                or tuple(head.records) != drained.records
+                or drained.batch in self.in_flight
+            ):
+                wrong = f"{drained.batch} has {list(drained.records)}"
+                return f"{wrong}, which are no head of a queue of {list(call.partitions)}"
+            if taken and size + head.written > call.max_size:
+                return f"{drained.batch} makes the request larger than {call.max_size} bytes"
+            head.closed = True
+            size += head.written
+            taken.add(partition)
+            self.in_flight[drained.batch] = self._queues[partition].popleft()
+        for partition in call.partitions:
+            head = None if partition in taken else self._drainable(partition)
+            if head is not None and (not taken or size + head.written <= call.max_size):
+                return f"partition {partition} has {head.records} to send, and nothing was taken"
+        return None
+
+    def passed_over(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> int | None:
+        """Mute what was taken, and return a partition that was passed over too often.
+
+        As long as a node leads the same partitions, it passes over one that could be drained at
+        most once for each of the others (semantics.md 4.3).
+        """
+        taken = {drained.partition for drained in seen}
+        led, counts = self._passes.get(call.node, ((), {}))
+        before = counts if led == call.partitions else {}
+        counts = {
+            partition: before.get(partition, 0) + 1
+            for partition in call.partitions
+            if partition not in taken and self._drainable(partition) is not None
+        }
+        self._passes[call.node] = call.partitions, counts
+        self._muted |= taken
+        too_often = (
+            partition for partition, count in counts.items() if count >= len(call.partitions)
+        )
+        return next(too_often, None)
+
+    def answered(self, name: str) -> Batch:
+        """Take a batch out of flight, and unmute its partition."""
+        batch = self.in_flight.pop(name)
+        self._muted.discard(batch.partition)
+        return batch
+
+    def reenqueue(self, name: str) -> None:
+        """The response to a batch in flight asks for another attempt."""
+        batch = self.answered(name)
+        batch.attempts += 1
+        batch.last_attempt_ms = self.now_ms
+        self._queues[batch.partition].appendleft(batch)
+
+    def split(self, name: str, size: int, sizes: Mapping[str, int]) -> int:
+        """Make batches of `size` bytes of one; return how many. `sizes` has those of records."""
+        batch = self.answered(name)
+        parts: list[Batch] = []
+        for record in batch.records:
+            if not parts or not parts[-1].has_room(sizes[record]):
+                part = Batch(
+                    partition=batch.partition,
+                    limit=max(size, upper_bound(sizes[record])),
+                    created_ms=batch.created_ms,
+                    last_attempt_ms=batch.created_ms,
+                    pooled=False,
+                )
+                parts.append(part)
+            parts[-1].put(record, sizes[record])
+        for part in reversed(parts):
+            part.closed = True
+            self._queues[batch.partition].appendleft(part)
+        return len(parts)
+
+    def ending(self, *, late_alone: bool) -> Iterator[Batch]:
+        """Yield what ends, queued, and then in flight, where it keeps its memory."""
+
+        def ends(batch: Batch) -> bool:
+            return not late_alone or self.rules.is_late(batch, self.now_ms)
+
+        for queue in self._queues.values():
+            while queue and ends(queue[0]):
+                yield queue.popleft()
+        for batch in self.in_flight.values():
+            if not batch.ended and ends(batch):
+                yield batch
+
+    # What is there
+
+    def splittable(self) -> tuple[str, ...]:
+        """Return the batches in flight that can be split."""
+        return tuple(
+            name
+            for name, batch in self.in_flight.items()
+            if not batch.ended and len(batch.records) > 1
+        )
+
+    def unfinished(self) -> bool:
+        """Tell whether anything is queued or in flight."""
+        return bool(self.in_flight) or self.is_any_queued()
+
+    def is_any_queued(self) -> bool:
+        """Tell whether a batch is queued."""
+        return any(self._queues.values())
+
+    def is_any_incomplete(self) -> bool:
+        """Tell whether a batch has not ended."""
+        return self.is_any_queued() or any(not batch.ended for batch in self.in_flight.values())
+
+    def free_memory(self) -> int:
+        """Return what no batch holds, in bytes."""
+        queued = (batch for queue in self._queues.values() for batch in queue)
+        held = sum(batch.limit for batch in (*queued, *self.in_flight.values()) if batch.pooled)
+        return self.rules.config.total_memory - held
+
+    def _is_sendable(self, partition: Partition, *, hurried: bool) -> bool:
+        first = self._drainable(partition)
+        if first is None:
+            return False
+        full = len(self._queues[partition]) > 1 or first.is_full()
+        return hurried or full or self.rules.has_lingered(first, self.now_ms)
+
+    def _drainable(self, partition: Partition) -> Batch | None:
+        """Return the head of a queue, unless its partition is muted or it is backing off."""
+        queue = self._queues.get(partition)
+        if not queue or partition in self._muted:
+            return None
+        return None if self.rules.is_backing_off(queue[0], self.now_ms) else queue[0]

@@ -1,0 +1,398 @@
+"""The purgatory: what can be asked of it, what it shows, and what it promises.
+
+In a driven case an operation can end as soon as one of its conditions, which are names, has been
+set: that is its predicate. In a history predicates are the caller's own; who makes one true may
+say so by `satisfy`. Nobody looks at a predicate before a trigger.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Annotated, ClassVar, Literal
+
+from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Reset, Tick
+from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, RECORDED_ALONE, Clause
+from wheelproof_spec.base.codec.vocabulary import (
+    ABSENT,
+    DRIVEN,
+    RECORDED,
+    About,
+    Absent,
+    Count,
+    Name,
+    Positive,
+    Time,
+    Wire,
+)
+from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
+from wheelproof_spec.base.port import Port
+
+OperationId = str
+Key = str
+Condition = str
+
+KAFKA = "kafka"
+"""Kafka's own: cancel_for_key cancels time-outs alone and may return who was done before, and more
+than purge_interval operations that are done may stay in the lists (docs/findings.md)."""
+WHEELPROOF = "wheelproof"
+"""The reference's: who is cancelled is given up, and what is done leaves the lists (2.9, 2.10)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgatoryConfig(Config):
+    """How a purgatory is made, and what is claimed of it."""
+
+    component: ClassVar[str] = "purgatory"
+
+    tick_ms: Annotated[Positive, About("the tick of its timer, in ms; 1 if absent")] = 1
+    wheel_size: Annotated[Positive, DRIVEN, About("buckets a wheel of its timer")] = 20
+    start_ms: Annotated[Time, About("what a virtual clock shows first, in ms; 0 if absent")] = 0
+    purge_interval: Annotated[
+        Count, About("operations that are done and may stay watched (semantics.md 2.10)")
+    ] = 1_000
+    lateness_ms: Annotated[
+        Count | Absent,
+        RECORDED,
+        About("how late an operation may expire by a real clock; absent: that is not judged"),
+    ] = ABSENT
+    predicates: Annotated[
+        Literal["recorded"] | Absent,
+        RECORDED,
+        About(
+            "`recorded`: a predicate becomes true by `satisfy` alone, whose `invoke` is written "
+            "before it can be true. Only then completions without a reason are judged"
+        ),
+    ] = ABSENT
+    attempts: Annotated[
+        Literal["exclusive", "overlapping"] | Absent,
+        RECORDED,
+        About(
+            "`exclusive`: no two of `try_complete` and `on_complete` of one operation run at once "
+            "in different threads (KAFKA-19312). `overlapping` (the default): not judged"
+        ),
+    ] = ABSENT
+    timeouts: Annotated[
+        Literal["end_with_operation", "may_stay"] | Absent,
+        RECORDED,
+        About(
+            "`end_with_operation`: the time-out of what is done leaves the timer, unless an "
+            "`advance_clock` is under way, and each is recorded. `may_stay` is the default"
+        ),
+    ] = ABSENT
+    cancels: Annotated[
+        Literal["operation", "timeout"] | Absent,
+        RECORDED,
+        About(
+            "what becomes of what `cancel_for_key` returns: it is never completed (`operation`), "
+            "or only its time-out is cancelled (`timeout`, the default; semantics.md 2.9)"
+        ),
+    ] = ABSENT
+
+
+REFERENCE_CLAIMS = PurgatoryConfig(
+    attempts="exclusive", timeouts="end_with_operation", cancels="operation"
+)
+"""What the reference's purgatory promises beyond Kafka's."""
+PREDICATES_TOO = replace(REFERENCE_CLAIMS, predicates="recorded")
+"""The same, where every predicate is made true inside a `satisfy` that is recorded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryCompleteElseWatch(Call):
+    """A new operation is handed in (semantics.md 2.4)."""
+
+    operation: Annotated[Name, About("the operation, whose name does not repeat")]
+    delay_ms: Annotated[Time, About("when it expires, in ms from now")]
+    keys: Annotated[tuple[Name, ...], About("the keys that it is watched under")]
+    conditions: Annotated[
+        tuple[Name, ...], DRIVEN, About("what it waits for: it can end as soon as one is set")
+    ] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetCondition(Call):
+    """A condition becomes true, for good; nothing is triggered."""
+
+    condition: Annotated[Name, About("the condition")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Satisfy(Call):
+    """The caller makes the predicate of an operation true (semantics.md 2.6)."""
+
+    operation: Annotated[Name, About("the operation")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckAndComplete(Call):
+    """The operations of a key are tried (semantics.md 2.6)."""
+
+    key: Annotated[Name, About("the key")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForceComplete(Call):
+    """An operation that was handed in is completed (semantics.md 2.1)."""
+
+    operation: Annotated[Name, About("the operation")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelForKey(Call):
+    """A key is given up (semantics.md 2.9)."""
+
+    key: Annotated[Name, About("the key")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TryComplete(Call):
+    """An operation's predicate is tested; `ok` when that has ended."""
+
+    operation: Annotated[Name, About("the operation")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnComplete(Call):
+    """on_complete runs; its process is that of the call that it runs in, if it runs in one."""
+
+    operation: Annotated[Name, About("the operation")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnExpiration(Call):
+    """on_expiration runs (semantics.md 2.2)."""
+
+    operation: Annotated[Name, About("the operation")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AskGauges(Call):
+    """All gauges are asked for, those that the implementation has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched(Call):
+    """How many watches there are, operations times keys, is asked for (semantics.md 2.10)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumDelayed(Call):
+    """How many operations wait to expire is asked for (semantics.md 2.10)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumKeys(Call):
+    """How many keys have operations is asked for (semantics.md 2.6)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeCompleted(Call):
+    """Operations that are done are dropped from all lists (semantics.md 2.10)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitSubmitted(Call):
+    """When it returns, all expiries have run that the timer had submitted when it began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shutdown(Call):
+    """The purgatory is shut down (semantics.md 2.11)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Completed:
+    """Whether this call completed the operation."""
+
+    completed: Annotated[bool, About("whether this call completed it")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """How many operations a check completed."""
+
+    count: Annotated[
+        Count | None,
+        About(
+            "how many; null if it had tried all of them and then raised the error of one, so that "
+            "nobody was told"
+        ),
+    ]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """Which operations a key was taken from."""
+
+    count: Annotated[Count, About("how many")]
+    cancelled: Annotated[tuple[Name, ...] | Absent, About("which ones")] = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """What a gauge shows."""
+
+    count: Annotated[Count, About("how many")]
+
+
+PurgatoryCall = (
+    Reset[PurgatoryConfig]
+    | TryCompleteElseWatch
+    | SetCondition
+    | CheckAndComplete
+    | ForceComplete
+    | CancelForKey
+    | Advance
+    | AskGauges
+)
+"""A call that a driven case makes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgatoryObservation:
+    """The callbacks that ran in a call, and its answer; None where it does not tell."""
+
+    on_complete: Annotated[
+        tuple[Name, ...], About("whose on_complete has run since the last answer, in order")
+    ] = ()
+    on_expiration: Annotated[
+        tuple[Name, ...], About("whose on_expiration has run since the last answer, in order")
+    ] = ()
+    completed: Annotated[
+        bool | None, About("whether this call completed the operation that it is about")
+    ] = None
+    count: Annotated[int | None, About("how many operations this call completed")] = None
+    cancelled: Annotated[tuple[Name, ...] | None, About("whom this call cancelled")] = None
+    watched: Annotated[int | None, About("watches: operations times keys")] = None
+    num_delayed: Annotated[int | None, About("operations that wait to expire")] = None
+    num_keys: Annotated[int | None, About("keys that have operations")] = None
+
+
+PurgatoryPort = Port[PurgatoryCall, PurgatoryObservation]
+"""A purgatory under a virtual clock."""
+
+
+class PurgatoryClause(Clause):
+    """What a purgatory promises."""
+
+    COMPLETES_AT_MOST_ONCE = (
+        "Purgatory.CompletesAtMostOnce",
+        "2.1",
+        "An operation is completed once, and on_complete has run when it is said to be done.",
+        EVERYWHERE,
+    )
+    COMPLETES_FOR_A_REASON = (
+        "Purgatory.CompletesForAReason",
+        "2.1",
+        "What is completed was handed in, and could end, was forced or was out of time.",
+        EVERYWHERE,
+    )
+    TRIGGER_COMPLETES = (
+        "Purgatory.TriggerCompletes",
+        "2.4 - 2.6",
+        "Who can end and is triggered is completed without waiting for the time-out.",
+        EVERYWHERE,
+    )
+    TRIES_IN_WATCH_ORDER = (
+        "Purgatory.TriesInWatchOrder",
+        "2.6",
+        "A trigger tries the operations of a key once each, in the order of their watches.",
+        EVERYWHERE,
+    )
+    ATTEMPTS_EXCLUDE = (
+        "Purgatory.AttemptsExclude",
+        "2.7",
+        "If that is claimed, try_complete and on_complete of one operation exclude each other.",
+        RECORDED_ALONE,
+    )
+    ANSWERS_TRULY = (
+        "Purgatory.AnswersWhetherItCompleted",
+        "2.1, 2.4",
+        "One caller, the one that completes an operation, is told that it did.",
+        EVERYWHERE,
+    )
+    COUNTS_COMPLETED = (
+        "Purgatory.CountsWhatItCompleted",
+        "2.6",
+        "Who completes operations is told how many.",
+        EVERYWHERE,
+    )
+    EXPIRES_IN_TIME = (
+        "Purgatory.ExpiresInTime",
+        "1.8, 2.2",
+        "An operation expires when its time is out, not before and not much later.",
+        EVERYWHERE,
+    )
+    EXPIRES_ONCE_AFTER_COMPLETION = (
+        "Purgatory.ExpiresAtMostOnceAfterCompletion",
+        "2.2",
+        "Whoever expires is completed first, and by that alone; on_expiration runs once.",
+        RECORDED_ALONE,
+    )
+    CANCELS_WHO_WAITS = (
+        "Purgatory.CancelsWhoWaits",
+        "2.9",
+        "cancel_for_key returns the operations that wait for its key; given up, they stay so.",
+        EVERYWHERE,
+    )
+    DELAYED_COUNTS = (
+        "Purgatory.DelayedCountsTimeouts",
+        "2.10",
+        "num_delayed counts the operations that wait to expire.",
+        EVERYWHERE,
+    )
+    WATCHED_COUNTS = (
+        "Purgatory.WatchedCountsWatches",
+        "2.10",
+        "watched counts who waits, under each key, and beside them only what is not dropped yet.",
+        EVERYWHERE,
+    )
+    NO_EMPTY_KEY = (
+        "Purgatory.NoEmptyKeyIsKept",
+        "2.6",
+        "A key is kept as long as there are operations in its list.",
+        EVERYWHERE,
+    )
+    ACCEPTS_ITS_DOMAIN = (
+        "Purgatory.AcceptsItsDomain",
+        "1.17",
+        "A call within the domain is carried out.",
+        DRIVEN_ALONE,
+    )
+
+
+_CALLBACKS = ("on_complete", "on_expiration")
+_GAUGES = ("watched", "num_delayed", "num_keys")
+
+DEFINITION: ComponentDefinition[PurgatoryCall, PurgatoryObservation] = ComponentDefinition(
+    name="purgatory",
+    config=PurgatoryConfig,
+    operations=(
+        Operation(call=TryCompleteElseWatch, returns=Completed, tells=("completed",)),
+        Operation(call=SetCondition, wire=Wire.DRIVEN),
+        Operation(call=Satisfy, wire=Wire.RECORDED),
+        Operation(call=CheckAndComplete, returns=Checked, tells=("count",)),
+        Operation(call=ForceComplete, returns=Completed, tells=("completed",)),
+        Operation(call=TryComplete, wire=Wire.RECORDED, happens=True),
+        Operation(call=OnComplete, wire=Wire.RECORDED, happens=True),
+        Operation(call=OnExpiration, wire=Wire.RECORDED, happens=True),
+        Operation(call=CancelForKey, returns=Cancelled, tells=("cancelled",)),
+        Operation(call=AskGauges, may_tell=_GAUGES, wire=Wire.DRIVEN),
+        Operation(call=Watched, returns=Gauge, wire=Wire.RECORDED),
+        Operation(call=NumDelayed, returns=Gauge, wire=Wire.RECORDED),
+        Operation(call=NumKeys, returns=Gauge, wire=Wire.RECORDED),
+        Operation(call=Advance, wire=Wire.DRIVEN),
+        Operation(call=Tick, wire=Wire.RECORDED),
+        Operation(call=AdvanceClock, returns=Advanced, wire=Wire.RECORDED),
+        Operation(call=AwaitSubmitted, wire=Wire.RECORDED),
+        Operation(call=PurgeCompleted, wire=Wire.RECORDED),
+        Operation(call=Shutdown, wire=Wire.RECORDED),
+    ),
+    observation=PurgatoryObservation,
+    always=_CALLBACKS,
+    clauses=PurgatoryClause,
+    profiles=(KAFKA, WHEELPROOF),
+    skippable=(
+        PurgatoryClause.WATCHED_COUNTS,
+        PurgatoryClause.DELAYED_COUNTS,
+        PurgatoryClause.NO_EMPTY_KEY,
+    ),
+)

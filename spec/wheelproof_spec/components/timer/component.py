@@ -1,0 +1,255 @@
+"""The timer: what can be asked of it, what it shows, and what it promises."""
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Annotated, ClassVar, Literal, Self
+
+from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Close, Reset, Tick
+from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, RECORDED_ALONE, Clause
+from wheelproof_spec.base.codec.vocabulary import (
+    ABSENT,
+    RECORDED,
+    REQUIRED,
+    About,
+    Absent,
+    Count,
+    Name,
+    Positive,
+    Time,
+    Wire,
+)
+from wheelproof_spec.base.component import (
+    Call,
+    ComponentDefinition,
+    Config,
+    Operation,
+    VectorSteps,
+)
+from wheelproof_spec.base.contract import CONTRACTS
+from wheelproof_spec.base.port import Port
+from wheelproof_spec.components.timer.trace.vocabulary import ACTIONS
+
+TaskId = str
+"""The name of a task."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerConfig(Config):
+    """How a timer is made, and how it was used."""
+
+    component: ClassVar[str] = "timer"
+
+    tick_ms: Annotated[Positive, REQUIRED, About("the tick of the lowest wheel, in ms")] = 1
+    wheel_size: Annotated[Positive, About("buckets a wheel; 20 if absent")] = 20
+    start_ms: Annotated[Time, About("what its clock shows first, in ms; 0 if absent")] = 0
+    runs: Annotated[
+        Literal["inline", "later"] | Absent,
+        RECORDED,
+        About(
+            "`inline`: what an advance or an add submits has begun to run when it returns. "
+            "`later` (the default): an executor runs it when it can"
+        ),
+    ] = ABSENT
+    lateness_ms: Annotated[
+        Count | Absent,
+        RECORDED,
+        About("how late a task may begin to run by a real clock; absent: lateness is not judged"),
+    ] = ABSENT
+    design: Annotated[
+        Literal["reference", "kafka"] | Absent,
+        RECORDED,
+        About(
+            "for traces: whether buckets are polled under the write lock (`reference`, the "
+            "default) or the first one before it (semantics.md 1.5)"
+        ),
+    ] = ABSENT
+
+    def with_lateness(self, lateness_ms: int) -> Self:
+        """Return this with a claim of lateness; see `Config.with_lateness`."""
+        return replace(self, lateness_ms=lateness_ms)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add(Call):
+    """A task is added, again if it was added before (semantics.md 1.2, 1.12)."""
+
+    task: Annotated[Name, About("the task")]
+    delay_ms: Annotated[Time, About("its delay in ms; negative means at once")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancel(Call):
+    """A task is cancelled; no effect if it does not wait (semantics.md 1.10)."""
+
+    task: Annotated[Name, About("the task")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancelled:
+    """cancel returned."""
+
+    cancelled: Annotated[bool | Absent, About("whether this call prevented the run")] = ABSENT
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run(Call):
+    """A task runs: `invoke` when it begins, `ok` when it ends."""
+
+    task: Annotated[Name, About("the task")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size(Call):
+    """The number of waiting tasks is asked for (semantics.md 1.14)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitingTasks:
+    """size returned."""
+
+    size: Annotated[Count, About("the number of tasks that wait")]
+
+
+TimerCall = Reset[TimerConfig] | Add | Cancel | Advance | Size
+"""A call that a driven case makes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerObservation:
+    """What one call showed; `cancelled` and `size` are None where the timer does not tell."""
+
+    fired: Annotated[
+        tuple[Name, ...], About("the tasks that ran since the last answer, in order")
+    ] = ()
+    cancelled: Annotated[bool | None, About("whether this call prevented the run")] = None
+    size: Annotated[int | None, About("the number of tasks that wait")] = None
+
+
+TimerPort = Port[TimerCall, TimerObservation]
+"""A timer under a virtual clock."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerExpectation:
+    """What a step of a vector has to show; what it does not say is open."""
+
+    fired: Annotated[
+        tuple[Name, ...] | None,
+        About("the tasks that ran since the last step that says which ran, in order"),
+    ] = None
+    any_order: Annotated[
+        bool | None, About("whether their order is open (semantics.md 1.9); false if absent")
+    ] = None
+    cancelled: Annotated[bool | None, About("what cancel answers")] = None
+    size: Annotated[int | None, About("what size answers")] = None
+
+
+class TimerClause(Clause):
+    """What a timer promises."""
+
+    RUNS_AT_MOST_ONCE = (
+        "Timer.RunsAtMostOncePerAdd",
+        "1.10, 1.12",
+        "A task runs at most once for each add, and not after it was cancelled.",
+        EVERYWHERE,
+    )
+    NEVER_BEFORE_DUE = (
+        "Timer.NeverBeforeItIsDue",
+        "1.7, 1.8",
+        "A task does not run before its deadline, rounded as the profile says.",
+        EVERYWHERE,
+    )
+    RUNS_IN_ORDER = (
+        "Timer.RunsInOrderOfDueTime",
+        "1.9",
+        "What is due earlier runs first; within a tick the order is open.",
+        EVERYWHERE,
+    )
+    NOTHING_LEFT_BEHIND = (
+        "Timer.NothingDueIsLeftBehind",
+        "1.18",
+        "What was added and due before an advance began has been submitted when it returns.",
+        EVERYWHERE,
+    )
+    CANCEL_TELLS_THE_TRUTH = (
+        "Timer.CancelTellsTheTruth",
+        "1.10",
+        "A cancel says whether it prevented the run.",
+        EVERYWHERE,
+    )
+    SIZE_COUNTS_WAITING = (
+        "Timer.SizeCountsWaitingTasks",
+        "1.11, 1.14",
+        "The size counts the tasks that wait, and what a cancel in flight has left in a bucket.",
+        EVERYWHERE,
+    )
+    ACCEPTS_ITS_DOMAIN = (
+        "Timer.AcceptsItsDomain",
+        "1.17",
+        "No call within the domain is refused.",
+        DRIVEN_ALONE,
+    )
+    RUNS_WITHIN_ITS_LATENESS = (
+        "Timer.RunsWithinItsLateness",
+        "1.8",
+        "By a real clock a task runs no later than the configuration allows.",
+        RECORDED_ALONE,
+    )
+    REFUSES_ONLY_AFTER_CLOSE = (
+        "Timer.RefusesOnlyAfterClose",
+        "1.16",
+        "Nothing is refused as closed before close is called.",
+        RECORDED_ALONE,
+    )
+    REFUSES_AFTER_CLOSE = (
+        "Timer.RefusesAfterClose",
+        "1.16",
+        "An add that begins after close has returned is refused.",
+        RECORDED_ALONE,
+    )
+
+
+class TimerLimit(StrEnum):
+    """A part of the domain that is known to be too much for some implementations."""
+
+    ONE_BUCKET = "Domain.WheelOfOneBucket"
+    NEGATIVE_DELAY = "Domain.NegativeDelay"
+    LONGEST_DELAY = "Domain.LongestDelay"
+    LONG_JUMP = "Domain.LongJump"
+    """An advance over millions of ticks, too slow for a wheel that turns tick by tick."""
+
+
+DEFINITION: ComponentDefinition[TimerCall, TimerObservation] = ComponentDefinition(
+    name=TimerConfig.component,
+    config=TimerConfig,
+    operations=(
+        Operation(call=Add),
+        Operation(call=Cancel, returns=Cancelled, may_tell=("cancelled",)),
+        Operation(call=Advance, wire=Wire.DRIVEN),
+        Operation(call=AdvanceClock, returns=Advanced, wire=Wire.RECORDED),
+        Operation(call=Tick, wire=Wire.RECORDED),
+        Operation(call=Run, wire=Wire.RECORDED, happens=True),
+        Operation(call=Size, returns=WaitingTasks, tells=("size",)),
+        Operation(call=Close, wire=Wire.RECORDED),
+    ),
+    observation=TimerObservation,
+    always=("fired",),
+    clauses=TimerClause,
+    profiles=tuple(CONTRACTS),
+    limits=TimerLimit,
+    skippable=(
+        TimerClause.RUNS_IN_ORDER,
+        TimerClause.CANCEL_TELLS_THE_TRUTH,
+        TimerClause.SIZE_COUNTS_WAITING,
+    ),
+    module="SystemTimer",
+    actions=ACTIONS,
+    vectors=VectorSteps(
+        expectation=TimerExpectation,
+        clauses={
+            "cancelled": TimerClause.CANCEL_TELLS_THE_TRUTH,
+            "size": TimerClause.SIZE_COUNTS_WAITING,
+            "any_order": TimerClause.RUNS_IN_ORDER,
+        },
+    ),
+)

@@ -1,0 +1,1 @@
+"""A failing run: made small, shown as a table, and recorded with all its states."""

@@ -1,0 +1,95 @@
+"""Making a failing run simple: as few departures as possible from running each thread to its end.
+
+First every schedule with no departure, then with one, then with two, while the budget lasts; then
+the departures of the run that was found are struck off one by one.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.runs.execution import Execution, World
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
+from wheelproof_spec.engines.explore.strategies.driver import run
+from wheelproof_spec.engines.explore.strategies.replay import DeviationStrategy
+
+BUDGET = 2_000
+"""How many runs a search for fewer departures may take."""
+
+Deviations = Mapping[int, Actor]
+
+
+class Shrinker:
+    """Looks for the simplest run that fails in the same way."""
+
+    def __init__(self, world: World, kind: FailureKind, budget: int = BUDGET) -> None:
+        self._world = world
+        self._kind = kind
+        self._left = budget
+
+    def shrink(self, actors: Sequence[Actor]) -> tuple[Actor, ...]:
+        """Return the steps of the simplest failing run that was found."""
+        found = self._strike_off(actors)
+        fewest = self._search(_departures(found))
+        return tuple(found.actors if fewest is None else fewest.actors)
+
+    def _search(self, known: int) -> "_Trial | None":
+        """Search breadth first for a run with fewer departures than `known`."""
+        waiting: deque[Deviations] = deque([{}])
+        while waiting and self._left > 0:
+            deviations = waiting.popleft()
+            trial = self._try(deviations)
+            if trial.fails:
+                return trial
+            if len(deviations) + 1 >= known:
+                continue
+            start = max(deviations, default=-1) + 1
+            for step in range(start, len(trial.actors)):
+                for other in trial.options[step]:
+                    if other != trial.actors[step]:
+                        waiting.append({**deviations, step: other})
+        return None
+
+    def _strike_off(self, actors: Sequence[Actor]) -> "_Trial":
+        best = self._try(dict(enumerate(actors)))
+        changed = True
+        while changed and self._left > 0:
+            changed = False
+            deviations = best.deviations()
+            for step in sorted(deviations, reverse=True):
+                fewer = {kept: actor for kept, actor in deviations.items() if kept != step}
+                trial = self._try(fewer)
+                if trial.fails and _departures(trial) < _departures(best):
+                    best = trial
+                    changed = True
+                    break
+        return best
+
+    def _try(self, deviations: Deviations) -> "_Trial":
+        self._left -= 1
+        strategy = DeviationStrategy(deviations)
+        execution = Execution(self._world)
+        try:
+            run(execution, strategy)
+            failure = execution.judge()
+        finally:
+            execution.close()
+        fails = failure is not None and failure.kind is self._kind
+        return _Trial(execution.actors, strategy, fails)
+
+
+class _Trial:
+    def __init__(self, actors: Sequence[Actor], strategy: DeviationStrategy, fails: bool) -> None:
+        self.actors = actors
+        self.options = strategy.options
+        self._defaults = strategy.defaults
+        self.fails = fails
+
+    def deviations(self) -> dict[int, Actor]:
+        """Return the steps that are not the default ones."""
+        pairs = zip(self._defaults, self.actors, strict=True)
+        return {step: actor for step, (usual, actor) in enumerate(pairs) if usual != actor}
+
+
+def _departures(trial: _Trial) -> int:
+    return len(trial.deviations())

@@ -1,0 +1,75 @@
+"""How a run can go wrong."""
+
+import traceback
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+from wheelproof_spec.engines.explore.failures.places import is_checkers
+
+
+class FailureKind(StrEnum):
+    """What went wrong."""
+
+    EXCEPTION = "exception"
+    CHECK = "failed check"
+    NOT_LINEARIZABLE = "not linearizable"
+    BROKEN_GUARD = "broken guard"
+    DATA_RACE = "data race"
+    DEADLOCK = "deadlock"
+    LOST_WAKEUP = "lost wake-up"
+    UNFINISHED = "unfinished threads"
+    NEVER_ENDS = "no end"
+    LIVELOCK = "livelock"
+    STARVATION = "starvation"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitFor:
+    """A node of the wait-for graph: a thread, what it waits to do, and which threads prevent that.
+
+    `for_threads` is empty if it waits on a condition, which nobody will notify any more.
+    """
+
+    thread: str
+    doing: str
+    for_threads: tuple[str, ...]
+    on_condition: bool
+
+    def __str__(self) -> str:
+        if self.on_condition:
+            return f"{self.thread} {self.doing} and nobody will notify it"
+        held = f", held by {', '.join(self.for_threads)}" if self.for_threads else ""
+        return f"{self.thread} {self.doing}{held}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """What went wrong in a run, in which thread (None: in no single one), in words.
+
+    `waits` is the wait-for graph, if nobody could make a step.
+    """
+
+    kind: FailureKind
+    thread: str | None
+    message: str
+    waits: tuple[WaitFor, ...] = ()
+
+    @classmethod
+    def of_exception(cls, kind: FailureKind, thread: str | None, error: BaseException) -> Self:
+        """Return the failure that an exception is."""
+        frames = traceback.extract_tb(error.__traceback__)
+        theirs = [frame for frame in frames if not is_checkers(frame.filename)] or frames
+        where = (
+            f" ({theirs[-1].name}, line {theirs[-1].lineno}: {theirs[-1].line})" if theirs else ""
+        )
+        # Under pytest more lines may follow, with addresses that differ from run to run.
+        first_line = str(error).partition("\n")[0]
+        said = f": {first_line}" if first_line else ""
+        return cls(kind=kind, thread=thread, message=f"{type(error).__name__}{said}{where}")
+
+    def sentence(self) -> str:
+        """Return it as one line."""
+        place = "" if self.thread is None else f" in {self.thread}"
+        return f"{self.kind.value}{place}: {self.message}"

@@ -1,0 +1,46 @@
+"""Where in the program under test something happens."""
+
+import inspect
+from functools import cache
+from pathlib import Path
+from types import FrameType
+
+_CHECKER = Path(__file__).parents[1]
+_PROGRAMS = _CHECKER / "programs"
+"""Code under test, although it comes with the checker."""
+
+
+def calling_frame() -> FrameType | None:
+    """Return the innermost frame of the program under test."""
+    frame = inspect.currentframe()
+    while frame is not None and is_checkers(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
+@cache
+def is_checkers(file: str) -> bool:
+    """Tell whether a source file is the checker's own: its frames explain nothing."""
+    path = Path(file)
+    return path.is_relative_to(_CHECKER) and not path.is_relative_to(_PROGRAMS)
+
+
+def calling_line() -> str:
+    """Return the file, line and function of that frame."""
+    frame = calling_frame()
+    if frame is None:
+        return "an unknown place"
+    code = frame.f_code
+    return f"{Path(code.co_filename).name}, line {frame.f_lineno}, in {code.co_name}"
+
+
+def is_constructing(instance: object) -> bool:
+    """Tell whether the constructor of `instance` is under way on this thread."""
+    frame = calling_frame()
+    while frame is not None:
+        code = frame.f_code
+        mine = code.co_varnames[0] if code.co_argcount else ""
+        if code.co_name == "__init__" and frame.f_locals.get(mine) is instance:
+            return True
+        frame = frame.f_back
+    return False

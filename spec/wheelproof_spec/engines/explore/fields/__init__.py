@@ -1,0 +1,1 @@
+"""Plain fields that threads share: watched, held to their declared locks, searched for races."""

@@ -1,0 +1,56 @@
+"""What a user writes: a function that sets up one run and says what its threads do.
+
+def lost_update() -> Scenario:
+    counter = sync.volatile(0, "counter")
+
+    def increment() -> None:
+        counter.set(counter.get() + 1)
+
+    def check() -> None:
+        assert counter.get() == 2
+
+    return Scenario(threads={"a": increment, "b": increment}, check=check)
+
+PROGRAM = Program(name="lost-update", summary="two increments", build=lost_update)
+
+This package is the public face for programs: import the names from here.
+"""
+
+from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
+from wheelproof_spec.engines.explore.program.inside import choose, forget, observer, recorded
+from wheelproof_spec.engines.explore.program.program import Program
+from wheelproof_spec.engines.explore.program.properties import LeadsTo, Predicate, Wakes
+from wheelproof_spec.engines.explore.program.public_operations import (
+    NotLinearizableError,
+    PublicOperations,
+)
+from wheelproof_spec.engines.explore.program.scenario import (
+    Action,
+    Body,
+    CheckedHistory,
+    Invariant,
+    Scenario,
+)
+from wheelproof_spec.engines.explore.runtime.settings import DEFAULT_SETTINGS, Settings, TimeMode
+
+__all__ = [
+    "DEFAULT_SETTINGS",
+    "Action",
+    "Body",
+    "CheckedHistory",
+    "Invariant",
+    "LeadsTo",
+    "NotLinearizableError",
+    "PlainField",
+    "Predicate",
+    "Program",
+    "PublicOperations",
+    "Scenario",
+    "Settings",
+    "TimeMode",
+    "Wakes",
+    "choose",
+    "forget",
+    "observer",
+    "recorded",
+]

@@ -1,0 +1,58 @@
+"""What the code of a program may call while it is explored."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import TypeVar
+
+from wheelproof import sync
+from wheelproof_spec.engines.explore.program.scenario import Action, Invariant
+from wheelproof_spec.engines.explore.runtime.cells import Cell, IntegerCell
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.explore.runtime.thread_steps import Observe, completion, invocation
+
+T = TypeVar("T")
+
+
+def choose(alternatives: int) -> int:
+    """Return an integer below `alternatives`; the explorer tries every one.
+
+    Raises RuntimeError outside an explored program.
+    """
+    return _controlled().choose(alternatives)
+
+
+def forget(*known: object) -> None:
+    """Say, at the head of a loop, that the thread knows nothing but that it is there, and `known`.
+
+    Graph mode tells states of threads apart by what they have seen since they were last here;
+    without this a loop without end makes a new state with every round. Elsewhere no effect.
+    """
+    runtime = sync.current_runtime()
+    if isinstance(runtime, ControlledRuntime):
+        runtime.forget(known)
+
+
+def recorded(name: str, operation: Callable[[], T]) -> T:
+    """Call a public operation so that its invocation and its return are events of the history."""
+    runtime = _controlled()
+    runtime.perform(invocation(name))
+    result = operation()
+    runtime.perform(completion(f"{name} = {result!r}"))
+    return result
+
+
+def observer(invariant: Invariant) -> Action:
+    """Return what the thread of an invariant does: look once, at any time."""
+    runtime = _controlled()
+    reads = [cell.read for cell in invariant.cells if isinstance(cell, Cell | IntegerCell)]
+    if len(reads) != len(invariant.cells):
+        raise TypeError(f"invariant {invariant.name!r}: only cells can be observed")
+    step = Observe(runtime, invariant.name, reads, invariant.look)
+    return partial(runtime.perform, step)
+
+
+def _controlled() -> ControlledRuntime:
+    runtime = sync.current_runtime()
+    if not isinstance(runtime, ControlledRuntime):
+        raise RuntimeError("this works only inside a program that is being explored")
+    return runtime

@@ -1,0 +1,87 @@
+"""One run of a program: what its threads do, what holds all the time and what holds at the end."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Protocol
+
+from wheelproof_spec.engines.explore.program.properties import LeadsTo, Predicate, Wakes
+
+Action = Callable[[], None]
+Body = Action | Sequence[Action]
+"""What a thread does: one action, or several in turn that can be left out one by one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invariant:
+    """Something that holds between any two steps.
+
+    `look` raises if it does not; it may read `cells` and nothing else that is shared. Looking is a
+    step of a thread of its own, which reads all cells at once, so that no reduction can hide it.
+    """
+
+    name: str
+    cells: Sequence[object]
+    look: Action
+
+
+class CheckedHistory(Protocol):
+    """A record of public operations; see `public_operations.PublicOperations`."""
+
+    def check(self) -> None:
+        """Raise NotLinearizableError if no order of effects explains it."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scenario:
+    """One run: what each thread does, what holds all the time and what holds at the end.
+
+    `check` raises if the end is wrong; it is called when all threads have ended. A thread that is
+    given as a list of operations promises that the checks hold without some of them too: from a
+    counterexample, those that it does not need are left out.
+
+    Graph mode alone checks `leads_to`, `wakes`, and that each of `sometimes` holds in some state.
+    """
+
+    threads: Mapping[str, Body]
+    check: Action | None = None
+    invariants: Sequence[Invariant] = ()
+    history: CheckedHistory | None = None
+    sometimes: Mapping[str, Predicate] = field(default_factory=dict[str, Predicate])
+    leads_to: Sequence[LeadsTo] = ()
+    wakes: Sequence[Wakes] = ()
+
+    def operations(self) -> tuple[tuple[str, int], ...]:
+        """Return all that can be left out: a thread's name and a place in its list."""
+        return tuple(
+            (name, place)
+            for name, body in self.threads.items()
+            if not callable(body)
+            for place in range(len(body))
+        )
+
+    def bodies(self, without: frozenset[int]) -> dict[str, Action]:
+        """Return what each thread does if operations of these numbers are left out.
+
+        A thread of which nothing is left is not there.
+        """
+        left_out = {
+            operation for number, operation in enumerate(self.operations()) if number in without
+        }
+        bodies: dict[str, Action] = {}
+        for name, body in self.threads.items():
+            if callable(body):
+                bodies[name] = body
+                continue
+            kept = [
+                operation for place, operation in enumerate(body) if (name, place) not in left_out
+            ]
+            if kept:
+                bodies[name] = partial(_in_turn, kept)
+        return bodies
+
+
+def _in_turn(actions: Sequence[Action]) -> None:
+    for action in actions:
+        action()

@@ -1,0 +1,85 @@
+"""What a program under test must not do, caught in the act where that is possible."""
+
+import signal
+import threading
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from types import FrameType
+from unittest.mock import patch
+
+from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+
+PATIENCE_S = 10
+"""For how many seconds one step may run before it counts as one that never ends."""
+
+
+@contextmanager
+def forbidden_calls(program: str) -> Generator[None]:
+    """Reject, inside the block, threads and sleeps that the scheduler would know nothing of.
+
+    Threads that were there before do as they like: the program may be a guest in a process.
+    """
+    bystanders = set(threading.enumerate()) - {threading.current_thread()}
+    start, sleep = threading.Thread.start, time.sleep
+
+    def refuse_thread(thread: threading.Thread) -> None:
+        if threading.current_thread() in bystanders:
+            start(thread)
+            return
+        raise ProgramRejectedError(
+            program,
+            f"starts the thread {thread.name} by itself",
+            "take threads from wheelproof.sync",
+        )
+
+    def refuse_sleep(seconds: float, /) -> None:
+        if threading.current_thread() in bystanders:
+            sleep(seconds)
+            return
+        raise ProgramRejectedError(
+            program,
+            f"sleeps for {seconds} s of real time",
+            "wait on a condition of wheelproof.sync with a time-out",
+        )
+
+    with (
+        patch.object(threading.Thread, "start", refuse_thread),
+        patch.object(time, "sleep", refuse_sleep),
+    ):
+        yield
+
+
+@contextmanager
+def watchdog(program: str, progress: Callable[[], object]) -> Generator[None]:
+    """Reject, inside the block, a program of which `progress` stands still for PATIENCE_S.
+
+    Works on the main thread only, where signals arrive; elsewhere nothing is watched.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    seen = progress()
+    ticks = 0
+
+    def look(number: int, frame: FrameType | None) -> None:
+        nonlocal seen, ticks
+        del number, frame
+        now = progress()
+        ticks = ticks + 1 if now == seen else 0
+        seen = now
+        if ticks >= PATIENCE_S:
+            ticks = 0
+            raise ProgramRejectedError(
+                program,
+                f"has a step that does not end within {PATIENCE_S} s",
+                "look for an endless loop, or for a wait outside wheelproof.sync",
+            )
+
+    before = signal.signal(signal.SIGALRM, look)
+    signal.setitimer(signal.ITIMER_REAL, 1, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

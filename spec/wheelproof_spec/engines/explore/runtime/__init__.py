@@ -1,0 +1,1 @@
+"""The controlled runtime: a model for each primitive of `wheelproof.sync`, and its steps."""

@@ -1,0 +1,210 @@
+"""Volatile cells and atomics of the controlled runtime."""
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses
+from wheelproof_spec.engines.explore.runtime.model import (
+    AtomicOperation,
+    ModelThread,
+    Rewindable,
+    SharedObject,
+)
+
+T = TypeVar("T")
+
+
+class Cell(SharedObject[T]):
+    """A volatile cell, or an atomic reference; values are compared by identity."""
+
+    __slots__ = ()
+
+    def get(self) -> T:
+        """Return the value."""
+        return self.runtime.perform(Get(self))
+
+    def set(self, value: T, /) -> None:
+        """Replace the value."""
+        self.runtime.perform(Set(self, value))
+
+    def get_and_set(self, value: T, /) -> T:
+        """Replace the value and return the one before."""
+        return self.runtime.perform(Exchange(self, value))
+
+    def compare_and_set(self, expected: T, value: T, /) -> bool:
+        """Replace the value if it is `expected`, and tell whether it was."""
+        return self.runtime.perform(CompareAndSet(self, expected, value, _is_same))
+
+
+class IntegerCell(SharedObject[int]):
+    """An atomic integer."""
+
+    __slots__ = ()
+
+    def get(self) -> int:
+        """Return the value."""
+        return self.runtime.perform(Get(self))
+
+    def set(self, value: int, /) -> None:
+        """Replace the value."""
+        self.runtime.perform(Set(self, value))
+
+    def get_and_set(self, value: int, /) -> int:
+        """Replace the value and return the one before."""
+        return self.runtime.perform(Exchange(self, value))
+
+    def compare_and_set(self, expected: int, value: int, /) -> bool:
+        """Replace the value if it equals `expected`, and tell whether it did."""
+        return self.runtime.perform(CompareAndSet(self, expected, value, _is_equal))
+
+    def add_and_get(self, delta: int, /) -> int:
+        """Add `delta` and return the sum."""
+        return self.runtime.perform(AddAndGet(self, delta))
+
+
+class Get(AtomicOperation[T], Generic[T]):
+    """Reading a cell."""
+
+    __slots__ = ("_cell",)
+    shows_result = True
+
+    def __init__(self, cell: SharedObject[T]) -> None:
+        self._cell = cell
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a read."""
+        return self._cell.read
+
+    def apply(self, _thread: ModelThread, /) -> T:
+        """Return the value."""
+        return self._cell.state
+
+    def describe(self) -> str:
+        """Return the cell's name."""
+        return f"{self._cell.name}.get()"
+
+
+class Set(AtomicOperation[None], Generic[T]):
+    """Writing a cell."""
+
+    __slots__ = ("_cell", "_value")
+    observes = False
+
+    def __init__(self, cell: SharedObject[T], value: T) -> None:
+        self._cell = cell
+        self._value = value
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write."""
+        return self._cell.write
+
+    def apply(self, _thread: ModelThread, /) -> None:
+        """Replace the value."""
+        self._cell.become(self._value)
+
+    def describe(self) -> str:
+        """Return the cell's name and the new value."""
+        return f"{self._cell.name}.set({short(self._value)})"
+
+
+class Exchange(AtomicOperation[T], Generic[T]):
+    """Writing a cell and reading what it held before."""
+
+    __slots__ = ("_cell", "_value")
+    shows_result = True
+
+    def __init__(self, cell: SharedObject[T], value: T) -> None:
+        self._cell = cell
+        self._value = value
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write."""
+        return self._cell.write
+
+    def apply(self, _thread: ModelThread, /) -> T:
+        """Replace the value and return the one before."""
+        before = self._cell.state
+        self._cell.become(self._value)
+        return before
+
+    def describe(self) -> str:
+        """Return the cell's name and the new value."""
+        return f"{self._cell.name}.get_and_set({short(self._value)})"
+
+
+class CompareAndSet(AtomicOperation[bool], Generic[T]):
+    """A conditional write; where it fails it only reads."""
+
+    __slots__ = ("_cell", "_expected", "_same", "_value")
+    fixed = False
+    shows_result = True
+
+    def __init__(
+        self, cell: SharedObject[T], expected: T, value: T, same: Callable[[object, object], bool]
+    ) -> None:
+        self._cell = cell
+        self._expected = expected
+        self._value = value
+        self._same = same
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write if it would succeed now, else a read."""
+        cell = self._cell
+        return cell.write if self._same(cell.state, self._expected) else cell.read
+
+    def apply(self, _thread: ModelThread, /) -> bool:
+        """Replace the value if it is the expected one."""
+        if not self._same(self._cell.state, self._expected):
+            return False
+        self._cell.become(self._value)
+        return True
+
+    def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
+        """Return the cell."""
+        return (self._cell,)
+
+    def describe(self) -> str:
+        """Return the cell's name and both values."""
+        values = f"{short(self._expected)}, {short(self._value)}"
+        return f"{self._cell.name}.compare_and_set({values})"
+
+
+class AddAndGet(AtomicOperation[int]):
+    """Adding to an integer cell."""
+
+    __slots__ = ("_cell", "_delta")
+    shows_result = True
+
+    def __init__(self, cell: SharedObject[int], delta: int) -> None:
+        self._cell = cell
+        self._delta = delta
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write."""
+        return self._cell.write
+
+    def apply(self, _thread: ModelThread, /) -> int:
+        """Add and return the sum."""
+        total = self._cell.state + self._delta
+        self._cell.become(total)
+        return total
+
+    def describe(self) -> str:
+        """Return the cell's name and the delta."""
+        return f"{self._cell.name}.add_and_get({self._delta})"
+
+
+def _is_same(value: object, other: object) -> bool:
+    return value is other
+
+
+def _is_equal(value: object, other: object) -> bool:
+    return value == other
+
+
+def short(value: object) -> str:
+    """Return a value as a table shows it."""
+    if value is None or isinstance(value, bool | int | float | str):
+        return repr(value)
+    # The default representation has an address in it, which differs from run to run.
+    return type(value).__name__

@@ -1,0 +1,166 @@
+"""Locks and monitors of the controlled runtime."""
+
+from types import TracebackType
+
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses
+from wheelproof_spec.engines.explore.runtime.model import (
+    AtomicOperation,
+    ModelThread,
+    Rewindable,
+    Scheduler,
+    SharedObject,
+)
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
+
+Owned = SharedObject[Actor | None]
+"""The state is the number of the thread that holds the lock, None if nobody does."""
+
+
+class ModelLock(SharedObject[Actor | None]):
+    """A lock that is not reentrant."""
+
+    __slots__ = ()
+
+    def __init__(self, runtime: Scheduler, name: str) -> None:
+        super().__init__(runtime, name, None)
+
+    def acquire(self) -> bool:
+        """Wait until the lock is free and take it; always true."""
+        return self.runtime.perform(Acquire(self))
+
+    def try_acquire(self) -> bool:
+        """Take the lock if it is free now and tell whether it was."""
+        return self.runtime.perform(TryAcquire(self))
+
+    def release(self) -> None:
+        """Give the lock back; only its holder may."""
+        self.runtime.perform(Release(self))
+
+    def __enter__(self) -> bool:
+        return self.runtime.perform(Acquire(self))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None:
+        self.runtime.perform(Release(self))
+
+
+class ModelMonitor(SharedObject[Actor | None]):
+    """A reentrant lock.
+
+    Entering it again is no step: nobody else can tell how often its holder has entered it.
+    """
+
+    __slots__ = ("_again",)
+
+    def __init__(self, runtime: Scheduler, name: str) -> None:
+        super().__init__(runtime, name, None)
+        self._again = 0
+
+    def __enter__(self) -> bool:
+        if self.state is not None and self.state == self.runtime.caller().number:
+            self._again += 1
+            return True
+        return self.runtime.perform(Acquire(self))
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+        /,
+    ) -> None:
+        if self._again and self.state == self.runtime.caller().number:
+            self._again -= 1
+            return
+        self.runtime.perform(Release(self))
+
+
+class Acquire(AtomicOperation[bool]):
+    """Taking a lock, waiting for it if need be."""
+
+    __slots__ = ("_lock",)
+    blocking = True
+    acquires = True
+
+    def __init__(self, lock: Owned) -> None:
+        self._lock = lock
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write, None while the lock is held."""
+        return self._lock.write if self._lock.state is None else None
+
+    def wanted(self) -> Accesses:
+        """Return a write."""
+        return self._lock.write
+
+    def apply(self, thread: ModelThread, /) -> bool:
+        """Take the lock."""
+        self._lock.become(thread.number)
+        return True
+
+    def describe(self) -> str:
+        """Return the lock's name."""
+        return f"acquire {self._lock.name}"
+
+    def holders(self) -> tuple[Actor, ...]:
+        """Return the holder."""
+        return () if self._lock.state is None else (self._lock.state,)
+
+
+class TryAcquire(AtomicOperation[bool]):
+    """Taking a lock if it is free; where it fails it only reads."""
+
+    __slots__ = ("_lock",)
+    shows_result = True
+    fixed = False
+    acquires = True
+
+    def __init__(self, lock: Owned) -> None:
+        self._lock = lock
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write if the lock is free, else a read."""
+        return self._lock.write if self._lock.state is None else self._lock.read
+
+    def apply(self, thread: ModelThread, /) -> bool:
+        """Take the lock if it is free."""
+        if self._lock.state is not None:
+            return False
+        self._lock.become(thread.number)
+        return True
+
+    def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
+        """Return the lock."""
+        return (self._lock,)
+
+    def describe(self) -> str:
+        """Return the lock's name."""
+        return f"try_acquire {self._lock.name}"
+
+
+class Release(AtomicOperation[None]):
+    """Giving a lock back."""
+
+    __slots__ = ("_lock",)
+
+    def __init__(self, lock: Owned) -> None:
+        self._lock = lock
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write."""
+        return self._lock.write
+
+    def apply(self, thread: ModelThread, /) -> None:
+        """Give the lock back; raises RuntimeError unless the caller holds it."""
+        if self._lock.state != thread.number:
+            raise RuntimeError(f"{self._lock.name}: released without being held")
+        self._lock.become(None)
+
+    def describe(self) -> str:
+        """Return the lock's name."""
+        return f"release {self._lock.name}"

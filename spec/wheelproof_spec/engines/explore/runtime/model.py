@@ -1,0 +1,249 @@
+"""What every primitive of the controlled runtime is made of: models, operations, threads.
+
+A model is a shared object with one immutable state. An operation says, before it is performed,
+what it would access in the present state (`peek`), and performs itself as one atomic step
+(`apply`). Nothing else may change a model.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+from wheelproof.units import Millis
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses, reading, writing
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    Actor,
+    ObjectNumber,
+    choice_number,
+    object_number,
+    signal_number,
+)
+from wheelproof_spec.engines.explore.runtime.settings import Settings
+
+State = TypeVar("State")
+Result = TypeVar("Result", covariant=True)
+Performed = TypeVar("Performed")
+
+
+class UnwindError(BaseException):
+    """Ends a thread of a run that is over, at the thread's next operation."""
+
+
+class Rewindable(Protocol):
+    """A model of which it can be asked what an operation would have met earlier."""
+
+    def rewind(self, events: int) -> None:
+        """Go to the state after the events of a bit mask, closed under happens-before."""
+        ...
+
+    def restore(self) -> None:
+        """Go back to the state before `rewind`."""
+        ...
+
+
+class Enrolled(Protocol):
+    """A shared object that a runtime has been told of."""
+
+    @property
+    def name(self) -> str:
+        """How people tell it from others."""
+        ...
+
+    @property
+    def number(self) -> ObjectNumber:
+        """What it is known by in every run."""
+        ...
+
+    @property
+    def state(self) -> object:
+        """What it holds now."""
+        ...
+
+
+class Scheduler(Protocol):
+    """What models and threads need of the runtime that they belong to.
+
+    `event` is the number of the event under way, -1 before the first one.
+    """
+
+    event: int
+    settings: Settings
+
+    def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
+        """Take note of a new object; returns its number, and a name that no other one has.
+
+        The objects that another thread makes do not change its number.
+        """
+        ...
+
+    def perform(self, operation: "AtomicOperation[Performed]") -> "Performed":
+        """Wait until the operation is permitted, then perform it."""
+        ...
+
+    def caller(self) -> "ModelThread":
+        """Return the thread that is running."""
+        ...
+
+    def choose(self, alternatives: int) -> int:
+        """Return an integer below `alternatives`: every one in some run."""
+        ...
+
+    def undisturbed(self, action: Callable[[], None]) -> None:
+        """Call `action` as part of the event under way: its operations are no events."""
+        ...
+
+
+class SharedObject(Generic[State]):
+    """A shared object of the program under test."""
+
+    __slots__ = ("_present", "history", "name", "number", "read", "runtime", "state", "write")
+
+    def __init__(self, runtime: "Scheduler", name: str, state: State) -> None:
+        self.runtime = runtime
+        number, self.name = runtime.enroll(self, name)
+        self.number = number
+        self.read: Accesses = reading(number)
+        self.write: Accesses = writing(number)
+        self.state = state
+        # Each state with the event that made it: what the object was after a part of the run.
+        self.history: list[tuple[int, State]] = [(-1, state)]
+
+    def become(self, state: State) -> None:
+        """Change the state, as part of the event under way."""
+        self.state = state
+        self.history.append((self.runtime.event, state))
+
+    def rewind(self, events: int) -> None:
+        """Go to the state after the events of a bit mask, closed under happens-before."""
+        self._present = self.state
+        for event, state in reversed(self.history):
+            if event < 0 or events >> event & 1:
+                self.state = state
+                return
+
+    def restore(self) -> None:
+        """Go back to the state before `rewind`."""
+        self.state = self._present
+
+
+class AtomicOperation(ABC, Generic[Result]):
+    """One atomic step of a thread."""
+
+    __slots__ = ()
+
+    fixed: ClassVar[bool] = True
+    """Whether the accesses are the same in every state in which it is not blocked."""
+    blocking: ClassVar[bool] = False
+    """Whether it waits for what others hold: it races with their acquiring, not their releasing."""
+    any_access_races: ClassVar[bool] = False
+    """Whether it races with every other access of its object, being blocked now and then."""
+    acquires: ClassVar[bool] = False
+    """Whether, if it takes effect, it makes blocking operations on its object wait."""
+    observes: ClassVar[bool] = True
+    """Whether what was published at its objects before happens before what its thread does next."""
+    shares: ClassVar[bool] = False
+    """Whether, where it only reads, it nevertheless publishes what its thread did before."""
+    shows_result: ClassVar[bool] = False
+    """Whether what it returns is worth a place in a table."""
+    alternatives = 1
+    """How many results a free choice has."""
+
+    @abstractmethod
+    def peek(self, thread: "ModelThread", /) -> Accesses | None:
+        """Return what it would access now, or None if it is blocked."""
+
+    def wanted(self) -> Accesses:
+        """Return what a blocking operation accesses once it can be performed."""
+        raise TypeError(f"this never blocks: {self.describe()}")
+
+    @abstractmethod
+    def apply(self, thread: "ModelThread", /) -> Result:
+        """Perform it."""
+
+    def targets(self, _thread: "ModelThread", /) -> tuple[Rewindable, ...]:
+        """Return the models whose states decide what it accesses, unless that is fixed."""
+        return ()
+
+    @abstractmethod
+    def describe(self) -> str:
+        """Return it as a few words for a table."""
+
+    def holders(self) -> tuple[Actor, ...]:
+        """Return the numbers of the threads that a blocked operation waits for, if known."""
+        return ()
+
+
+class ModelThread:
+    """A thread of the program under test; `number` is the same in every run."""
+
+    __slots__ = (
+        "_signal",
+        "aborted",
+        "children",
+        "choice",
+        "choosing",
+        "ended",
+        "error",
+        "interruption",
+        "made",
+        "name",
+        "now_ms",
+        "number",
+        "pending",
+        "resume",
+        "runtime",
+        "spawned_at",
+        "spurious_left",
+        "strangers",
+        "suspend",
+    )
+
+    def __init__(self, runtime: "Scheduler", number: Actor, name: str) -> None:
+        self.runtime = runtime
+        self.number = number
+        self.name = name
+        self.pending: AtomicOperation[object] | None = None
+        self.resume: Callable[[], object] = _never
+        self.suspend: Callable[[], object] = _never
+        self.aborted = False
+        self.ended = False
+        self.error: BaseException | None = None
+        # The number of what it has made last.
+        self.made = object_number(number, 0)
+        self.children = 0
+        self.strangers = 0
+        self.choice = 0
+        self.choosing = writing(choice_number(number))
+        self._signal: _Signal | None = None
+        # Whether it has been interrupted; nobody can interrupt a thread that has no handle.
+        self.interruption: SharedObject[bool] | None = None
+        self.spawned_at = -1
+        self.spurious_left = runtime.settings.spurious_wakeups
+        self.now_ms = Millis(0)
+
+    @property
+    def signal(self) -> SharedObject[bool]:
+        """Whether the thread, while it waits on a condition, has been notified."""
+        if self._signal is None:
+            self._signal = _Signal(self.runtime, self.number)
+        return self._signal
+
+
+class _Signal(SharedObject[bool]):
+    """See `ModelThread.signal`."""
+
+    __slots__ = ()
+
+    def __init__(self, runtime: "Scheduler", thread: Actor) -> None:
+        number = signal_number(thread)
+        self.runtime = runtime
+        self.name = "signal"
+        self.number = number
+        self.read = reading(number)
+        self.write = writing(number)
+        self.state = False
+        self.history = [(-1, False)]
+
+
+def _never() -> None:
+    raise AssertionError("the thread has not been given anything to run on")

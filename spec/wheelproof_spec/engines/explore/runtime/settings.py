@@ -1,0 +1,38 @@
+"""What a program may set about the world in which it runs."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+MAX_STEPS = 5_000
+
+
+class TimeMode(StrEnum):
+    """How time passes while a program is explored."""
+
+    ANY = "any"
+    """A time-out may fire whenever it is pending; a thread whose time-out has fired reads a clock
+    that shows its deadline, others do not. Covers every real behaviour and some more."""
+    CLOCK = "clock"
+    """One clock for all; at any moment it may advance to the next deadline."""
+    LAZY = "lazy"
+    """One clock for all; it advances to the next deadline when nothing else can run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The world of a run.
+
+    `spurious_wakeups` is how often each thread may return from an untimed wait for no reason;
+    `max_steps` how many steps a run may have before it counts as one that never ends; `may_wait`
+    names the threads that may still be waiting when everybody else has ended. With `notify_among`
+    above 1, `notify` wakes any of the first so many waiters instead of the one that came first.
+    """
+
+    time: TimeMode = TimeMode.ANY
+    spurious_wakeups: int = 0
+    notify_among: int = 1
+    max_steps: int = MAX_STEPS
+    may_wait: frozenset[str] = frozenset()
+
+
+DEFAULT_SETTINGS = Settings()

@@ -1,0 +1,288 @@
+"""Threads that a program under test makes, and the steps that belong to no primitive."""
+
+from collections.abc import Callable, Sequence
+from enum import Enum, auto
+from typing import Protocol
+
+from wheelproof.units import Millis
+from wheelproof_spec.engines.explore.runtime.accesses import (
+    INVOKE,
+    RETURN,
+    Accesses,
+    reading,
+    writing,
+)
+from wheelproof_spec.engines.explore.runtime.model import (
+    AtomicOperation,
+    ModelThread,
+    Rewindable,
+    Scheduler,
+    SharedObject,
+)
+from wheelproof_spec.engines.explore.runtime.numbers import INTERRUPTION, Actor, field_number
+from wheelproof_spec.engines.explore.runtime.settings import TimeMode
+from wheelproof_spec.engines.explore.runtime.timing import ControlledClock, StartTimeout
+
+
+class Life(Enum):
+    """How far a thread has come."""
+
+    NEW = auto()
+    STARTED = auto()
+    ENDED = auto()
+
+
+class Interruption(SharedObject[bool]):
+    """Whether the thread of a handle has been interrupted."""
+
+    __slots__ = ()
+
+    def __init__(self, handle: "ThreadHandle") -> None:
+        # Numbered as a field of the handle, so that nothing else is numbered differently for it.
+        number = field_number(INTERRUPTION, handle.number)
+        self.runtime = handle.runtime
+        self.name = f"{handle.name}.interrupted"
+        self.number = number
+        self.read = reading(number)
+        self.write = writing(number)
+        self.state = False
+        self.history = [(-1, False)]
+
+
+class ThreadMaker(Scheduler, Protocol):
+    """What can add a thread to a run."""
+
+    def spawn(self, handle: "ThreadHandle", parent: ModelThread) -> None:
+        """Add the thread of `handle`; it comes to its first operation before any other step."""
+        ...
+
+
+class ThreadHandle(SharedObject[Life]):
+    """What `sync.thread` returns: the thread's life, which others start and join."""
+
+    __slots__ = ("clock", "interruption", "maker", "target", "thread")
+
+    def __init__(
+        self, runtime: "ThreadMaker", clock: ControlledClock, target: Callable[[], None], name: str
+    ) -> None:
+        super().__init__(runtime, name, Life.NEW)
+        self.maker = runtime
+        self.clock = clock
+        self.target = target
+        self.thread: ModelThread | None = None
+        self.interruption = Interruption(self)
+
+    def start(self) -> None:
+        """Begin to run; once."""
+        self.runtime.perform(Start(self))
+
+    def join(self, timeout_ms: Millis | None = None) -> bool:
+        """Wait for the end and tell whether it came."""
+        runtime, clock = self.runtime, self.clock
+        deadline: int | None = None
+        if timeout_ms is not None:
+            deadline = 0
+            if clock.mode is not TimeMode.ANY:
+                deadline = runtime.perform(StartTimeout(clock, timeout_ms))
+        return runtime.perform(Join(self, deadline))
+
+    def interrupt(self) -> None:
+        """Set the thread's interrupt status."""
+        self.runtime.perform(SetInterrupted(self.interruption))
+
+    def is_current(self) -> bool:
+        """Tell whether the caller runs on this thread."""
+        return self.thread is not None and self.runtime.caller() is self.thread
+
+
+class Start(AtomicOperation[None]):
+    """Starting a thread."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: ThreadHandle) -> None:
+        self._handle = handle
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write of the thread's life."""
+        return self._handle.write
+
+    def apply(self, thread: ModelThread, /) -> None:
+        """Start it; raises RuntimeError the second time."""
+        handle = self._handle
+        if handle.state is not Life.NEW:
+            raise RuntimeError(f"{handle.name}: threads can only be started once")
+        handle.become(Life.STARTED)
+        handle.maker.spawn(handle, thread)
+
+    def describe(self) -> str:
+        """Return the thread's name."""
+        return f"start {self._handle.name}"
+
+
+class Finish(AtomicOperation[None]):
+    """The end of a thread that others may join."""
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: ThreadHandle) -> None:
+        self._handle = handle
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write of the thread's life."""
+        return self._handle.write
+
+    def apply(self, _thread: ModelThread, /) -> None:
+        """End it."""
+        self._handle.become(Life.ENDED)
+
+    def describe(self) -> str:
+        """Return what it is."""
+        return "end"
+
+
+class Join(AtomicOperation[bool]):
+    """Waiting for the end of a thread, perhaps not for ever."""
+
+    __slots__ = ("_deadline", "_handle")
+    shows_result = True
+    fixed = False
+
+    def __init__(self, handle: ThreadHandle, deadline: int | None) -> None:
+        self._handle = handle
+        self._deadline = deadline
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a read of the thread's life, None while it may neither end nor time out."""
+        handle, clock = self._handle, self._handle.clock
+        if self._deadline is None:
+            return None if handle.state is Life.STARTED else handle.read
+        if handle.state is Life.STARTED and not clock.expired(self._deadline):
+            return None
+        return handle.read + clock.shared
+
+    def apply(self, thread: ModelThread, /) -> bool:
+        """Tell whether it has ended; raises RuntimeError if it was never started."""
+        handle = self._handle
+        if handle.state is Life.NEW:
+            raise RuntimeError(f"{handle.name}: cannot join a thread before it is started")
+        if self._deadline is not None:
+            handle.clock.forget(thread)
+        return handle.state is Life.ENDED
+
+    def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
+        """Return the thread's life and the clock."""
+        return (self._handle, self._handle.clock)
+
+    def describe(self) -> str:
+        """Return the thread's name."""
+        return f"join {self._handle.name}"
+
+    def holders(self) -> tuple[Actor, ...]:
+        """Return the thread itself."""
+        return () if self._handle.thread is None else (self._handle.thread.number,)
+
+
+class SetInterrupted(AtomicOperation[None]):
+    """Setting the interrupt status of a thread."""
+
+    __slots__ = ("_interruption",)
+
+    def __init__(self, interruption: Interruption) -> None:
+        self._interruption = interruption
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write of the status."""
+        return self._interruption.write
+
+    def apply(self, _thread: ModelThread, /) -> None:
+        """Set it."""
+        self._interruption.become(True)
+
+    def describe(self) -> str:
+        """Return what it sets."""
+        return f"set {self._interruption.name}"
+
+
+class Choose(AtomicOperation[int]):
+    """A free choice of an integer below a bound: the explorer tries every one."""
+
+    __slots__ = ("alternatives",)
+    shows_result = True
+
+    def __init__(self, alternatives: int) -> None:
+        self.alternatives = alternatives
+
+    def peek(self, thread: ModelThread, /) -> Accesses | None:
+        """Return a write that conflicts with the thread's other choices alone."""
+        return thread.choosing
+
+    def apply(self, thread: ModelThread, /) -> int:
+        """Return what the scheduler has chosen; unless it says otherwise, that is 0."""
+        choice, thread.choice = thread.choice, 0
+        return choice
+
+    def describe(self) -> str:
+        """Return the bound."""
+        return f"choose below {self.alternatives}"
+
+
+class Mark(AtomicOperation[None]):
+    """The invocation or the return of a public operation."""
+
+    __slots__ = ("_accesses", "_text")
+
+    def __init__(self, accesses: Accesses, text: str) -> None:
+        self._accesses = accesses
+        self._text = text
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return an access of the history."""
+        return self._accesses
+
+    def apply(self, thread: ModelThread, /) -> None:
+        """Do nothing: that it happened is all."""
+
+    def describe(self) -> str:
+        """Return what was invoked or returned."""
+        return self._text
+
+
+class Observe(AtomicOperation[None]):
+    """Looking at several objects at one moment."""
+
+    __slots__ = ("_accesses", "_look", "_name", "_runtime")
+
+    def __init__(
+        self,
+        runtime: Scheduler,
+        name: str,
+        objects: Sequence[Accesses],
+        look: Callable[[], None],
+    ) -> None:
+        self._runtime = runtime
+        self._name = name
+        self._accesses: Accesses = tuple(access for accesses in objects for access in accesses)
+        self._look = look
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a read of each object."""
+        return self._accesses
+
+    def apply(self, _thread: ModelThread, /) -> None:
+        """Look; what it raises is the thread's failure."""
+        self._runtime.undisturbed(self._look)
+
+    def describe(self) -> str:
+        """Return what is looked at."""
+        return f"observe {self._name}"
+
+
+def invocation(text: str) -> Mark:
+    """Return the invocation of a public operation."""
+    return Mark(INVOKE, f"call {text}")
+
+
+def completion(text: str) -> Mark:
+    """Return the return of a public operation."""
+    return Mark(RETURN, f"return {text}")

@@ -1,0 +1,146 @@
+"""Virtual time: when a wait with a time-out may give up."""
+
+from wheelproof.units import Millis
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses
+from wheelproof_spec.engines.explore.runtime.model import (
+    AtomicOperation,
+    ModelThread,
+    Rewindable,
+    Scheduler,
+    SharedObject,
+)
+from wheelproof_spec.engines.explore.runtime.settings import TimeMode
+
+Deadlines = tuple[tuple[int, int], ...]
+"""The threads that wait for a time, by number, each with its deadline."""
+
+
+class ControlledClock(SharedObject[tuple[int, Deadlines]]):
+    """The clock of one run, in milliseconds from 0; the state is the time and the deadlines."""
+
+    __slots__ = ("mode", "shared")
+
+    def __init__(self, runtime: Scheduler, mode: TimeMode) -> None:
+        super().__init__(runtime, "clock", (0, ()))
+        self.mode = mode
+        # In the other modes nobody can tell in which order deadlines were registered.
+        self.shared: Accesses = self.write if mode is TimeMode.CLOCK else ()
+
+    def now(self, thread: ModelThread) -> Millis:
+        """Return what `thread` reads."""
+        return thread.now_ms if self.mode is TimeMode.ANY else Millis(self.state[0])
+
+    def register(self, thread: ModelThread, timeout_ms: int) -> int:
+        """Note that `thread` waits no longer than this; returns the deadline."""
+        deadline = self.now(thread) + timeout_ms
+        if self.mode is not TimeMode.ANY:
+            now, deadlines = self.state
+            self.become((now, (*deadlines, (thread.number, deadline))))
+        return deadline
+
+    def forget(self, thread: ModelThread) -> None:
+        """Note that `thread` waits no more."""
+        if self.mode is not TimeMode.ANY:
+            now, deadlines = self.state
+            self.become(
+                (
+                    now,
+                    tuple(registered for registered in deadlines if registered[0] != thread.number),
+                )
+            )
+
+    def expired(self, deadline: int) -> bool:
+        """Tell whether a wait until `deadline` may end now."""
+        return self.mode is TimeMode.ANY or self.state[0] >= deadline
+
+    def pass_over(self, thread: ModelThread, deadline: int) -> None:
+        """Note that a time-out of `thread` has fired."""
+        self.forget(thread)
+        thread.now_ms = Millis(max(thread.now_ms, deadline))
+
+    def next_deadline(self) -> int | None:
+        """Return the next time at which a wait ends, None if no thread waits for a time."""
+        now, deadlines = self.state
+        return min((deadline for _, deadline in deadlines if deadline > now), default=None)
+
+    def move_on(self) -> None:
+        """Advance to the next deadline."""
+        deadline = self.next_deadline()
+        if deadline is not None:
+            self.become((deadline, self.state[1]))
+
+
+class ReadClock(AtomicOperation[Millis]):
+    """`monotonic_ms`."""
+
+    __slots__ = ("_clock",)
+    shows_result = True
+
+    def __init__(self, clock: ControlledClock) -> None:
+        self._clock = clock
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a read of the clock."""
+        return self._clock.read
+
+    def apply(self, thread: ModelThread, /) -> Millis:
+        """Return the time."""
+        return self._clock.now(thread)
+
+    def describe(self) -> str:
+        """Return its name."""
+        return "clock"
+
+
+class StartTimeout(AtomicOperation[int]):
+    """The registration of a deadline, a step of its own where the clock runs by itself."""
+
+    __slots__ = ("_clock", "_timeout_ms")
+
+    def __init__(self, clock: ControlledClock, timeout_ms: int) -> None:
+        self._clock = clock
+        self._timeout_ms = timeout_ms
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write of the clock's deadlines."""
+        return self._clock.write
+
+    def apply(self, thread: ModelThread, /) -> int:
+        """Return the deadline."""
+        return self._clock.register(thread, self._timeout_ms)
+
+    def describe(self) -> str:
+        """Return the longest wait."""
+        return f"wait at most {self._timeout_ms} ms from now"
+
+
+class Tick(AtomicOperation[None]):
+    """The step of time itself: the clock goes to the next deadline."""
+
+    __slots__ = ("_clock",)
+    fixed = False
+    blocking = True
+    any_access_races = True
+
+    def __init__(self, clock: ControlledClock) -> None:
+        self._clock = clock
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write of the clock, None if no thread waits for a time."""
+        return None if self._clock.next_deadline() is None else self._clock.write
+
+    def wanted(self) -> Accesses:
+        """Return a write of the clock."""
+        return self._clock.write
+
+    def apply(self, _thread: ModelThread, /) -> None:
+        """Advance the clock."""
+        self._clock.move_on()
+
+    def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
+        """Return the clock."""
+        return (self._clock,)
+
+    def describe(self) -> str:
+        """Return it with the time that it is now."""
+        return f"tick to {self._clock.state[0]} ms"

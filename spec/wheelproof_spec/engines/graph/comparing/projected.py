@@ -1,0 +1,91 @@
+"""A state graph as two sides can show it: the variables that both have, and the actions' names."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from wheelproof_spec.engines.graph.states.state_graph import Observation, ProgramGraph, observe
+from wheelproof_spec.engines.tlc.states import State, StateGraph, Value
+
+Move = tuple[str | None, int]
+"""A step: the action's name, None for a step that stands for none, and the state it leads to."""
+
+Labeller = Callable[[str, State, State], str | None]
+"""From the action and the states before and after it to a label; None if it is no action."""
+
+Projection = Callable[[State], State]
+"""From the state of one side to the variables that both have."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectedGraph:
+    """A graph whose states, by number, are seen through `observations` alone."""
+
+    observations: Sequence[Observation]
+    moves: Sequence[Sequence[Move]]
+    initial: frozenset[int]
+
+    def edges(self) -> set[tuple[Observation, str | None, Observation]]:
+        """Return the distinct edges between distinct observations, without stuttering."""
+        return {
+            (self.observations[here], label, self.observations[there])
+            for here, moves in enumerate(self.moves)
+            for label, there in moves
+            if not self.is_stuttering(here, (label, there))
+        }
+
+    def states(self) -> set[Observation]:
+        """Return the distinct observations."""
+        return set(self.observations)
+
+    def without_still_steps(self) -> "ProjectedGraph":
+        """Return the graph in which steps that change nothing that can be seen are no actions."""
+        return replace(
+            self,
+            moves=[
+                [(label if self._changes(here, there) else None, there) for label, there in moves]
+                for here, moves in enumerate(self.moves)
+            ],
+        )
+
+    def _changes(self, here: int, there: int) -> bool:
+        return self.observations[here] != self.observations[there]
+
+    def is_stuttering(self, here: int, move: Move) -> bool:
+        """Tell whether a step is no action and changes nothing that can be seen."""
+        label, there = move
+        return label is None and not self._changes(here, there)
+
+
+def project_program(graph: ProgramGraph) -> ProjectedGraph:
+    """Return what the view shows of the states of a program."""
+    return ProjectedGraph(
+        observations=graph.observations,
+        moves=[[(arc.label, arc.target) for arc in arcs] for arcs in graph.arcs],
+        initial=frozenset({0}),
+    )
+
+
+def project_tlc(graph: StateGraph, project: Projection, label: Labeller) -> ProjectedGraph:
+    """Return what `project` shows of the states that TLC found."""
+    numbers = {fingerprint: number for number, fingerprint in enumerate(sorted(graph.states))}
+    shared: dict[Observation, Observation] = {}
+    observations: list[Observation] = []
+    for fingerprint in numbers:
+        observation = observe(project(graph.states[fingerprint]))
+        observations.append(shared.setdefault(observation, observation))
+    moves: list[list[Move]] = [[] for _ in numbers]
+    for edge in graph.edges:
+        before, after = graph.states[edge.source], graph.states[edge.target]
+        named = label(edge.action, before, after)
+        if named is not None or edge.source != edge.target:
+            moves[numbers[edge.source]].append((named, numbers[edge.target]))
+    return ProjectedGraph(
+        observations=observations,
+        moves=moves,
+        initial=frozenset(numbers[fingerprint] for fingerprint in graph.initial),
+    )
+
+
+def only(state: State, names: Iterable[str]) -> dict[str, Value]:
+    """Return the variables with these names."""
+    return {name: state[name] for name in names}

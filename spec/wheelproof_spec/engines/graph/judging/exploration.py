@@ -1,0 +1,182 @@
+"""A user's program in graph mode: every reachable state, and what can go on for ever."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from wheelproof_spec.base.verdicts import CheckResult, Verdict
+from wheelproof_spec.engines.explore.program import (
+    Invariant,
+    LeadsTo,
+    PlainField,
+    Predicate,
+    Program,
+)
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+from wheelproof_spec.engines.graph.judging.judgement import Finding, judge
+from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_spec.engines.graph.states.views import GraphProgram, NoView, ViewedRun
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphExploration:
+    """What was found out; `stopped` says why the search ended early, None if it did not."""
+
+    program: str
+    program_digest: str
+    states: int
+    edges: int
+    seconds: float
+    stopped: str | None
+    findings: Sequence[Finding]
+
+    def verdict(self) -> Verdict:
+        """Return how the check ended: only the whole graph can pass."""
+        if self.findings:
+            return Verdict.FAIL
+        return Verdict.PASS if self.stopped is None else Verdict.INCONCLUSIVE
+
+    def summary(self) -> str:
+        """Return one sentence."""
+        rate = f", {self.edges / self.seconds:,.0f} edges/s" if self.seconds else ""
+        size = f"{self.states:,} states, {self.edges:,} edges{rate}"
+        if self.findings:
+            return f"{self.findings[0].sentence} ({size})"
+        if self.stopped is not None:
+            return f"{self.stopped}, no failure so far ({size})"
+        return f"all {size}"
+
+    def details(self) -> str:
+        """Return the findings, each with a shortest way to it."""
+        lines: list[str] = []
+        for finding in self.findings[:_SHOWN]:
+            lines += _lines(finding)
+        if len(self.findings) > _SHOWN:
+            lines.append(f"  and {len(self.findings) - _SHOWN} more; --json has them all")
+        if lines:
+            lines.append(f"  repeat: wheelproof explore {self.program} --engine graph")
+        return "\n".join(lines)
+
+    def check_result(self) -> CheckResult:
+        """Return it as the result of a check."""
+        return CheckResult(
+            name=self.program,
+            group="explore",
+            verdict=self.verdict(),
+            seconds=self.seconds,
+            summary=self.summary(),
+            details=self.details(),
+        )
+
+    def document(self) -> dict[str, object]:
+        """Return it as JSON values."""
+        return {
+            "schema": "wheelproof.graph-exploration/1",
+            "program": self.program,
+            "program_digest": self.program_digest,
+            "engine": "graph",
+            "verdict": self.verdict().value,
+            "summary": self.summary(),
+            "states": self.states,
+            "edges": self.edges,
+            "seconds": round(self.seconds, 3),
+            "stopped": self.stopped,
+            "findings": [
+                {
+                    "sentence": finding.sentence,
+                    "path": [arc.text for arc in finding.path],
+                    "circle": [arc.text for arc in finding.circle],
+                }
+                for finding in self.findings
+            ],
+        }
+
+
+def explore_states(
+    program: Program,
+    *,
+    substrate: SubstrateKind = SubstrateKind.GREENLET,
+    max_states: int | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> GraphExploration:
+    """Explore every state of `program`, or `max_states` of them.
+
+    `progress` is called with the number of states now and then. Raises ProgramRejectedError for
+    what cannot be explored. Ctrl-C ends the search early.
+    """
+    begin = time.monotonic()
+    promises: list[LeadsTo] = []
+    graph = explore_graph(
+        graph_program(program, promises),
+        substrate=substrate,
+        max_states=max_states,
+        progress=progress,
+    )
+    stopped = None
+    if not graph.complete:
+        stopped = "interrupted" if graph.interrupted else "the bound on states was reached"
+    return GraphExploration(
+        program=program.name,
+        program_digest=program.digest(),
+        states=len(graph.observations),
+        edges=graph.edge_count(),
+        seconds=time.monotonic() - begin,
+        stopped=stopped,
+        findings=judge(graph, promises, program.settings.may_wait),
+    )
+
+
+def graph_program(program: Program, promises: list[LeadsTo]) -> GraphProgram:
+    """Return a program as graph mode takes it; `promises` gets what it says of its runs."""
+
+    def build() -> ViewedRun:
+        scenario = program.build()
+        promises[:] = scenario.leads_to
+        return ViewedRun(
+            scenario=replace(scenario, invariants=(), history=None),
+            view=NoView(),
+            invariants={invariant.name: _holding(invariant) for invariant in scenario.invariants},
+            sometimes=scenario.sometimes,
+            facts=[
+                fact for promise in promises for fact in (promise.when or _always, promise.then)
+            ],
+            wakes=scenario.wakes,
+        )
+
+    fields = [
+        *program.plain_fields,
+        *(shared for shared in program.shares if isinstance(shared, PlainField)),
+    ]
+    return GraphProgram(
+        name=program.name,
+        build=build,
+        watched=[shared for shared in program.shares if not isinstance(shared, PlainField)],
+        watched_fields=[(watched.owner, watched.name) for watched in fields],
+        settings=program.settings,
+    )
+
+
+def _holding(invariant: Invariant) -> Predicate:
+    def holds() -> bool:
+        try:
+            invariant.look()
+        except AssertionError:
+            return False
+        return True
+
+    return holds
+
+
+def _always() -> bool:
+    return True
+
+
+def _lines(finding: Finding) -> list[str]:
+    lines = [f"  {finding.sentence}", f"    after {len(finding.path)} steps:"]
+    lines += [f"      {number:3}  {arc.text}" for number, arc in enumerate(finding.path, start=1)]
+    if finding.circle:
+        lines.append(f"    and then these {len(finding.circle)} for ever:")
+        lines += [f"           {arc.text}" for arc in finding.circle]
+    return lines

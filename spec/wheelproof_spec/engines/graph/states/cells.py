@@ -1,0 +1,33 @@
+"""What views share: looking into the objects of a run without a step."""
+
+from typing import TypeGuard
+
+from wheelproof_spec.engines.explore.runtime.model import SharedObject
+
+
+def value_in(cell: object) -> object:
+    """Return what a cell holds."""
+    assert _is_model(cell)
+    return cell.state
+
+
+def number_in(cell: object) -> int:
+    """Return the number that a cell holds."""
+    value = value_in(cell)
+    assert isinstance(value, int)
+    return value
+
+
+def identity_of(model: object) -> int:
+    """Return the number of a lock or cell."""
+    assert _is_model(model)
+    return model.number
+
+
+def is_dict(value: object) -> TypeGuard[dict[object, object]]:
+    """Tell whether it is a dictionary."""
+    return isinstance(value, dict)
+
+
+def _is_model(value: object) -> TypeGuard[SharedObject[object]]:
+    return isinstance(value, SharedObject)

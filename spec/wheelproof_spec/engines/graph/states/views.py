@@ -1,0 +1,136 @@
+"""What graph mode is given: a program, and how its states and steps are seen from outside."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from wheelproof_spec.engines.explore.program import (
+    DEFAULT_SETTINGS,
+    Predicate,
+    Scenario,
+    Settings,
+    Wakes,
+)
+from wheelproof_spec.engines.explore.runtime.locks import ModelLock, ModelMonitor
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, ObjectNumber
+from wheelproof_spec.engines.tlc.states import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NextStep:
+    """What a thread would do next.
+
+    `operation` is the class of the operation, `subject` the name of the lock or cell that it
+    touches and `number` that object's number; `site` the function of the program that asks for it;
+    `choice` the value of a free choice; `text` all that in words.
+    """
+
+    thread: str
+    operation: str
+    subject: str
+    number: ObjectNumber
+    site: str
+    choice: int
+    text: str
+
+
+class Surroundings:
+    """What a view may know of a state beside the objects of the program.
+
+    `threads` has the threads' names by number.
+    """
+
+    __slots__ = ("_find", "_pending", "threads")
+
+    def __init__(
+        self, threads: Mapping[Actor, str], find_pending: Callable[[], Mapping[str, NextStep]]
+    ) -> None:
+        self.threads = threads
+        self._find = find_pending
+        self._pending: Mapping[str, NextStep] | None = None
+
+    @property
+    def pending(self) -> Mapping[str, NextStep]:
+        """The next step of each thread that has not ended."""
+        if self._pending is None:
+            self._pending = self._find()
+        return self._pending
+
+    def holder(self, lock: object) -> str | None:
+        """Return the name of the thread that holds a lock or monitor, None if it is free."""
+        owner = lock.state if isinstance(lock, ModelLock | ModelMonitor) else None
+        return None if owner is None else self.threads[owner]
+
+
+class View(Protocol):
+    """An abstraction function: from the objects of one run to the variables of a TLA+ module."""
+
+    def state(self, surroundings: Surroundings) -> State:
+        """Return the variables now; it must not change anything."""
+        ...
+
+    def label(self, step: NextStep) -> str | None:
+        """Return the name of the action that `step` stands for now, None if it is none."""
+        ...
+
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
+        """Tell whether the surroundings let `step` happen now, as a module's guard would."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewedRun:
+    """One run: the program, the view of it, and what to look for in each state.
+
+    `invariants` hold in every state; `sometimes` each hold in one at least. `facts` are noted of
+    each state, and who waits although one of `wakes` says that it should be woken.
+    """
+
+    scenario: Scenario
+    view: View
+    invariants: Mapping[str, Predicate] = field(default_factory=dict[str, Predicate])
+    sometimes: Mapping[str, Predicate] = field(default_factory=dict[str, Predicate])
+    facts: Sequence[Predicate] = ()
+    wakes: Sequence[Wakes] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphProgram:
+    """A program to be explored state by state.
+
+    `build` makes everything anew for each run; `watched` are the classes whose bodies declare
+    guarded fields, `watched_fields` are other fields that threads share under a lock.
+    """
+
+    name: str
+    build: Callable[[], ViewedRun]
+    watched: Sequence[type] = ()
+    watched_fields: Sequence[tuple[type, str]] = ()
+    settings: Settings = DEFAULT_SETTINGS
+
+
+class NoView:
+    """The view that shows nothing at all."""
+
+    def state(self, surroundings: Surroundings) -> State:
+        """Return no variables."""
+        del surroundings
+        return {}
+
+    def label(self, step: NextStep) -> str | None:
+        """Return no label."""
+        del step
+        return None
+
+    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
+        """Permit everything."""
+        del step, surroundings
+        return True
+
+
+class PlainView(NoView):
+    """The view whose labels are the threads and their steps in words."""
+
+    def label(self, step: NextStep) -> str | None:
+        """Return thread and operation."""
+        return f"{step.thread}: {step.text}"

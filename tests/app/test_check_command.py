@@ -1,0 +1,199 @@
+"""The verb `check`: exit codes, places, every line counted once, whatever the input is."""
+
+import gzip
+import json
+import random
+from pathlib import Path
+
+import pytest
+
+from support.history.damaged_files import damaged_file, timer_file
+from support.history.small_histories import History, timer_history
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.engines.history.reader import lines_of, read_lines
+
+HEADER = (
+    b'{"schema":"wheelproof.history/1","kind":"header","history":"h","component":"timer",'
+    b'"impl":{"name":"x","version":"1"},"config":{"tick_ms":1},"clock":"virtual"}\n'
+)
+
+
+def _op(index: int, kind: str, f: str, value: object, process: str = "p") -> bytes:
+    op = {
+        "kind": "op",
+        "history": "h",
+        "index": index,
+        "process": process,
+        "type": kind,
+        "f": f,
+        "value": value,
+    }
+    return json.dumps(op).encode() + b"\n"
+
+
+GOOD = (
+    HEADER,
+    _op(0, "invoke", "add", {"task": "a", "delay_ms": 5}),
+    _op(1, "ok", "add", {}),
+    _op(2, "invoke", "cancel", {"task": "a"}),
+    _op(3, "ok", "cancel", {"cancelled": True}),
+)
+EARLY = (*GOOD[:3], _op(2, "invoke", "run", {"task": "a"}))
+
+
+def _write(folder: Path, lines: tuple[bytes, ...]) -> Path:
+    path = folder / "history.jsonl"
+    path.write_bytes(b"".join(lines))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("lines", "code"),
+    [
+        (GOOD, ExitCode.PASS),
+        (EARLY, ExitCode.FAIL),
+        (GOOD[:1], ExitCode.INCONCLUSIVE),
+        ((), ExitCode.INPUT_REJECTED),
+        (GOOD[1:], ExitCode.INPUT_REJECTED),
+        ((*GOOD, GOOD[-1][:-1]), ExitCode.INPUT_REJECTED),
+        ((*GOOD, b"\n"), ExitCode.INPUT_REJECTED),
+        ((GOOD[0], GOOD[2]), ExitCode.INPUT_REJECTED),
+        ((GOOD[0], *GOOD[2:]), ExitCode.INPUT_REJECTED),
+        ((GOOD[0], GOOD[0]), ExitCode.INPUT_REJECTED),
+    ],
+)
+def test_exit_codes(tmp_path: Path, lines: tuple[bytes, ...], code: ExitCode) -> None:
+    assert main(["check", str(_write(tmp_path, lines))]) == code
+
+
+def test_a_violation_names_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, report = _write(tmp_path, EARLY), tmp_path / "report.json"
+    junit = tmp_path / "report.xml"
+    assert main(["check", str(path), "--json", str(report), "--junit", str(junit)]) == 1
+    shown = capsys.readouterr().out
+    assert f"{path}:4: Timer.NeverBeforeItIsDue is broken" in shown
+    assert "the first 2 events have an explanation" in shown
+    verdict = json.loads(report.read_text())["files"][0]["verdicts"][0]
+    assert verdict["place"] == {"index": 2, "line": 4}
+    assert 'failures="1"' in junit.read_text()
+
+
+def test_the_profile_is_an_option(tmp_path: Path) -> None:
+    header = HEADER.replace(b'"tick_ms":1', b'"tick_ms":10')
+    lines = (
+        header,
+        _op(0, "invoke", "tick", {"to_ms": 3}),
+        _op(1, "ok", "tick", {}),
+        _op(2, "invoke", "add", {"task": "a", "delay_ms": 10}),
+        _op(3, "ok", "add", {}),
+        _op(4, "invoke", "tick", {"to_ms": 12}),
+        _op(5, "ok", "tick", {}),
+        _op(6, "invoke", "run", {"task": "a"}),
+    )
+    path = str(_write(tmp_path, lines))
+    assert main(["check", path, "--profile", "kafka"]) == ExitCode.PASS
+    assert main(["check", path, "--profile", "never-early"]) == ExitCode.FAIL
+
+
+def test_a_real_clock_has_a_resolution_and_a_bound(tmp_path: Path) -> None:
+    header = HEADER.replace(b"virtual", b"monotonic_ns").replace(
+        b'"tick_ms":1', b'"tick_ms":1,"lateness_ms":50'
+    )
+
+    def at(line: bytes, ms: int) -> bytes:
+        return line.replace(b'"kind"', b'"time_ns": %d, "kind"' % (ms * 1_000_000))
+
+    def code(run_ms: int) -> int:
+        run = at(_op(2, "invoke", "run", {"task": "a"}), run_ms)
+        lines = (header, at(GOOD[1], 1_000), at(GOOD[2], 1_001), run)
+        return main(["check", str(_write(tmp_path, lines))])
+
+    assert [code(ms) for ms in (1_002, 1_004, 1_050, 1_056, 1_090)] == [1, 0, 0, 0, 1]
+
+
+def test_processes_without_a_common_order_are_counted(tmp_path: Path) -> None:
+    header = HEADER.replace(b"virtual", b"process_ns").replace(
+        b'"kind":"header"', b'"kind":"header","order":"process"'
+    )
+    run = {"task": "a"}
+    before = (
+        header,
+        _op(0, "invoke", "run", run, "q"),
+        _op(1, "invoke", "add", run | {"delay_ms": 5}),
+    )
+    assert main(["check", str(_write(tmp_path, (*before, _end(2))))]) == ExitCode.INPUT_REJECTED
+    lines = (*before, _op(2, "ok", "add", {}), _end(3))
+    assert main(["check", str(_write(tmp_path, lines))]) == ExitCode.PASS
+    twice = (*before, _op(2, "ok", "add", {}), _op(3, "invoke", "run", run, "q"), _end(4))
+    assert main(["check", str(_write(tmp_path, twice))]) == ExitCode.FAIL
+
+
+def _end(ops: int) -> bytes:
+    return b'{"kind":"end","history":"h","ops":%d,"quiet":true}\n' % ops
+
+
+def test_files_may_be_packed(tmp_path: Path) -> None:
+    path = tmp_path / "packed.jsonl.gz"
+    path.write_bytes(gzip.compress(b"".join(GOOD)))
+    assert main(["check", str(path)]) == ExitCode.PASS
+    path.write_bytes(gzip.compress(b"".join(GOOD))[:-20])
+    assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED
+    path.write_bytes(b"PK\x03\x04rest")
+    assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED
+    assert main(["check", str(tmp_path / "missing")]) == ExitCode.INPUT_REJECTED
+    assert main(["check", str(tmp_path)]) == ExitCode.INPUT_REJECTED
+
+
+@pytest.mark.slow
+def test_a_file_that_unpacks_without_end_is_given_up(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.gz"
+    with gzip.open(path, "wb") as packed:
+        for _ in range(100):
+            packed.write((b"x" * 1_023 + b"\n") * 1_024)
+    lines = list(read_lines(path))
+    assert "too much" in str(lines[-1])
+    assert len(lines) < 100 * 1_024
+
+
+def _histories(count: int) -> list[History]:
+    return [timer_history(seed) for seed in range(count)]
+
+
+@pytest.mark.slow
+def test_every_line_of_a_damaged_file_is_judged_or_rejected() -> None:
+    chance = random.Random(6)
+    files = [timer_file(history, f"h{number}") for number, history in enumerate(_histories(60))]
+    rejected = 0
+    for _ in range(400):
+        content = damaged_file(chance.choice(files), chance)
+        result = judge_lines("damaged", lines_of(_Bytes(content)))
+        assert result.lines == result.judged + result.rejected
+        assert result.lines == content.count(b"\n") + (
+            not content.endswith(b"\n") and bool(content)
+        )
+        assert all(one.problem and one.line <= result.lines for one in result.rejections)
+        rejected += bool(result.rejected)
+    assert rejected > 200
+
+
+class _Bytes:
+    def __init__(self, content: bytes) -> None:
+        self._left = content
+
+    def readline(self, size: int, /) -> bytes:
+        end = self._left.find(b"\n", 0, size)
+        cut = size if end < 0 else end + 1
+        line, self._left = self._left[:cut], self._left[cut:]
+        return line
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    history = timer_history(2)
+    path = tmp_path / "one.jsonl"
+    path.write_bytes(b"".join(format_line(one) for one in (history.header, *history.ops)))
+    assert main(["schema", "validate", str(path)]) == ExitCode.PASS

@@ -1,0 +1,99 @@
+"""The verb graph: what it prints and writes, exit codes, and what it lacks in one sentence."""
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from support.graph.philosophers import philosophers, philosophers_model
+from wheelproof_spec.app import graph as command
+from wheelproof_spec.app import parts
+from wheelproof_spec.app.verbs import Verbs
+from wheelproof_spec.base.errors import MissingToolError, UsageError
+from wheelproof_spec.base.verdicts import ExitCode
+from wheelproof_spec.engines.graph.comparing import comparisons
+from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
+from wheelproof_spec.engines.graph.states import engine
+
+
+def _run(*arguments: str) -> int:
+    parser = argparse.ArgumentParser()
+    command.register(Verbs(parser))
+    parsed = parser.parse_args(["graph", *arguments])
+    return command.run(parsed)
+
+
+def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert _run("--list") == ExitCode.PASS
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [model.name for model in parts.comparisons()]
+
+
+@pytest.mark.parametrize("arguments", [(), ("--all", "timer")])
+def test_names_or_all(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError, match="or give --all"):
+        _run(*arguments)
+
+
+def test_an_unknown_name() -> None:
+    with pytest.raises(UsageError, match="no graph model 'wheel'; there are: timer, entry-"):
+        _run("wheel")
+
+
+def test_no_java(tmp_path: Path) -> None:
+    with pytest.raises(MissingToolError, match="Java"):
+        _run("timer", "--java", str(tmp_path / "java"))
+
+
+def test_no_greenlet(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(_kind: object) -> None:
+        raise ModuleNotFoundError("No module named 'greenlet'", name="greenlet")
+
+    monkeypatch.setattr(engine, "open_substrate", missing)
+    with pytest.raises(MissingToolError, match=r"greenlet was not found; .*wheelproof\[explore\]"):
+        engine.explore_graph(philosophers(2))
+
+
+@pytest.mark.slow
+def test_a_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    report, junit = tmp_path / "graph.json", tmp_path / "graph.xml"
+    options = ["--json", str(report), "--junit", str(junit)]
+    assert _run("entry-add-c*l", *options) == ExitCode.PASS
+    assert capsys.readouterr().out == (
+        "entry-add-cancel: pass, equal: 94 states, 138 edges "
+        "(explored: 96 states and 139 edges of the code, 94 and 138 of the module)\n"
+    )
+    document = json.loads(report.read_text(encoding="utf-8"))
+    assert (document["schema"], document["verdict"]) == ("wheelproof.graph/1", "pass")
+    assert document["models"][0]["sides"]["spec"]["compared_states"] == 94
+    assert 'failures="0"' in junit.read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_a_difference_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = (philosophers_model(2, ordered=True),)
+    monkeypatch.setattr(parts, "comparisons", lambda: models)
+    report = tmp_path / "graph.json"
+    assert _run("--all", "--json", str(report)) == ExitCode.FAIL
+    printed = capsys.readouterr().out
+    assert "philosophers: fail, 1 code-only, 1 spec-only edges" in printed
+    assert "  spec only: (first state)\n" in printed
+    (model,) = json.loads(report.read_text(encoding="utf-8"))["models"]
+    assert [one["only"] for one in model["differences"]] == ["code", "spec"]
+    assert model["differences"][0]["path"] == []
+
+
+def test_ctrl_c_gives_what_there_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*_: object) -> GraphOutcome:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(comparisons, "carry_out", interrupted)
+    report = tmp_path / "graph.json"
+    assert _run("timer", "--json", str(report)) == ExitCode.INCONCLUSIVE
+    assert capsys.readouterr().out == "interrupted: 0 of 1 comparisons were made\n"
+    assert json.loads(report.read_text(encoding="utf-8"))["verdict"] == "inconclusive"

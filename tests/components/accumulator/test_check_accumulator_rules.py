@@ -1,0 +1,371 @@
+"""What the checker says of accumulators' histories that keep, or break, one rule each."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from support.history.history_scripts import (
+    Lines,
+    append,
+    available,
+    begin,
+    begin_append,
+    broken_rule,
+    called_back,
+    drain,
+    end,
+    flush_in_progress,
+    has_incomplete,
+    interrupt,
+    plain,
+    refuse,
+)
+from wheelproof_spec.base.calls import Close, Tick
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.components.accumulator.component import (
+    Abort,
+    AccumulatorConfig,
+    Appended,
+    Expire,
+    Flush,
+    Mute,
+    Reenqueue,
+    Respond,
+    Split,
+    Unmute,
+)
+
+_BATCH = 1_000
+_CLAIMS = AccumulatorConfig(
+    batch_size=_BATCH,
+    total_memory=2 * _BATCH,
+    delivery_timeout_ms=10,
+    callbacks="in_order",
+    gives_back="at_once",
+)
+_TWO: tuple[Lines, ...] = (append("r", new_batch=True), append("s", new_batch=False))
+_SENT: tuple[Lines, ...] = (*_TWO, drain(("b", ("r", "s"))))
+_STORED = plain(Respond(batch="b"), called_back("r", 5), called_back("s", 6))
+_OTHER_BATCH = append("s", new_batch=True)
+_EXPIRE_BOTH = plain(Expire(), called_back("r", error="Expired"), called_back("s", error="Expired"))
+_ACCEPTED = end("a", "append", Appended(new_batch_created=True))
+
+_RIGHT: dict[str, Sequence[Lines]] = {
+    "stored": (*_SENT, _STORED, available(2 * _BATCH)),
+    "a full pool refuses": (
+        append("r", new_batch=True),
+        append("s", new_batch=True, partition="q"),
+        begin_append("t", max_time_to_block_ms=5),
+        plain(Tick(to_ms=5), process="clock"),
+        refuse("a", "append", "Exhausted"),
+        plain(Expire(), called_back("r", error="Gone"), called_back("s", error="Gone")),
+    ),
+    "flushed": (
+        *_SENT,
+        begin("f", "flush", Flush()),
+        _STORED,
+        end("f", "flush"),
+    ),
+    "what comes during a flush is not waited for": (
+        begin("f", "flush", Flush()),
+        append("r", new_batch=True),
+        end("f", "flush"),
+        drain(("b", ("r",))),
+        plain(Respond(batch="b"), called_back("r", 0)),
+    ),
+    "an interrupted flush": (
+        *_TWO,
+        begin("f", "flush", Flush()),
+        interrupt("f"),
+        refuse("f", "flush", "Interrupted"),
+        drain(("b", ("r", "s"))),
+        _STORED,
+    ),
+    "expired in time": (*_TWO, plain(Tick(to_ms=10), process="clock"), _EXPIRE_BOTH),
+    "expired in flight, its memory comes later": (
+        *_SENT,
+        plain(Tick(to_ms=10), process="clock"),
+        _EXPIRE_BOTH,
+        available(_BATCH),
+        plain(Respond(batch="b")),
+        available(2 * _BATCH),
+    ),
+    "sent again": (*_SENT, plain(Reenqueue(batch="b")), drain(("b", ("r", "s"))), _STORED),
+    "split": (
+        *_SENT,
+        plain(Split(batch="b")),
+        drain(("c", ("r",))),
+        plain(Respond(batch="c"), called_back("r", 0)),
+        drain(("d", ("s",))),
+        plain(Respond(batch="d"), called_back("s", 1)),
+    ),
+    "muted, then not": (
+        *_TWO,
+        plain(Mute(partition="p")),
+        drain(),
+        plain(Unmute(partition="p")),
+        drain(("b", ("r", "s"))),
+        _STORED,
+    ),
+    "aborted": (
+        *_SENT,
+        plain(Close()),
+        plain(Abort(), called_back("r", error="Aborted"), called_back("s", error="Aborted")),
+        begin_append("t"),
+        refuse("a", "append", "Closed"),
+        plain(Respond(batch="b")),
+    ),
+    "split before the append that made the batch returns": (
+        begin_append("r"),
+        append("s", new_batch=False, process="b"),
+        drain(("b", ("r", "s"))),
+        plain(Split(batch="b")),
+        append("t", partition="q", new_batch=True, process="b"),
+        append("u", partition="o", new_batch=True, process="b"),
+        _ACCEPTED,
+        drain(("c", ("r",))),
+        plain(Respond(batch="c"), called_back("r", 0)),
+        drain(("d", ("s",))),
+        plain(Respond(batch="d"), called_back("s", 1)),
+        plain(Expire(), called_back("t", error="Gone"), called_back("u", error="Gone")),
+    ),
+    "incomplete as long as a record is under way": (
+        has_incomplete(False),
+        begin_append("r"),
+        has_incomplete(True),
+        has_incomplete(False),
+        _ACCEPTED,
+        has_incomplete(True),
+        drain(("b", ("r",))),
+        plain(Respond(batch="b"), called_back("r", 0), has_incomplete(True), has_incomplete(False)),
+        has_incomplete(False),
+    ),
+    "what is incomplete when the look begins may be no more": (
+        *_SENT,
+        has_incomplete(False, _STORED),
+        has_incomplete(True, append("t"), plain(Abort(), called_back("t", error="Aborted"))),
+    ),
+    "in progress as long as a flush is under way": (
+        flush_in_progress(False),
+        begin("f", "flush", Flush()),
+        flush_in_progress(True),
+        flush_in_progress(False),
+        end("f", "flush"),
+        flush_in_progress(True, begin("f", "flush", Flush()), end("f", "flush")),
+        flush_in_progress(False),
+    ),
+    "interrupted before it flushes": (
+        *_SENT,
+        interrupt("f"),
+        begin("f", "flush", Flush()),
+        refuse("f", "flush", "Interrupted"),
+        _STORED,
+    ),
+    "called back before its append returns": (
+        begin_append("r"),
+        drain(("b", ("r",))),
+        plain(Respond(batch="b"), called_back("r", 0)),
+        _ACCEPTED,
+        available(2 * _BATCH),
+    ),
+}
+
+_WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
+    "called back twice": (
+        "Accumulator.RecordCompletesExactlyOnce",
+        (*_SENT, _STORED, called_back("r", 5)),
+    ),
+    "never called back": ("Accumulator.RecordCompletesExactlyOnce", _SENT),
+    "never appended": ("Accumulator.RecordCompletesExactlyOnce", (called_back("r", 5),)),
+    "refused and called back": (
+        "Accumulator.RecordCompletesExactlyOnce",
+        (
+            begin_append("r"),
+            interrupt("a"),
+            refuse("a", "append", "Interrupted"),
+            called_back("r", 5),
+        ),
+    ),
+    "responded, and not called back": (
+        "Accumulator.RecordCompletesExactlyOnce",
+        (*_SENT, plain(Respond(batch="b"), called_back("r", 5))),
+    ),
+    "aborted, and not called back": (
+        "Accumulator.RecordCompletesExactlyOnce",
+        (*_TWO, plain(Close()), plain(Abort(), called_back("r", error="Aborted"))),
+    ),
+    "neither stored nor failed": (
+        "Accumulator.AnswersWithAnOffsetOrAnError",
+        (*_SENT, called_back("r")),
+    ),
+    "another offset": (
+        "Accumulator.RecordGetsTheOutcomeOfItsBatch",
+        (*_SENT, plain(Respond(batch="b"), called_back("r", 5), called_back("s", 7))),
+    ),
+    "half a batch fails": (
+        "Accumulator.RecordGetsTheOutcomeOfItsBatch",
+        (*_SENT, plain(Respond(batch="b"), called_back("r", 5), called_back("s", error="Gone"))),
+    ),
+    "callbacks out of order": (
+        "Accumulator.CallbacksInTheOrderOfTheAppends",
+        (*_SENT, plain(Respond(batch="b"), called_back("s", 6), called_back("r", 5))),
+    ),
+    "expired early": (
+        "Accumulator.ExpiresWhatIsLate",
+        (*_TWO, plain(Tick(to_ms=9), process="clock"), _EXPIRE_BOTH),
+    ),
+    "a young batch expires": (
+        "Accumulator.ExpiresWhatIsLate",
+        (
+            append("r", new_batch=True),
+            plain(Tick(to_ms=10), process="clock"),
+            plain(Expire(), called_back("r", error="Expired")),
+            _OTHER_BATCH,
+            plain(Expire(), called_back("s", error="Expired")),
+        ),
+    ),
+    "drained though muted": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (*_TWO, plain(Mute(partition="p")), drain(("b", ("r", "s")))),
+    ),
+    "two batches of a partition": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (append("r"), append("s"), drain(("b", ("r",)), ("c", ("s",)))),
+    ),
+    "drained while it is sent": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (*_SENT, drain(("b", ("r", "s")))),
+    ),
+    "drained with another batch": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (*_SENT, drain(("c", ("s",)))),
+    ),
+    "drained though it has ended": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (*_TWO, plain(Tick(to_ms=10), process="clock"), _EXPIRE_BOTH, drain(("b", ("r", "s")))),
+    ),
+    "drained though refused": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (
+            begin_append("r"),
+            interrupt("a"),
+            refuse("a", "append", "Interrupted"),
+            drain(("b", ("r",))),
+        ),
+    ),
+    "drained for another partition": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (append("r", partition="q"), drain(("b", ("r",)))),
+    ),
+    "a later record first": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (append("r"), append("s"), drain(("b", ("s",)))),
+    ),
+    "records of a batch out of order": (
+        "Accumulator.DrainTakesTheHeadsOfTheQueues",
+        (append("r"), append("s"), drain(("b", ("s", "r")))),
+    ),
+    "a flush that does not wait": (
+        "Accumulator.FlushWaitsForWhatWasAccepted",
+        (*_SENT, plain(Flush(), called_back("r", 5), process="f")),
+    ),
+    "accepted after close": (
+        "Accumulator.RefusesAfterClose",
+        (plain(Close()), append("r", new_batch=True)),
+    ),
+    "nobody interrupted the append": (
+        "Accumulator.AppendEndsForAReason",
+        (begin_append("r"), refuse("a", "append", "Interrupted")),
+    ),
+    "interrupted once, and two appends end": (
+        "Accumulator.AppendEndsForAReason",
+        (
+            interrupt("a"),
+            begin_append("r"),
+            refuse("a", "append", "Interrupted"),
+            begin_append("s"),
+            refuse("a", "append", "Interrupted"),
+        ),
+    ),
+    "nobody interrupted the flush": (
+        "Accumulator.FlushWaitsForWhatWasAccepted",
+        (*_SENT, interrupt("a"), begin("f", "flush", Flush()), refuse("f", "flush", "Interrupted")),
+    ),
+    "a flush that is over counts": (
+        "Accumulator.FlushEndsAndCountsNoMore",
+        (
+            begin("f", "flush", Flush()),
+            interrupt("f"),
+            refuse("f", "flush", "Interrupted"),
+            flush_in_progress(True),
+        ),
+    ),
+    "incomplete though all have been called back": (
+        "Accumulator.NothingThatEndedIsLeft",
+        (*_SENT, _STORED, has_incomplete(True)),
+    ),
+    "nothing incomplete though one is not called back": (
+        "Accumulator.RecordCompletesExactlyOnce",
+        (*_TWO, has_incomplete(False)),
+    ),
+    "refused as closed": (
+        "Accumulator.AppendEndsForAReason",
+        (begin_append("r"), refuse("a", "append", "Closed")),
+    ),
+    "exhausted with memory": (
+        "Accumulator.AppendEndsForAReason",
+        (append("r", new_batch=True), begin_append("s"), refuse("a", "append", "Exhausted")),
+    ),
+    "given up too early": (
+        "Accumulator.AppendEndsForAReason",
+        (
+            append("r", new_batch=True),
+            append("s", new_batch=True, partition="q"),
+            begin_append("t", max_time_to_block_ms=5),
+            plain(Tick(to_ms=4), process="clock"),
+            refuse("a", "append", "Exhausted"),
+        ),
+    ),
+    "more batches than memory": (
+        "Accumulator.MemoryIsConserved",
+        (append("r", new_batch=True), _OTHER_BATCH, append("t", new_batch=True)),
+    ),
+    "memory leaks": ("Accumulator.MemoryIsConserved", (*_SENT, _STORED, available(_BATCH))),
+    "memory of a batch that is sent is given back": (
+        "Accumulator.MemoryIsConserved",
+        (*_SENT, available(2 * _BATCH)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _RIGHT)
+def test_what_keeps_the_rules_passes(name: str) -> None:
+    assert broken_rule(_CLAIMS, _RIGHT[name]) is None
+
+
+@pytest.mark.parametrize("name", _WRONG)
+def test_what_breaks_a_rule_fails(name: str) -> None:
+    rule, lines = _WRONG[name]
+    assert broken_rule(_CLAIMS, lines) == rule
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "callbacks out of order",
+        "expired early",
+        "exhausted with memory",
+        "memory leaks",
+        "incomplete though all have been called back",
+    ],
+)
+def test_what_nobody_claims_is_not_held_against_anybody(name: str) -> None:
+    bare = AccumulatorConfig(batch_size=_BATCH, total_memory=2 * _BATCH)
+    assert broken_rule(bare, _WRONG[name][1], quiet=False) is None
+
+
+def test_a_record_that_is_appended_twice_is_no_history() -> None:
+    with pytest.raises(MalformedError, match="appends the record 'r' again"):
+        broken_rule(
+            _CLAIMS, (append("r", new_batch=True), begin_append("r", max_time_to_block_ms=5))
+        )

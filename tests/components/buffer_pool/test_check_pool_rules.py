@@ -1,0 +1,180 @@
+"""What the checker says of pools' histories that keep, or break, one rule each."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from support.history.history_scripts import (
+    Lines,
+    ask,
+    available,
+    begin,
+    broken_rule,
+    call,
+    end,
+    give_back,
+    interrupt,
+    lend,
+    queued,
+    refuse,
+    refuse_buffer,
+)
+from wheelproof_spec.base.calls import Close
+from wheelproof_spec.components.buffer_pool.component import (
+    Allocate,
+    Allocated,
+    Deallocate,
+    PoolClause,
+    PoolConfig,
+)
+
+_CONFIG = PoolConfig(total_memory=10, poolable_size=4)
+_CLOSE = call("c", Close())
+_BEGIN_RETURN = begin("b", "deallocate", Deallocate(buffer="x"))
+_END_RETURN = end("b", "deallocate")
+
+_RIGHT: dict[str, Sequence[Lines]] = {
+    "lent, given back, lent again": (lend("x", 4), give_back("x"), lend("x", 4), available(6)),
+    "lent while its return is under way": (
+        lend("x", 9),
+        _BEGIN_RETURN,
+        lend("x", 9),
+        _END_RETURN,
+    ),
+    "the look overlaps a return": (lend("x", 4), available(6, give_back("x")), available(10)),
+    "who is about to ask may wait already": (ask(4), queued(1), queued(0)),
+    "who waited when the look began counts": (queued(1, lend("x", 4)), queued(0)),
+    "interrupted while it waits": (
+        ask(4),
+        interrupt("a"),
+        refuse("a", "allocate", "Interrupted"),
+    ),
+    "interrupted before it asks": (interrupt("a"), refuse_buffer(4, "Interrupted")),
+    "interrupted, and served all the same": (
+        ask(4),
+        interrupt("a"),
+        *([end("a", "allocate", Allocated(buffer="x", size=4))]),
+    ),
+    "exhausted, since all is lent": (lend("x", 9), refuse_buffer(2, "Exhausted")),
+    "exhausted behind somebody who is served": (
+        refuse_buffer(2, "Exhausted", lend("x", 9, process="b")),
+    ),
+    "exhausted, since a return may come late": (
+        lend("x", 9),
+        _BEGIN_RETURN,
+        refuse_buffer(2, "Exhausted"),
+        _END_RETURN,
+    ),
+    "exhausted behind somebody who is interrupted": (
+        refuse_buffer(
+            2,
+            "Exhausted",
+            interrupt("b"),
+            refuse_buffer(2, "Interrupted", process="b"),
+        ),
+    ),
+    "closed while it waits": (
+        ask(4),
+        begin("c", "close", Close()),
+        refuse("a", "allocate", "Closed"),
+        end("c", "close"),
+    ),
+    "served while the pool is being closed": (
+        begin("c", "close", Close()),
+        lend("x", 4),
+        end("c", "close"),
+    ),
+    "asked before the close, and served after it": (
+        ask(4),
+        _CLOSE,
+        end("a", "allocate", Allocated(buffer="x", size=4)),
+    ),
+    "more than all is refused": (refuse_buffer(11, "IllegalArgument"),),
+    "what is not lent is refused": (
+        begin("a", "deallocate", Deallocate(buffer="x")),
+        refuse("a", "deallocate", "IllegalArgument"),
+    ),
+    "given back by two, and one is refused": (
+        lend("x", 4),
+        _BEGIN_RETURN,
+        begin("c", "deallocate", Deallocate(buffer="x")),
+        refuse("c", "deallocate", "IllegalArgument"),
+        _END_RETURN,
+    ),
+}
+
+_WRONG: dict[str, tuple[PoolClause, Sequence[Lines]]] = {
+    "more is lent than there is": (
+        PoolClause.NO_MORE_THAN_TOTAL,
+        (lend("x", 6), lend("y", 6)),
+    ),
+    "a buffer is lent twice": (PoolClause.LENDS_ONCE, (lend("x", 4), lend("x", 4))),
+    "another size": (
+        PoolClause.LENDS_WHAT_WAS_ASKED,
+        (call("a", Allocate(size=4, max_time_to_block_ms=5), Allocated(buffer="x", size=3)),),
+    ),
+    "given back with another size": (
+        PoolClause.TAKES_BACK_WHAT_IT_LENT,
+        (lend("x", 4), call("a", Deallocate(buffer="x", size=3))),
+    ),
+    "its return is refused": (
+        PoolClause.TAKES_BACK_WHAT_IT_LENT,
+        (lend("x", 4), _BEGIN_RETURN, refuse("b", "deallocate", "IllegalArgument")),
+    ),
+    "never lent, and taken back": (PoolClause.TAKES_BACK_ONLY_LOANS, (give_back("x"),)),
+    "taken back twice": (
+        PoolClause.TAKES_BACK_ONLY_LOANS,
+        (lend("x", 4), give_back("x"), give_back("x")),
+    ),
+    "taken back from two at once": (
+        PoolClause.TAKES_BACK_ONLY_LOANS,
+        (lend("x", 4), _BEGIN_RETURN, give_back("x"), _END_RETURN),
+    ),
+    "memory leaks": (
+        PoolClause.MEMORY_IS_CONSERVED,
+        (lend("x", 4), give_back("x"), available(9)),
+    ),
+    "memory appears": (PoolClause.MEMORY_IS_CONSERVED, (lend("x", 4), available(7))),
+    "somebody is left in the queue": (
+        PoolClause.WAITERS_ARE_LIVE,
+        (lend("x", 9), refuse_buffer(2, "Exhausted"), queued(1)),
+    ),
+    "more wait than have asked": (PoolClause.WAITERS_ARE_LIVE, (ask(4), queued(2))),
+    "nobody interrupted it": (
+        PoolClause.ENDS_FOR_A_REASON,
+        (refuse_buffer(4, "Interrupted"),),
+    ),
+    "somebody else was interrupted": (
+        PoolClause.ENDS_FOR_A_REASON,
+        (ask(4), interrupt("b"), refuse("a", "allocate", "Interrupted")),
+    ),
+    "interrupted once, and two calls end": (
+        PoolClause.ENDS_FOR_A_REASON,
+        (interrupt("a"), refuse_buffer(4, "Interrupted"), refuse_buffer(4, "Interrupted")),
+    ),
+    "nobody closed it": (PoolClause.ENDS_FOR_A_REASON, (refuse_buffer(4, "Closed"),)),
+    "exhausted with memory": (
+        PoolClause.NO_LOST_WAKE_UP,
+        (lend("x", 6), refuse_buffer(4, "Exhausted")),
+    ),
+    "two behind each other, and nobody is served": (
+        PoolClause.NO_LOST_WAKE_UP,
+        (refuse_buffer(4, "Exhausted", ask(4, "b")), refuse("b", "allocate", "Exhausted")),
+    ),
+    "lent after close": (PoolClause.CLOSE_RELEASES, (_CLOSE, lend("x", 4))),
+    "what can be lent is refused as too much": (
+        PoolClause.KEEPS_TO_ITS_DOMAIN,
+        (refuse_buffer(10, "IllegalArgument"),),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", _RIGHT)
+def test_what_keeps_the_rules_passes(name: str) -> None:
+    assert broken_rule(_CONFIG, _RIGHT[name], quiet=False) is None
+
+
+@pytest.mark.parametrize("name", _WRONG)
+def test_what_breaks_a_rule_fails(name: str) -> None:
+    clause, lines = _WRONG[name]
+    assert broken_rule(_CONFIG, lines, quiet=False) == clause

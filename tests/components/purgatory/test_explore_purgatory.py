@@ -1,0 +1,69 @@
+"""Everything concurrent in the purgatory passes, and each known bug of it is found."""
+
+import pytest
+
+from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.components.purgatory.programs import PROGRAMS
+from wheelproof_spec.components.purgatory.programs.bugs import (
+    EXCLUSIVE_EXPIRY,
+    purgatory_bug_programs,
+)
+from wheelproof_spec.engines.explore.explorer import explore
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.program import Program
+
+_SLOW = {
+    "complete-pending-flag-3",
+    "purgatory-appends-leaders",
+    "purgatory-group-expiry",
+    "purgatory-group-expiry-blocking",
+    "purgatory-group-triggers",
+    "purgatory-purge-counts",
+    "purgatory-watch-trigger-purge",
+}
+_DEADLOCKS = {
+    "KAFKA-2253/list-then-map",
+    "KAFKA-3994",
+    "KAFKA-5970",
+    "KAFKA-6042",
+    "KAFKA-7697",
+    "KAFKA-8334/first-fix",
+}
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        pytest.param(one, id=one.name, marks=[pytest.mark.slow] if one.name in _SLOW else [])
+        for one in PROGRAMS
+    ],
+)
+def test_the_reference_passes(program: Program) -> None:
+    found = explore(program)
+    assert found.verdict() is Verdict.PASS, found.details()
+    assert found.classes > 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bug", purgatory_bug_programs(), ids=str)
+def test_a_known_bug_is_found(bug: str) -> None:
+    found = explore(purgatory_bug_programs()[bug])
+    assert found.verdict() is Verdict.FAIL
+    assert found.counterexample is not None
+    deadlocks = found.counterexample.failure.kind is FailureKind.DEADLOCK
+    assert deadlocks == (bug in _DEADLOCKS)
+
+
+def test_an_expiry_that_takes_the_lock_can_wait_for_a_group() -> None:
+    found = explore(EXCLUSIVE_EXPIRY)
+    assert found.counterexample is not None
+    assert found.counterexample.failure.kind is FailureKind.DEADLOCK
+
+
+def test_every_concurrency_bug_of_the_purgatory_has_a_program() -> None:
+    named = {bug.id for bug in BUGS if Finder.EXPLORE in bug.finders}
+    assert set(purgatory_bug_programs()) == named

@@ -1,0 +1,198 @@
+"""The purgatory and its modules have one graph; where either is changed, the change is told."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from support.graph.philosophers import compared
+from wheelproof import sync
+from wheelproof.purgatory import CompletionDiscipline, DelayedOperation
+from wheelproof.sync.protocols import LockView
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.purgatory.bugs import (
+    CancelsTimeoutOnlyPurgatory,
+    EstimateOverwrittenPurgatory,
+    KeepsEmptyKeysPurgatory,
+    NoLockDiscipline,
+    RetryOnceDiscipline,
+)
+from wheelproof_spec.components.purgatory.graph.catalog import (
+    COMPARISONS,
+    attempts_model,
+    purgatory_model,
+)
+from wheelproof_spec.components.purgatory.graph.maybe_try_complete import (
+    Attempts,
+    maybe_try_complete,
+)
+from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import LOCK
+from wheelproof_spec.components.purgatory.graph.purgatory import (
+    ComparedPurgatory,
+    Visitors,
+    purgatory,
+)
+from wheelproof_spec.engines.graph.comparing.comparisons import (
+    GraphModel,
+    GraphOutcome,
+    program_side,
+)
+
+pytestmark = pytest.mark.slow
+
+# The others are left to `wheelproof graph --all`.
+_TESTED = {
+    "complete-monitor",
+    "complete-try-lock-once",
+    "complete-try-lock-pending-raising",
+    "complete-blocking-three",
+    "complete-exclusive",
+    "complete-exclusive-raising",
+    "purgatory-blocking-trigger-expiry",
+    "purgatory-exclusive-trigger-cancel",
+    "purgatory-cancel-expiry",
+    "purgatory-expiry-purge",
+    "purgatory-cancel-purge",
+}
+
+
+@pytest.mark.parametrize(
+    "model",
+    [one for one in COMPARISONS if one.name in _TESTED],
+    ids=lambda model: model.name,
+)
+def test_code_and_module_are_equal(model: GraphModel) -> None:
+    outcome = compared(model)
+    assert outcome.comparison.differences == ()
+    assert outcome.verdict is Verdict.PASS
+
+
+def test_every_tested_model_is_in_the_catalog() -> None:
+    assert {one.name for one in COMPARISONS} >= _TESTED
+
+
+def _nearest(outcome: GraphOutcome) -> tuple[str, int]:
+    """Return the first by name of the actions that differ soonest, and after how many steps."""
+    differences = outcome.comparison.differences
+    steps = min(len(one.path) for one in differences)
+    return min(str(one.action) for one in differences if len(one.path) == steps), steps
+
+
+PENDING = Attempts(discipline="try_lock_pending", triggers=("t1", "t2"), needed=2)
+MONITOR = Attempts(discipline="monitor", triggers=("t1", "t2"), needed=2)
+
+
+def _no_lock(name: str) -> tuple[CompletionDiscipline, LockView]:
+    del name
+    return NoLockDiscipline(), sync.monitor(LOCK)
+
+
+def _retry_once(name: str) -> tuple[CompletionDiscipline, LockView]:
+    del name
+    lock = sync.lock(LOCK)
+    return RetryOnceDiscipline(lock), lock
+
+
+@pytest.mark.parametrize(
+    ("attempts", "make_discipline", "action", "steps"),
+    [
+        (MONITOR, _no_lock, "t1: IsDone", 1),
+        (PENDING, _retry_once, "t1: ReadPending", 6),
+    ],
+)
+def test_a_discipline_with_a_known_bug(
+    attempts: Attempts,
+    make_discipline: Callable[[str], tuple[CompletionDiscipline, LockView]],
+    action: str,
+    steps: int,
+) -> None:
+    model = attempts_model("planted", "", attempts)
+    code = program_side(maybe_try_complete(attempts, make_discipline))
+    outcome = compared(replace(model, code=code))
+    assert outcome.verdict is Verdict.FAIL
+    assert _nearest(outcome) == (action, steps)
+
+
+_ONE_KEY = {"op1": ("k1",)}
+_TWO_KEYS = {"op1": ("k1", "k2")}
+TRIGGERED = Visitors(
+    discipline="exclusive",
+    watchers={"w1": "op1"},
+    keys_of=_ONE_KEY,
+    triggers={"c1": ("op1", "k1")},
+)
+CANCELLED = Visitors(
+    discipline="exclusive",
+    watchers={"w1": "op1"},
+    keys_of=_TWO_KEYS,
+    cancellers={"x1": "k1"},
+)
+EXPIRED_AND_PURGED = Visitors(
+    discipline="exclusive",
+    watchers={"w1": "op1"},
+    keys_of=_ONE_KEY,
+    timers=("timer",),
+    purgers=("p1",),
+)
+# A purge is due while an operation is pending only if that has left the timer.
+CANCELLED_AND_PURGED = replace(CANCELLED, timers=("timer",), purgers=("p1",))
+
+
+class _EmptyKeys(KeepsEmptyKeysPurgatory[DelayedOperation], ComparedPurgatory):
+    pass
+
+
+class _TimeoutOnly(CancelsTimeoutOnlyPurgatory[DelayedOperation], ComparedPurgatory):
+    pass
+
+
+class _Overwritten(EstimateOverwrittenPurgatory[DelayedOperation], ComparedPurgatory):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("visitors", "purgatory_class", "action", "steps"),
+    [
+        (TRIGGERED, _EmptyKeys, "c1: TestEmpty", 13),
+        (CANCELLED, _TimeoutOnly, "x1: CancelOperation", 7),
+        # The two numbers are read the other way round.
+        (EXPIRED_AND_PURGED, _Overwritten, "p1: PurgeReadDelayed", 0),
+    ],
+)
+def test_a_purgatory_with_a_known_bug(
+    visitors: Visitors, purgatory_class: type[ComparedPurgatory], action: str, steps: int
+) -> None:
+    model = purgatory_model("planted", "", visitors)
+    outcome = compared(replace(model, code=program_side(purgatory(visitors, purgatory_class))))
+    assert outcome.verdict is Verdict.FAIL
+    assert _nearest(outcome) == (action, steps)
+
+
+_OF_ATTEMPTS = attempts_model("mutant", "", PENDING)
+_OF_TRIGGERED = purgatory_model("mutant", "", TRIGGERED)
+_OF_CANCELLED = purgatory_model("mutant", "", CANCELLED_AND_PURGED)
+
+
+@pytest.mark.parametrize(
+    ("model", "operator", "mutant", "action", "steps"),
+    [
+        (_OF_ATTEMPTS, "TryLock", "RetryOnce", "t1: TryLock", 2),
+        (_OF_ATTEMPTS, "ReadPending", "ClearAfterwards", "t1: ReadPending", 10),
+        (_OF_TRIGGERED, "TimeoutStarted", "TailNotTested", "w1: Count", 10),
+        (_OF_TRIGGERED, "Watch", "GetThenAdd", "w1: Watch", 4),
+        (_OF_CANCELLED, "PurgeIsDone", "CountUnderTheFirstKey", "p1: PurgeReset", 23),
+    ],
+)
+def test_a_mutant_of_the_module(
+    model: GraphModel, operator: str, mutant: str, action: str, steps: int
+) -> None:
+    configuration = replace(
+        model.configuration,
+        module=f"{model.configuration.module}_bugs",
+        overrides={**(model.configuration.overrides or {}), operator: mutant},
+        folder=tla_directory() / "known_bugs",
+    )
+    outcome = compared(replace(model, configuration=configuration))
+    assert outcome.verdict is Verdict.FAIL
+    assert _nearest(outcome) == (action, steps)

@@ -1,0 +1,181 @@
+"""Every known bug is seen from outside, or it says why it cannot be, and that is so."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import TypeVar
+
+import pytest
+
+from wheelproof.producer import BufferPool, RecordAccumulator
+from wheelproof.replication import ReplicaManager
+from wheelproof.timer import SystemTimer
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.known_bug import (
+    KnownBug,
+    Sight,
+)
+from wheelproof_spec.base.port import Judge, Port, first_violation
+from wheelproof_spec.base.suite import Scenario
+from wheelproof_spec.base.tally import Tally
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.components.accumulator.bug_table import (
+    AccumulatorBug,
+)
+from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
+from wheelproof_spec.components.accumulator.component import WHEELPROOF
+from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
+from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BufferPoolBug,
+)
+from wheelproof_spec.components.buffer_pool.cases import pool_scenarios
+from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
+from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
+from wheelproof_spec.components.purgatory.bug_table import (
+    PurgatoryBug,
+)
+from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
+from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
+from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
+from wheelproof_spec.components.registry import bugs
+from wheelproof_spec.components.replication.bug_table import (
+    ReplicationBug,
+)
+from wheelproof_spec.components.replication.clauses import judge_answers
+from wheelproof_spec.components.replication.oracle import (
+    FetchedPartition,
+    FetchRequest,
+    ReplicationLedger,
+)
+from wheelproof_spec.components.replication.reference import BROKER, BrokerConfig, BrokerUnderTest
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS as TIMER_BUGS,
+)
+from wheelproof_spec.components.timer.bug_table import (
+    TimerBug,
+)
+from wheelproof_spec.components.timer.cases import timer_scenarios
+from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
+from wheelproof_spec.components.timer.oracle import TimerOracle
+from wheelproof_spec.components.timer.programs.system_timer import TIMER_BUILDERS, timer_program
+from wheelproof_spec.engines.explore.explorer import explore
+
+CallT = TypeVar("CallT", bound=Request)
+SeenT = TypeVar("SeenT")
+
+_DRIVEN = [bug for bug in bugs() if Sight.DRIVEN in bug.seen]
+
+
+@pytest.mark.parametrize("bug", bugs(), ids=lambda bug: bug.id)
+def test_a_bug_is_seen_or_says_why_not(bug: KnownBug) -> None:
+    assert bool(bug.seen) != bool(bug.unseen)
+
+
+@pytest.mark.parametrize("bug", _DRIVEN, ids=lambda bug: bug.id)
+def test_a_driven_case_shows_the_bug_and_passes_on_the_reference(bug: KnownBug) -> None:
+    for case in _cases(bug):
+        if case(bug) is not None:
+            assert case(None) is None
+            return
+    pytest.fail("no driven case shows it")
+
+
+def test_what_no_timer_shows_is_shown_by_no_program_of_the_timer() -> None:
+    hidden = [bug for bug in TIMER_BUGS if bug.unseen]
+    assert [bug.id for bug in hidden] == ["entry-monitor-dropped"]
+    for name, build in TIMER_BUILDERS.items():
+        found = explore(timer_program(name, build, hidden[0].timer_class))
+        assert found.verdict() is Verdict.PASS, found.details()
+
+
+_Case = Callable[[KnownBug | None], Violation | None]
+"""Drives what has the bug, or the reference, and returns the first broken rule."""
+
+
+def _cases(bug: KnownBug) -> Iterator[_Case]:
+    match bug.component:
+        case "timer":
+            yield from _cases_of(TimerOracle, _timer, "kafka", timer_scenarios())
+        case "purgatory":
+            yield from _cases_of(OraclePurgatory, _purgatory, "wheelproof", purgatory_scenarios())
+        case "buffer_pool":
+            yield from _cases_of(LedgerPool, _pool, LONGEST_WAITING_FIRST, pool_scenarios())
+        case "accumulator":
+            yield from _cases_of(BatchLedger, _accumulator, WHEELPROOF, accumulator_scenarios())
+        case _:
+            yield _ask_broker
+
+
+def _cases_of(
+    judge: Callable[[str, Tally], Judge[CallT, SeenT]],
+    make: Callable[[KnownBug | None], Port[CallT, SeenT]],
+    profile: str,
+    scenarios: Sequence[Scenario[CallT]],
+) -> Iterator[_Case]:
+    for scenario in scenarios:
+        yield partial(_drive, judge, make, profile, scenario)
+
+
+def _drive(
+    judge: Callable[[str, Tally], Judge[CallT, SeenT]],
+    make: Callable[[KnownBug | None], Port[CallT, SeenT]],
+    profile: str,
+    scenario: Scenario[CallT],
+    bug: KnownBug | None,
+) -> Violation | None:
+    port = make(bug)
+    try:
+        return first_violation(judge(profile, Tally()), port, scenario.calls)
+    finally:
+        if isinstance(port, ReferencePoolPort | ReferenceAccumulatorPort):
+            port.close()
+
+
+def _timer(bug: KnownBug | None) -> BoundedReferencePort:
+    return BoundedReferencePort(bug.timer_class if isinstance(bug, TimerBug) else SystemTimer)
+
+
+def _purgatory(bug: KnownBug | None) -> ReferencePurgatoryPort:
+    if isinstance(bug, PurgatoryBug):
+        return ReferencePurgatoryPort(bug.purgatory_class, bug.discipline, bug.holds)
+    return ReferencePurgatoryPort()
+
+
+def _pool(bug: KnownBug | None) -> ReferencePoolPort:
+    return ReferencePoolPort(bug.pool_class if isinstance(bug, BufferPoolBug) else BufferPool)
+
+
+def _accumulator(bug: KnownBug | None) -> ReferenceAccumulatorPort:
+    return ReferenceAccumulatorPort(
+        bug.accumulator_class if isinstance(bug, AccumulatorBug) else RecordAccumulator
+    )
+
+
+def _ask_broker(bug: KnownBug | None) -> Violation | None:
+    """Ask a broker for more than it has, then append; the second record needs a new segment."""
+    manager = bug.manager_class if isinstance(bug, ReplicationBug) else ReplicaManager
+    config = BrokerConfig(segment_bytes=40)
+    broker = BrokerUnderTest(manager, config)
+    ledger = ReplicationLedger(broker=BROKER, **asdict(config))
+    broker.become_leader("t", 0, [BROKER], [BROKER])
+    ledger.become_leader("t", 0, replicas=[BROKER], in_sync=[BROKER])
+    request = FetchRequest(
+        replica=None,
+        min_bytes=60,
+        max_bytes=100,
+        partitions={"t": FetchedPartition(offset=0, max_bytes=100)},
+    )
+    broker.fetch("fetch", request, 50)
+    due = dict(ledger.fetch("fetch", request, 50))
+    for number, size in enumerate((20, 30)):
+        name, entries = f"append-{number}", {"t": [size]}
+        broker.append(name, acks=1, timeout_ms=50, entries=entries)
+        due |= ledger.append(name, acks=1, timeout_ms=50, entries=entries)
+        violation = judge_answers(due, broker.take_answers())
+        if violation is not None:
+            return violation
+        due = {}
+    return None

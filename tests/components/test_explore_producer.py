@@ -1,0 +1,54 @@
+"""Everything concurrent in the producer's memory passes, and each known bug of it is found."""
+
+import pytest
+
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS as ACCUMULATOR_BUGS,
+)
+from wheelproof_spec.components.accumulator.programs import FAILING as ACCUMULATOR_FAILING
+from wheelproof_spec.components.accumulator.programs import PROGRAMS as ACCUMULATOR
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BUGS as BUFFER_POOL_BUGS,
+)
+from wheelproof_spec.components.buffer_pool.programs import FAILING as POOL_FAILING
+from wheelproof_spec.components.buffer_pool.programs import PROGRAMS as BUFFER_POOL
+from wheelproof_spec.engines.explore.explorer import explore
+from wheelproof_spec.engines.explore.program import Program
+
+_FAILING = (*POOL_FAILING, *ACCUMULATOR_FAILING)
+_MANY_CLASSES = {"accumulator-two-appends-abort", "pool-spurious"}
+
+
+def _programs() -> list[object]:
+    return [
+        pytest.param(
+            program,
+            id=program.name,
+            marks=[pytest.mark.slow] if program.name in _MANY_CLASSES else [],
+        )
+        for program in (*BUFFER_POOL, *ACCUMULATOR)
+    ]
+
+
+@pytest.mark.parametrize("program", _programs())
+def test_the_producer_of_the_reference_passes(program: Program) -> None:
+    found = explore(program)
+    assert found.verdict() is Verdict.PASS, found.details()
+    assert found.classes > 1
+
+
+@pytest.mark.parametrize("program", _FAILING, ids=lambda program: program.name)
+def test_a_known_bug_of_the_producer_is_found(program: Program) -> None:
+    found = explore(program)
+    assert found.verdict() is Verdict.FAIL
+    assert found.counterexample is not None
+
+
+def test_every_concurrency_bug_of_the_producer_has_a_program() -> None:
+    bugs = (*BUFFER_POOL_BUGS, *ACCUMULATOR_BUGS)
+    found = {program.name.removeprefix("bug/") for program in _FAILING}
+    assert found == {bug.id for bug in bugs if Finder.EXPLORE in bug.finders}

@@ -1,0 +1,41 @@
+"""Everything concurrent in the timer passes, and each known bug of it is found."""
+
+import pytest
+
+from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.components.timer.programs import bug_programs
+from wheelproof_spec.components.timer.programs.entry_migration import ENTRY_MIGRATION
+from wheelproof_spec.components.timer.programs.system_timer import SYSTEM_TIMER
+from wheelproof_spec.components.timer.programs.world import TIMER_WORLD
+from wheelproof_spec.engines.explore.explorer import explore
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.program import Program
+
+_NEEDS_ONE_THREAD = {"one-bucket"}
+
+
+@pytest.mark.parametrize(
+    "program", [*ENTRY_MIGRATION, *SYSTEM_TIMER, *TIMER_WORLD], ids=lambda program: program.name
+)
+def test_the_reference_passes(program: Program) -> None:
+    found = explore(program)
+    assert found.verdict() is Verdict.PASS, found.details()
+    assert found.classes > 1
+
+
+@pytest.mark.parametrize("bug", bug_programs(), ids=str)
+def test_a_known_bug_is_found(bug: str) -> None:
+    found = explore(bug_programs()[bug])
+    assert found.verdict() is Verdict.FAIL
+    assert found.counterexample is not None
+    never_ends = found.counterexample.failure.kind is FailureKind.NEVER_ENDS
+    assert never_ends == (bug == "advance-after-flush")
+    assert len(found.counterexample.deviations) <= 2
+
+
+def test_every_concurrency_bug_of_the_timer_has_a_program() -> None:
+    timer = {bug.id for bug in BUGS}
+    assert set(bug_programs()) == timer - _NEEDS_ONE_THREAD

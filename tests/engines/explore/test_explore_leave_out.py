@@ -1,0 +1,147 @@
+"""Shrinking to the fewest operations."""
+
+from functools import partial
+
+import pytest
+
+from support.explore.exploring import make
+from wheelproof import sync
+from wheelproof.timer import SystemTimer
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
+from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
+from wheelproof_spec.components.timer.programs.system_timer import Bench, timer_program
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.program import Action, Scenario
+from wheelproof_spec.engines.explore.runs.schedule import decode
+
+
+def counters() -> Scenario:
+    """Three threads count in two cells; only in one of them is a count ever lost."""
+    lost, kept = sync.volatile(0, "lost"), sync.atomic_integer(0, "kept")
+    expected = {"lost": 0, "kept": 0}
+
+    def lose() -> None:
+        expected["lost"] += 1
+        lost.set(lost.get() + 1)
+
+    def keep() -> None:
+        expected["kept"] += 1
+        kept.add_and_get(1)
+
+    def check() -> None:
+        assert lost.get() == expected["lost"]
+        assert kept.get() == expected["kept"]
+
+    return Scenario(
+        threads={"a": [keep, lose], "b": [keep, keep], "c": [lose, keep, keep]}, check=check
+    )
+
+
+def test_operations_that_the_failure_does_not_need_are_left_out() -> None:
+    found = explore(make(counters)).counterexample
+    assert found is not None
+    assert found.threads == ("a", "c")
+    assert [step.text.partition("(")[0] for step in found.steps] == [
+        "lost.get", "lost.get", "lost.set", "lost.set",
+    ]  # fmt: skip
+    assert found.left_out == (("a", 1), ("b", 1), ("b", 2), ("c", 2), ("c", 3))
+    assert len(found.deviations) == 1
+
+
+def test_the_schedule_of_a_part_replays_it() -> None:
+    program = make(counters)
+    found = explore(program).counterexample
+    assert found is not None
+    assert "-w0.2.3.5.6-" in found.schedule
+    part, _ = decode(program, found.schedule)
+    assert part.without == {0, 2, 3, 5, 6}
+    again = explore(program, Options(engine=Engine.REPLAY, schedule=found.schedule)).counterexample
+    assert again == found
+
+
+def test_actions_that_are_no_list_stay() -> None:
+    def build() -> Scenario:
+        whole = counters()
+        other = sync.volatile(0, "other")
+        return Scenario(threads={**whole.threads, "d": partial(other.set, 1)}, check=whole.check)
+
+    found = explore(make(build)).counterexample
+    assert found is not None
+    assert found.threads == ("a", "c", "d")
+
+
+def test_a_check_that_does_not_hold_for_parts_of_the_program_makes_nothing_smaller() -> None:
+    def build() -> Scenario:
+        cell = sync.volatile(0, "cell")
+
+        def add() -> None:
+            cell.set(cell.get() + 1)
+
+        def check() -> None:
+            assert cell.get() == 3, f"{cell.get()} after 3 increments"
+
+        adds: list[Action] = [add]
+        return Scenario(threads={"a": adds, "b": adds, "c": adds}, check=check)
+
+    found = explore(make(build)).counterexample
+    assert found is not None
+    assert found.left_out == ()
+
+
+def test_another_kind_of_failure_does_not_count() -> None:
+    def build() -> Scenario:
+        one, two = sync.lock("one"), sync.lock("two")
+        cell = sync.volatile(0, "cell")
+
+        def nest(first: sync.Lock, second: sync.Lock) -> None:
+            with first, second:
+                pass
+
+        def race() -> None:
+            before = cell.get()
+            cell.set(before + 1)
+            if cell.get() != before + 1:
+                raise ValueError
+
+        forth, back = partial(nest, one, two), partial(nest, two, one)
+        return Scenario(threads={"a": [forth, race], "b": [back, race]})
+
+    program = make(build)
+    found = explore(program).counterexample
+    assert found is not None
+    kinds = {
+        FailureKind.DEADLOCK: (("a", 2), ("b", 2)),
+        FailureKind.EXCEPTION: (("a", 1), ("b", 1)),
+    }
+    assert found.left_out == kinds[found.failure.kind]
+
+
+def crowd(timer_class: type[SystemTimer]) -> Scenario:
+    """Two threads add three tasks and advance twice."""
+    bench = Bench(timer_class)
+    bench.task(1)
+    bench.at(1)
+    return Scenario(
+        threads={
+            "one": [
+                partial(bench.add, IdleTask(0)),
+                bench.advance,
+                partial(bench.add, IdleTask(1)),
+            ],
+            "two": [partial(bench.add, IdleTask(0)), bench.advance],
+        },
+        check=bench.check,
+    )
+
+
+@pytest.mark.slow
+def test_a_bug_of_the_timer_needs_three_operations_of_five() -> None:
+    timer_class = find_bug(BUGS, "poll-outside-lock").timer_class
+    found = explore(timer_program("crowd", crowd, timer_class)).counterexample
+    assert found is not None
+    assert len(found.left_out) == 2
+    assert len(found.deviations) <= 2

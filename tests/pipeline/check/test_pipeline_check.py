@@ -1,0 +1,182 @@
+"""The pipeline as a whole, on Spark: golden tables, the verdicts of `check`, counts that add up."""
+
+import gzip
+import json
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+from zstandard import ZstdCompressor
+
+from support.pipeline.pipeline_tables import Judged, rows_of, run
+from support.pipeline.recorded_fleet import (
+    RUNS_A_FILE,
+    chance_lines,
+    histories,
+    record_known_bug,
+    record_reference,
+    shown,
+    shown_by_check,
+    trace_lines,
+)
+from wheelproof_spark.check import silver
+from wheelproof_spark.check.bronze import read_bronze
+from wheelproof_spark.check.place import numbered
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.engines.history.checkers import CheckOptions
+
+pytestmark = pytest.mark.slow
+
+
+def _fleet(folder: Path) -> Path:
+    folder.mkdir()
+    for seed in range(4):
+        record_reference(folder / f"reference-{seed}.jsonl", RUNS_A_FILE, seed)
+    record_known_bug(folder / "bug.jsonl", RUNS_A_FILE)
+    (folder / "chance.jsonl").write_bytes(b"".join(histories(range(100))))
+    trace = b"".join(trace_lines("t"))
+    (folder / "trace.jsonl.gz").write_bytes(gzip.compress(trace))
+    (folder / "deep").mkdir()
+    open_order = b"".join(trace_lines("u", numbered=False))
+    (folder / "deep" / "trace.zst").write_bytes(ZstdCompressor().compress(open_order))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def fleet(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    del spark
+    folder = tmp_path_factory.mktemp("pipeline")
+    return run(_fleet(folder / "in"), folder / "out")
+
+
+def test_the_tables_are_golden(fleet: Judged) -> None:
+    subject = ("implementation", "component", "format")
+    summary = {tuple(row[name] for name in subject): row for row in fleet.table("summary")}
+    assert {key: (row["runs"], row["pass"]) for key, row in summary.items()} == {
+        ("wheelproof", "timer", "history"): (80, 80),
+        ("wheelproof", "buffer_pool", "history"): (120, 80),
+        ("machine", "timer", "history"): (50, 24),
+        ("machine", "buffer_pool", "history"): (50, 41),
+        ("machine", "timer", "trace"): (2, 2),
+    }
+    counts = fleet.manifest.counts
+    assert (counts.files, counts.runs, counts.error) == (8, 302, 0)
+    clauses = {
+        row["rule"]: row["runs"]
+        for row in fleet.table("clauses")
+        if row["implementation"] == "wheelproof" and row["component"] == "buffer_pool"
+    }
+    assert clauses == {"none": 80, "BufferPool.TakesBackOnlyWhatIsLent": 40}
+    coverage = {(row["format"], row["action"]): row["count"] for row in fleet.table("coverage")}
+    assert [coverage["trace", action] for action in ("Offer", "Shutdown")] == [2, 2]
+    assert {row["what"] for row in fleet.table("histograms")} == {"lateness", "waits"}
+
+
+def test_the_verdicts_are_those_of_check(fleet: Judged) -> None:
+    paths = [path for path in fleet.input.iterdir() if path.suffix in (".jsonl", ".gz")]
+    rows = fleet.table("verdicts")
+    assert shown(row for row in rows if row["run"] != "u") == shown_by_check(paths)
+
+
+def test_nothing_new_is_nothing_to_do(fleet: Judged) -> None:
+    before = (fleet.output / "manifest.json").read_bytes()
+    again = run(fleet.input, fleet.output)
+    assert again.manifest == fleet.manifest
+    assert (fleet.output / "manifest.json").read_bytes() == before
+
+
+def _comparable(judged: Judged) -> dict[str, list[str]]:
+    left_out = ("place_file", "place_line", "scope")
+    return rows_of(judged, ("verdicts", "summary", "coverage"), without=left_out)
+
+
+def test_partitions_and_order_change_nothing(fleet: Judged, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    other = tmp_path / "in"
+    shutil.copytree(fleet.input, other)
+    lines = (other / "chance.jsonl").read_bytes().splitlines(keepends=True)
+    chance.shuffle(lines)
+    (other / "chance.jsonl").unlink()
+    for number in range(3):
+        (other / f"{number}-{chance.random()}.jsonl").write_bytes(b"".join(lines[number::3]))
+    for seed in range(4):
+        (other / f"reference-{seed}.jsonl").rename(other / f"{9 - seed}.jsonl")
+    judged = run(other, tmp_path / "out", partitions=7, split_bytes=9_999)
+    assert _comparable(judged) == _comparable(fleet)
+
+
+def test_the_plan_has_one_shuffle(
+    fleet: Judged, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = numbered(fleet.output, "bronze", 1)
+    good = read_bronze(spark, [folder], "good", ())
+    several = spark.read.parquet(str(numbered(fleet.output, ".work", 1)))
+    assert several.count() == RUNS_A_FILE
+    lines = silver.ordered(silver.scoped(good, several), 3)
+    results = silver.judged(lines, CheckOptions(), {})
+    results.explain()
+    plan = capsys.readouterr().out
+    assert plan.count("Exchange hashpartitioning") == 1
+    assert plan.count("Exchange") - plan.count("BroadcastExchange") == 1
+    assert "Sort [format" in plan
+
+
+def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None:
+    del spark
+    source, output = tmp_path / "in", tmp_path / "out"
+    source.mkdir()
+
+    def write(name: str, *runs: list[bytes]) -> None:
+        (source / name).write_bytes(b"".join(line for run in runs for line in run))
+
+    def judged() -> int:
+        return run(source, output).manifest.batches[-1].judged
+
+    write("a.jsonl", chance_lines(1, "one"), chance_lines(2, "two"))
+    write("b.jsonl", chance_lines(3, "three")[:4])
+    assert judged() == 3
+    with (source / "b.jsonl").open("ab") as grown:
+        grown.write(b"".join(chance_lines(3, "three")[4:]))
+    write("c.jsonl", chance_lines(4, "four"))
+    write("d.jsonl", chance_lines(5, "two"))
+    # Now "two" is in two files, each a run of its own.
+    assert judged() == 1 + 1 + 2
+    write("e.jsonl", chance_lines(7, "two"))
+    (source / "c.jsonl").unlink()
+    grown_output = run(source, output)
+    assert grown_output.manifest.batches[-1].judged == 1
+    # What a driver that was killed leaves behind is no part of the output.
+    (output / "gold" / "000009").mkdir()
+    (source / "d.jsonl").unlink()
+    (source / "e.jsonl").unlink()
+    last = run(source, output)
+    assert last.manifest.batches[-1].judged == 1
+    assert not (output / "gold" / "000009").exists()
+    fresh = run(source, tmp_path / "fresh")
+    assert _comparable(last) == _comparable(fresh)
+    assert last.manifest.counts == fresh.manifest.counts
+
+
+def test_the_page_needs_nothing_else(
+    fleet: Judged, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.html"
+    words = ["pipeline", "report", "--output", str(fleet.output), "--html", str(page)]
+    assert main(words) == 0
+    assert "302 runs" in capsys.readouterr().out
+    text = page.read_text(encoding="utf-8")
+    assert "BufferPool.TakesBackOnlyWhatIsLent" in text
+    assert "bug.jsonl" in text
+    assert "<svg" in text
+    assert "http" not in text
+
+
+def test_the_exit_code_is_that_of_check(fleet: Judged, tmp_path: Path) -> None:
+    document = tmp_path / "outcome.json"
+    words = ["--input", str(fleet.input), "--output", str(fleet.output), "--json", str(document)]
+    assert main(["pipeline", "check", *words]) == main(
+        ["check", *(str(path) for path in fleet.input.rglob("*.*") if path.is_file())]
+    )
+    assert json.loads(document.read_text())["exit_code"] == 1

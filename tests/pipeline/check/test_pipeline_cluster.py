@@ -1,0 +1,80 @@
+"""The pipeline on a real standalone cluster: a master and two workers, and kill -9 among them."""
+
+import os
+from collections.abc import Generator
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from support.pipeline.pipeline_tables import Judged, committed, rows_of, run
+from support.pipeline.recorded_fleet import histories, record_known_bug
+from support.pipeline.started_program import await_end, members, parent_of, started
+from wheelproof_spark.base.standalone import Cluster, standalone_cluster
+from wheelproof_spec.base.verdicts import ExitCode
+
+pytestmark = pytest.mark.long
+
+
+@pytest.fixture(scope="module")
+def local(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    del spark
+    folder = tmp_path_factory.mktemp("local")
+    source = folder / "in"
+    source.mkdir()
+    for number in range(4):
+        lines = histories(range(number, 60, 4))
+        (source / f"{number}.jsonl").write_bytes(b"".join(lines))
+    record_known_bug(source / "bug.jsonl", 10)
+    (source / "torn.jsonl").write_bytes(b'{"kind"')
+    return run(source, folder / "out")
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Generator[Cluster]:
+    with standalone_cluster(tmp_path_factory.mktemp("cluster")) as found:
+        yield found
+    left = [pid for session in found.processes for pid in members(session)]
+    await_end(left)
+    assert [members(session) for session in found.processes] == [[], [], []]
+
+
+@pytest.fixture
+def environment(tmp_path: Path) -> dict[str, str]:
+    """Return the environment of a driver: executors that fit into small workers."""
+    folder = tmp_path / "conf"
+    folder.mkdir()
+    lines = ("spark.executor.memory 512m", "spark.driver.memory 512m", "spark.cores.max 2")
+    (folder / "spark-defaults.conf").write_text("\n".join(lines), encoding="utf-8")
+    return {"SPARK_CONF_DIR": str(folder), "SPARK_LOCAL_IP": "127.0.0.1"}
+
+
+def test_kill_9_of_a_worker_and_of_an_executor_changes_nothing(
+    local: Judged, cluster: Cluster, environment: dict[str, str], tmp_path: Path
+) -> None:
+    output = tmp_path / "out"
+    words = ("--input", local.input, "--output", output, "--master", cluster.master)
+    command = ("pipeline", "check", *words, "--partitions", 4)
+    with started(tmp_path / "stops", ("parse", "judge"), command, environment) as program:
+        worker = program.stopped()
+        assert worker.place == "parse"
+        os.kill(worker.pid, 9)
+        worker.goes_on()
+        worker = program.stopped()
+        assert worker.place == "judge"
+        executor = parent_of(parent_of(worker.pid))
+        # The work is done in a process of the cluster, not in one of the driver's.
+        assert any(executor in members(session) for session in cluster.processes[1:])
+        # Its part of the shuffle is lost with it, and has to be made again.
+        os.kill(executor, 9)
+        worker.goes_on()
+        family = program.family()
+        code, printed = program.ended()
+        assert code == ExitCode.FAIL, printed
+        await_end(family)
+        assert program.family() == []
+    found = committed(local.input, output)
+    found.adds_up()
+    assert rows_of(found) == rows_of(local)
+    assert found.manifest.counts == local.manifest.counts
+    assert found.manifest.batches[0].master == cluster.master

@@ -1,0 +1,91 @@
+"""What the pipeline refuses: one sentence, the right exit code, and nothing is written."""
+
+import fcntl
+import json
+from pathlib import Path
+
+import pytest
+
+from support.pipeline.refused import refused
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.base.verdicts import ExitCode
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.jsonl").write_bytes(b"{}\n")
+    return folder
+
+
+def test_inputs_that_are_none(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    empty, file, output = tmp_path / "empty", tmp_path / "file", tmp_path / "out"
+    empty.mkdir()
+    file.write_bytes(b"")
+    (empty / ".hidden").write_bytes(b"{}\n")
+    for path, sentence in (
+        (tmp_path / "missing", "does not exist"),
+        (file, "is no folder"),
+        (empty, "has no file"),
+    ):
+        words = ("check", "--input", path, "--output", output)
+        refused(capsys, ExitCode.INPUT_REJECTED, sentence, *words)
+    with pytest.raises(SystemExit) as ended:
+        main(["pipeline", "check", "--output", str(output)])
+    assert ended.value.code == ExitCode.USAGE
+    assert "--input" in capsys.readouterr().err
+
+
+def test_outputs_that_are_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
+) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"")
+    words = ("check", "--input", source, "--output")
+    refused(capsys, ExitCode.USAGE, "cannot be written", *words, file)
+    refused(capsys, ExitCode.USAGE, "inside of the input", *words, source / "out")
+    report = ("report", "--output", tmp_path / "none")
+    refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *report)
+
+
+def test_an_output_that_is_in_use(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
+) -> None:
+    output = tmp_path / "out"
+    output.mkdir()
+    with (output / ".lock").open("wb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        words = ("check", "--input", source, "--output", output)
+        refused(capsys, ExitCode.USAGE, "is in use", *words)
+
+
+@pytest.mark.parametrize(
+    ("manifest", "code", "sentence"),
+    [
+        ({"schema": "wheelproof.pipeline/0"}, ExitCode.USAGE, "has the schema"),
+        ({"schema": "wheelproof.pipeline/1"}, ExitCode.INPUT_REJECTED, "cannot be read"),
+        ([], ExitCode.INPUT_REJECTED, "cannot be read"),
+        (None, ExitCode.INPUT_REJECTED, "cannot be read"),
+    ],
+)
+def test_a_manifest_of_another_version(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    source: Path,
+    manifest: object,
+    code: ExitCode,
+    sentence: str,
+) -> None:
+    output = tmp_path / "out"
+    output.mkdir()
+    text = "{" if manifest is None else json.dumps(manifest)
+    (output / "manifest.json").write_text(text, encoding="utf-8")
+    refused(capsys, code, sentence, "check", "--input", source, "--output", output)
+
+
+def test_a_master_that_is_none(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, source: Path
+) -> None:
+    words = ("check", "--input", source, "--output", tmp_path / "out", "--master", "nonsense")
+    refused(capsys, ExitCode.USAGE, "is no master", *words)

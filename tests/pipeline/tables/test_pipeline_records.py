@@ -1,0 +1,63 @@
+"""What was written is read as it was; what was damaged is refused by its name."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from wheelproof_spark.tables.manifest import SCHEMA, Batch, Counts, FileEntry, Manifest, load, save
+from wheelproof_spec.base.errors import InputRejectedError
+
+_FILE = FileEntry(
+    id=1, path="a.jsonl", size=9, mtime_ns=8, complete=True, tail="t", batches=[1, 2], lines=3
+)
+_BATCH = Batch(
+    number=1,
+    files=1,
+    bytes=9,
+    lines=3,
+    judged=1,
+    seconds=0.5,
+    master="local[*]",
+    versions={"python": "3"},
+    machine="m",
+)
+_MANIFEST = Manifest(
+    profile=None,
+    max_states=5,
+    input="in",
+    files=[_FILE],
+    next_file=2,
+    batches=[_BATCH],
+    counts=Counts(files=1, lines=3),
+    tables={"runs": "silver/000001"},
+)
+
+
+def test_a_manifest_is_read_as_it_was_written(tmp_path: Path) -> None:
+    save(tmp_path, _MANIFEST)
+    assert load(tmp_path) == _MANIFEST
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("profile", 3, "'profile' is 3"),
+        ("max_states", True, "'max_states' is True"),
+        ("max_states", "5", "'max_states' is '5'"),
+        ("files", {}, "'files' is {}"),
+        ("files", [{"id": 1}], "FileEntry lacks 'path'"),
+        ("batches", [3], "Batch is 3, no object"),
+        ("tables", {"runs": None}, "'tables' is None"),
+        ("counts", {"line": 1}, "Counts has an unknown 'line'"),
+    ],
+)
+def test_a_manifest_of_other_types_is_refused(
+    tmp_path: Path, name: str, value: object, sentence: str
+) -> None:
+    document = {"schema": SCHEMA, **asdict(_MANIFEST), name: value}
+    (tmp_path / "manifest.json").write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(InputRejectedError, match="cannot be read") as refused:
+        load(tmp_path)
+    assert sentence in str(refused.value)

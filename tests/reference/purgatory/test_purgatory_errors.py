@@ -1,0 +1,135 @@
+"""Bad input, and operations that raise: the state stays consistent and nothing else is lost."""
+
+from collections.abc import Hashable
+from typing import cast
+
+import pytest
+
+from support.reference.purgatory import Bench, Operation
+from wheelproof.errors import (
+    DelayedOperationError,
+    IllegalArgumentError,
+    PurgatoryClosedError,
+    TimerClosedError,
+)
+from wheelproof.purgatory import DelayedOperationPurgatory
+from wheelproof.timer import SystemTimer
+from wheelproof.units import MAX_MILLIS, Millis
+
+_UNHASHABLE = cast(Hashable, ["a list"])
+_EMPTY = (0, 0, 0)
+
+
+def test_an_operation_without_keys_is_refused() -> None:
+    bench, operation = Bench(), Operation()
+    with pytest.raises(IllegalArgumentError, match="at least one key"):
+        bench.purgatory.try_complete_else_watch(operation, [])
+    assert operation.checks == 0
+
+
+def test_a_key_that_cannot_be_hashed_is_refused_before_anything_happens() -> None:
+    bench, operation = Bench(), Operation()
+    with pytest.raises(IllegalArgumentError, match="cannot be hashed"):
+        bench.purgatory.try_complete_else_watch(operation, ["fine", _UNHASHABLE])
+    assert operation.checks == 0
+    assert bench.contents() == _EMPTY
+    with pytest.raises(IllegalArgumentError, match="cannot be hashed"):
+        bench.purgatory.check_and_complete(_UNHASHABLE)
+    with pytest.raises(IllegalArgumentError, match="cannot be hashed"):
+        bench.purgatory.cancel_for_key(_UNHASHABLE)
+
+
+@pytest.mark.parametrize("delay_ms", [-1, MAX_MILLIS + 1, cast(int, 1.5), cast(int, None)])
+def test_a_time_out_outside_the_domain_is_refused(delay_ms: int) -> None:
+    with pytest.raises(IllegalArgumentError, match="delay_ms"):
+        Operation(delay_ms)
+
+
+@pytest.mark.parametrize(("purge_interval", "shards"), [(-1, 1), (0, 0)])
+def test_a_number_outside_the_domain_is_refused(purge_interval: int, shards: int) -> None:
+    with pytest.raises(IllegalArgumentError, match=r"purge_interval|shards"):
+        DelayedOperationPurgatory[Operation](
+            "refused",
+            SystemTimer("refused"),
+            purge_interval=purge_interval,
+            shards=shards,
+            reaper_enabled=False,
+        )
+
+
+def test_a_predicate_that_raises_at_first_leaves_the_operation_as_it_was() -> None:
+    bench, operation = Bench(), Operation()
+    operation.raises_in_check = 1
+    with pytest.raises(ValueError, match="the predicate raises"):
+        bench.purgatory.try_complete_else_watch(operation, ["k"])
+    assert bench.contents() == _EMPTY
+    assert not operation.is_done()
+    assert not bench.purgatory.try_complete_else_watch(operation, ["k"])
+
+
+def test_a_predicate_that_raises_when_it_is_watched_leaves_nothing_behind() -> None:
+    bench, operation = Bench(), Operation()
+    operation.raises_in_check = 2
+    with pytest.raises(ValueError, match="the predicate raises"):
+        bench.purgatory.try_complete_else_watch(operation, ["k", "l"])
+    assert bench.contents() == _EMPTY
+    assert operation.is_cancelled()
+    operation.ready = True
+    assert bench.purgatory.check_and_complete("k") == 0
+    assert not operation.force_complete()
+
+
+def test_an_operation_that_raises_does_not_keep_the_others_from_being_tried() -> None:
+    bench = Bench()
+    first, raising, also_raising, last = (bench.watched("k") for _ in range(4))
+    raising.raises_in_check = also_raising.raises_in_check = 3
+    first.ready = last.ready = True
+    with pytest.raises(DelayedOperationError, match="2 of the watched operations raised") as caught:
+        bench.purgatory.check_and_complete("k")
+    assert caught.value.num_completed == 2
+    assert [type(failure) for failure in caught.value.failures] == [ValueError, ValueError]
+    assert (first.completed, last.completed) == (1, 1)
+    assert bench.contents() == (2, 1, 2)
+    raising.ready = also_raising.ready = True
+    assert bench.purgatory.check_and_complete("k") == 2
+    assert bench.contents() == _EMPTY
+
+
+def test_a_callback_that_raises_has_completed_its_operation() -> None:
+    bench = Bench()
+    raising, other = bench.watched("k"), bench.watched("k")
+    raising.raises_in_complete = True
+    raising.ready = other.ready = True
+    with pytest.raises(DelayedOperationError, match="the callback raises"):
+        bench.purgatory.check_and_complete("k")
+    assert (raising.completed, other.completed) == (1, 1)
+    assert raising.is_completed()
+    assert bench.purgatory.check_and_complete("k") == 0
+    assert bench.contents() == _EMPTY
+
+
+def test_a_callback_that_raises_on_expiry_is_reported_and_the_others_expire() -> None:
+    bench = Bench()
+    raising, other = bench.watched("k", delay_ms=1), bench.watched("k", delay_ms=1)
+    raising.raises_in_complete = True
+    with pytest.raises(ValueError, match="the callback raises"):
+        bench.advance(1)
+    bench.executor.run_pending()
+    assert (raising.completed, other.completed, other.expired) == (1, 1, 1)
+
+
+def test_after_a_shutdown_operations_are_refused_and_the_others_can_still_go() -> None:
+    bench = Bench()
+    waiting = bench.watched("k", delay_ms=1)
+    bench.purgatory.shutdown()
+    bench.purgatory.shutdown()
+    refused = Operation()
+    with pytest.raises(PurgatoryClosedError, match="shut down"):
+        bench.purgatory.try_complete_else_watch(refused, ["k"])
+    assert refused.checks == 0
+    with pytest.raises(TimerClosedError):
+        bench.purgatory.advance_clock(Millis(0))
+    assert (waiting.completed, waiting.expired) == (0, 0)
+    waiting.ready = True
+    assert bench.purgatory.check_and_complete("k") == 1
+    assert bench.purgatory.watched() == 0

@@ -1,0 +1,122 @@
+"""SystemTimerReaper: a timer that advances by itself, and how it ends.
+
+The real clock runs here only where nothing has to be waited for by it.
+"""
+
+import threading
+
+import pytest
+
+from support.reference.interleaving import Interleaving, Step
+from support.reference.timer import NO_WAIT, Bench, CallingTask, NamedTask, await_event
+from wheelproof.clock import ManualClock
+from wheelproof.errors import IllegalArgumentError, TimerClosedError
+from wheelproof.timer import SystemTimer, SystemTimerReaper
+
+_NAME = "reaper under test"
+
+
+def _threads() -> set[str]:
+    return {thread.name for thread in threading.enumerate()}
+
+
+def _reaper() -> SystemTimerReaper:
+    return SystemTimerReaper(_NAME, SystemTimer("reaped"))
+
+
+def test_tasks_run_without_anybody_advancing() -> None:
+    reaper = _reaper()
+    done = threading.Event()
+    reaper.add(CallingTask(0, done.set))
+    await_event(done)
+    reaper.close()
+
+
+def test_tasks_run_when_a_manual_clock_comes_to_them() -> None:
+    clock = ManualClock()
+    reaper = SystemTimerReaper(_NAME, SystemTimer("reaped", clock=clock))
+    done = threading.Event()
+    reaper.add(CallingTask(10**9, done.set))
+    assert reaper.size() == 1
+    clock.advance(10**9)
+    await_event(done)
+    assert reaper.size() == 0
+    reaper.close()
+
+
+def test_close_ends_the_threads_of_the_reaper_and_of_its_timer() -> None:
+    reaper = _reaper()
+    done = threading.Event()
+    reaper.add(CallingTask(0, done.set))
+    await_event(done)
+    assert _NAME in _threads()
+    executor = next(one for one in threading.enumerate() if one.name == "executor-reaped")
+    reaper.close()
+    assert _NAME not in _threads()
+    executor.join()
+
+
+def test_close_leaves_what_waits_and_refuses_what_comes() -> None:
+    reaper = _reaper()
+    fired: list[str] = []
+    reaper.add(NamedTask("waiting", 10**9, fired))
+    reaper.close()
+    assert reaper.size() == 1
+    with pytest.raises(TimerClosedError):
+        reaper.add(NamedTask("late", 0, fired))
+    assert fired == []
+
+
+def test_the_second_close_has_no_effect() -> None:
+    reaper = _reaper()
+    reaper.close()
+    reaper.close()
+    assert _NAME not in _threads()
+
+
+def test_close_from_inside_a_task_ends_the_thread() -> None:
+    reaper = _reaper()
+    closed = threading.Event()
+
+    def close() -> None:
+        reaper.close()
+        closed.set()
+
+    reaper.add(CallingTask(0, close))
+    await_event(closed)
+    assert _NAME not in _threads()
+
+
+def test_the_timer_closed_underneath_ends_the_thread() -> None:
+    timer = SystemTimer("reaped")
+    reaper = SystemTimerReaper(_NAME, timer)
+    timer.close()
+    reaper.close()
+    assert _NAME not in _threads()
+    with pytest.raises(TimerClosedError):
+        reaper.add(NamedTask("late", 0, []))
+
+
+def test_nobody_else_may_advance_the_clock() -> None:
+    reaper = _reaper()
+    with pytest.raises(IllegalArgumentError, match="advances its timer by itself"):
+        reaper.advance_clock(NO_WAIT)
+    reaper.close()
+
+
+def test_close_waits_for_the_pass_under_way() -> None:
+    with Interleaving() as interleaving:
+        bench = Bench()
+        bench.add("due", 1)
+        bench.clock.advance_to(1)
+        # The reaper's own thread is not stopped by the interleaving; whoever advances beside it is.
+        passing = interleaving.run(lambda: bench.timer.advance_clock(NO_WAIT))
+        assert passing.until(Step("SystemTimer.task_counter", "add_and_get"))
+        reaper = SystemTimerReaper(_NAME, bench.timer)
+        closer = interleaving.run(reaper.close)
+        assert closer.until(Step("SystemTimer.lock", "__enter__"))
+        closer.resume()
+        passing.finish()
+        closer.join()
+    assert _NAME not in _threads()
+    assert bench.run_submitted() == ["due"]

@@ -1,0 +1,1 @@
+"""What tests of several files share; no test imports a test."""

@@ -1,0 +1,1 @@
+"""Contracts and broken arithmetic for the tests of the prover."""

@@ -1,0 +1,1 @@
+"""What tests of drivers and adapters share."""

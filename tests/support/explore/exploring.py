@@ -1,0 +1,52 @@
+"""What the tests of the model checker share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program, Scenario, Settings
+from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.engines.explore.result import Exploration
+from wheelproof_spec.engines.explore.runs.canonical import ClassNames
+from wheelproof_spec.engines.explore.runs.execution import World
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
+from wheelproof_spec.engines.explore.strategies.strategy import Strategy
+from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The classes that an engine ran: how each one ended, and how many runs there were."""
+
+    endings: dict[bytes, str]
+    runs: int
+
+
+def make(build: Callable[[], Scenario], settings: Settings = DEFAULT_SETTINGS) -> Program:
+    return program("under-test", build, settings)
+
+
+def explored(build: Callable[[], Scenario], settings: Settings = DEFAULT_SETTINGS) -> Exploration:
+    """Explore to the end, failures or not."""
+    return explore(make(build, settings), Options(keep_going=True))
+
+
+def with_engine(program: Program, engine: Engine) -> Exploration:
+    return explore(program, Options(engine=engine, keep_going=True))
+
+
+def classes(program: Program, strategy: Strategy, max_runs: int) -> Classes | None:
+    """Run every class; None if that takes more than `max_runs` runs."""
+    substrate = open_substrate(SubstrateKind.GREENLET)
+    world = World(program, substrate)
+    names = ClassNames(world)
+    endings: dict[bytes, str] = {}
+    runs = 0
+    for analysis in analysed_runs(world, strategy):
+        runs += 1
+        if runs > max_runs:
+            return None
+        failure = analysis.execution.judge()
+        endings[names.name(analysis.execution)] = "ok" if failure is None else failure.kind.value
+    substrate.close()
+    return Classes(endings, runs)

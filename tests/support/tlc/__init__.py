@@ -1,0 +1,1 @@
+"""Models and runs for the tests of the TLC runner."""

@@ -1,0 +1,64 @@
+"""Bursts of threads that count, recorded and judged."""
+
+from collections.abc import Iterator
+from functools import partial
+
+from hypothesis import strategies as st
+
+from wheelproof.sync import use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof_spec.base.fuzz_report import FuzzReport
+from wheelproof_spec.base.violation import Violation
+from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+
+from ..component import (
+    CounterConfig,
+    Increment,
+    Incremented,
+    Look,
+    Value,
+)
+from ..history import RECORDED
+from ..reference import BoundedCounter, RacyCounter
+
+_CLASSES = {None: BoundedCounter, "racy": RacyCounter}
+
+
+class CounterUnderTest:
+    def __init__(self, counter_class: type[BoundedCounter], case: ThreadedCase) -> None:
+        config = CounterConfig(**dict(case.setup))
+        self._bursts = JudgedBursts(RECORDED, config)
+        with use_runtime(InstrumentedRuntime(ThreadsRuntime(), case.preemption())):
+            self._counter = counter_class(config.bound)
+
+    def run(self, burst: Burst) -> Violation | None:
+        programs = [[partial(self._call, words) for words in program] for program in burst]
+        return self._bursts.run(programs, partial(self._call, "look"))
+
+    def _call(self, words: str) -> None:
+        recorder, counter = self._bursts.recorder, self._counter
+        if words == "increment":
+            recorder.call(Increment(), lambda: Incremented(counted=counter.increment()))
+        else:
+            recorder.call(Look(), lambda: Value(value=counter.value()))
+
+
+def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
+    yield run_burst_fuzz(
+        "counter, real threads",
+        partial(CounterUnderTest, _CLASSES[order.bug]),
+        st.builds(lambda bound: (("bound", bound),), st.integers(5, 20)),
+        st.sampled_from(("increment", "increment", "look")),
+        cases=order.cases,
+        seed=order.seed,
+        seconds=order.seconds,
+        repeat=order.repeat,
+        progress=order.progress,
+    )
+
+
+MACHINE = Machine(name="counter", threads=("real",), reports=reports)

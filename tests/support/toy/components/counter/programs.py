@@ -1,0 +1,23 @@
+"""Two threads that count, with a lock and without."""
+
+from functools import partial
+
+from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.programs.making import discarding, program
+
+from .reference import BoundedCounter, RacyCounter
+
+
+def two_threads(counter_class: type[BoundedCounter]) -> Scenario:
+    """Two threads count at the same time."""
+    counter = counter_class(5)
+
+    def check() -> None:
+        assert counter.value() == 2, f"two were counted, and it says {counter.value()}"
+
+    count = discarding(counter.increment)
+    return Scenario(threads={"one": count, "two": count}, check=check)
+
+
+PROGRAMS: tuple[Program, ...] = (program("counter-two", partial(two_threads, BoundedCounter)),)
+FAILING: tuple[Program, ...] = (program("bug/counter-racy", partial(two_threads, RacyCounter)),)
