@@ -1,8 +1,8 @@
-"""The cases of the replica manager: conversations of producers, consumers, followers; drawn ones."""
+"""The cases of the replica manager: named conversations with a broker, and drawn ones."""
 
 from collections.abc import Iterable
 
-from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import SendingPort
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
@@ -18,7 +18,6 @@ from wheelproof_spec.components.replication.component import (
     MaybeShrinkInSync,
     NewRecord,
     PartitionRecords,
-    PurgeCompleted,
     ReplicationCall,
     ReplicationConfig,
     ReplicationObservation,

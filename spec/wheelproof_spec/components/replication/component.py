@@ -10,7 +10,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Reset, Tick
+from wheelproof_spec.base.calls import (
+    Advance,
+    AdvanceClock,
+    Advanced,
+    Gauge,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Reset,
+    Tick,
+    Watched,
+)
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.vocabulary import (
     DRIVEN,
@@ -172,31 +183,6 @@ class FetchMessages(Call):
     min_bytes: Annotated[Count, About("how much is worth an answer, in bytes")]
     max_bytes: Annotated[Count, About("the most bytes of the whole answer")]
     partitions: Annotated[tuple[FetchPartition, ...], About("where it reads, in this order")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumDelayed(Call):
-    """How many requests wait is asked for (semantics.md 2.10)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DelayedRequests:
-    """A number of requests that wait."""
-
-    count: Annotated[Count, About("how many wait")]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PurgeCompleted(Call):
-    """Drop what is done from the lists of both purgatories, and look at them (semantics.md 2.10)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """What is left in both purgatories."""
-
-    watched: Annotated[Count, About("requests times partitions")]
-    num_keys: Annotated[Count, About("partitions with requests, of each purgatory")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -364,10 +350,10 @@ DEFINITION: ComponentDefinition[ReplicationCall, ReplicationObservation] = Compo
         Operation(call=FetchMessages, tells=_ANSWERS),
         Operation(call=ProduceResponse, wire=Wire.RECORDED, happens=True),
         Operation(call=FetchResponse, wire=Wire.RECORDED, happens=True),
-        Operation(call=NumDelayed, returns=DelayedRequests, wire=Wire.RECORDED),
-        Operation(
-            call=PurgeCompleted, returns=Kept, tells=_ANSWERS, may_tell=("watched", "num_keys")
-        ),
+        Operation(call=PurgeCompleted, tells=_ANSWERS, may_tell=("watched", "num_keys")),
+        Operation(call=Watched, returns=Gauge, wire=Wire.RECORDED),
+        Operation(call=NumDelayed, returns=Gauge, wire=Wire.RECORDED),
+        Operation(call=NumKeys, returns=Gauge, wire=Wire.RECORDED),
         Operation(call=Advance, tells=_ANSWERS, wire=Wire.DRIVEN),
         Operation(call=Tick, wire=Wire.RECORDED),
         Operation(call=AdvanceClock, returns=Advanced, wire=Wire.RECORDED),

@@ -307,8 +307,9 @@ class ReplicationLedger:
     def _append(self, entry: PartitionRecords, acks: int) -> PartitionProduceResponse:
         known = self._partitions.get(entry.partition)
         error = self._refusal_of_append(known, entry, acks)
-        appended = error is ErrorCode.NONE and known is not None
-        offset = known.log.append(entry.records, known.epoch) if appended else -1
+        offset = -1
+        if known is not None and error is ErrorCode.NONE:
+            offset = known.log.append(entry.records, known.epoch)
         return PartitionProduceResponse(partition=entry.partition, error=error, base_offset=offset)
 
     def _refusal_of_append(

@@ -19,7 +19,7 @@ from wheelproof.replication import (
 from wheelproof.sync import DeferredExecutor, Executor
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
-from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.components.replication.component import (
     DEFINITION,
@@ -31,14 +31,12 @@ from wheelproof_spec.components.replication.component import (
     ErrorCode,
     FetchMessages,
     FetchResponse,
-    Kept,
     MaybeShrinkInSync,
     NewRecord,
     PartitionFetchResponse,
     PartitionName,
     PartitionProduceResponse,
     ProduceResponse,
-    PurgeCompleted,
     Record,
     ReplicationCall,
     ReplicationConfig,
@@ -156,18 +154,32 @@ class ReferenceBroker:
         for purgatory in self._purgatories:
             purgatory.advance_clock(_NOW)
 
+    def high_watermark(self, partition: PartitionName) -> int:
+        """Return up to where consumers may read; 0 if there is no such partition."""
+        found = self.manager.partition(_key(partition))
+        return 0 if found is None else found.log.high_watermark
+
+    def log_end(self, partition: PartitionName) -> int:
+        """Return where a log ends; 0 if there is no such partition."""
+        found = self.manager.partition(_key(partition))
+        return 0 if found is None else found.log.log_end_offset
+
     def num_delayed(self) -> int:
         """Return how many requests wait in the two timers."""
         return sum(purgatory.num_delayed() for purgatory in self._purgatories)
 
-    def purge_completed(self) -> Kept:
-        """Drop what is done from the lists, and return what is left there."""
+    def purge_completed(self) -> None:
+        """Drop what is done from the lists of both purgatories."""
         for purgatory in self._purgatories:
             purgatory.purge_completed()
-        return Kept(
-            watched=sum(purgatory.watched() for purgatory in self._purgatories),
-            num_keys=sum(purgatory.num_keys() for purgatory in self._purgatories),
-        )
+
+    def watched(self) -> int:
+        """Return how many watches both purgatories have."""
+        return sum(purgatory.watched() for purgatory in self._purgatories)
+
+    def num_keys(self) -> int:
+        """Return how many keys both purgatories have."""
+        return sum(purgatory.num_keys() for purgatory in self._purgatories)
 
     def _purgatory(
         self, operation: type[OperationT], executor: Executor
@@ -196,18 +208,19 @@ class ReferenceReplicationPort:
             self._reset(call.config)
             return ReplicationObservation()
         try:
-            kept = self._make(call)
+            self._make(call)
         except WheelproofError as error:
             raise refused(error) from error
         produced, fetched = tuple(self._produced), tuple(self._fetched)
         self._produced.clear()
         self._fetched.clear()
+        purged = isinstance(call, PurgeCompleted)
         return ReplicationObservation(
             produced=produced,
             fetched=fetched,
             num_delayed=self._broker.num_delayed(),
-            watched=None if kept is None else kept.watched,
-            num_keys=None if kept is None else kept.num_keys,
+            watched=self._broker.watched() if purged else None,
+            num_keys=self._broker.num_keys() if purged else None,
         )
 
     def close(self) -> None:
@@ -223,7 +236,7 @@ class ReferenceReplicationPort:
         self._produced: list[ProduceResponse] = []
         self._fetched: list[FetchResponse] = []
 
-    def _make(self, call: ReplicationCall) -> Kept | None:
+    def _make(self, call: ReplicationCall) -> None:
         match call:
             case AppendRecords():
                 self._broker.append_records(call, self._produced.append)
@@ -234,12 +247,11 @@ class ReferenceReplicationPort:
                 self._broker.expire()
                 self._executor.run_pending()
             case PurgeCompleted():
-                return self._broker.purge_completed()
+                self._broker.purge_completed()
             case Reset():
                 raise AssertionError(call)
             case _:
                 self._broker.control(call)
-        return None
 
 
 def serve() -> ServedComponent:

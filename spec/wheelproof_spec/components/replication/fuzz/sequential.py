@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.fuzz_report import FuzzReport
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.tally import Tally
@@ -20,7 +20,6 @@ from wheelproof_spec.components.replication.component import (
     NewRecord,
     PartitionName,
     PartitionRecords,
-    PurgeCompleted,
     ReplicationCall,
     ReplicationConfig,
     ReplicationPort,

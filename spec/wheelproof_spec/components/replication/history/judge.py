@@ -7,7 +7,7 @@ for: an event costs at most as much as the requests that wait for the same parti
 
 from collections.abc import Iterable, Iterator
 
-from wheelproof_spec.base.calls import AdvanceClock, Tick
+from wheelproof_spec.base.calls import AdvanceClock, Gauge, NumDelayed, NumKeys, Tick
 from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.strict_json import MalformedError
@@ -17,10 +17,8 @@ from wheelproof_spec.components.replication.component import (
     AppendRecords,
     BecomeFollower,
     BecomeLeader,
-    DelayedRequests,
     FetchMessages,
     FetchResponse,
-    Kept,
     MaybeShrinkInSync,
     ProduceResponse,
     ReplicationClause,
@@ -56,6 +54,8 @@ class ReplicationHistoryJudge:
         """What is due by then has expired."""
         self._looks: dict[int, bool] = {}
         """The open looks at the purgatories, and whether nothing else has happened since."""
+        self._purged = False
+        """Whether nothing but looks has happened since what is done was dropped from the lists."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """A call begins, or a request is answered."""
@@ -63,6 +63,7 @@ class ReplicationHistoryJudge:
         value = op.value
         self._looks = dict.fromkeys(self._looks, False)
         if isinstance(value, ProduceResponse | FetchResponse):
+            self._purged = False
             return self._answered(value) or self._waiting.judge(op.index)
         match value:
             case AppendRecords() | FetchMessages():
@@ -78,6 +79,7 @@ class ReplicationHistoryJudge:
                 self._advances[op.index] = self._clock.low
             case _:
                 self._looks[op.index] = not self._waiting.calls
+        self._purged = self._purged and op.index in self._looks
         self._waiting.call_begins(op.index)
         return self._waiting.judge(op.index)
 
@@ -110,7 +112,7 @@ class ReplicationHistoryJudge:
             case AdvanceClock():
                 self._expired_ms = max(self._expired_ms, self._advances.pop(asked.index))
             case _:
-                violation = self._judge_look(asked.index, answer)
+                violation = self._judge_look(asked, answer)
         self._waiting.call_ends(asked.index)
         return violation or self._waiting.judge(op.index)
 
@@ -199,18 +201,19 @@ class ReplicationHistoryJudge:
     ) -> Iterator[Violation | None]:
         expected = list(request.partitions)
         if isinstance(request, Produce) and isinstance(response, ProduceResponse):
-            if sorted(named) == sorted(expected):
-                yield from self._produces.answer(request, response)
-                for name in request.partitions:
-                    yield self._fetches.catch_up(name)
-                return
+            fits = sorted(named) == sorted(expected)
+        else:
+            fits = named == expected
+        if isinstance(request, Produce) is not isinstance(response, ProduceResponse) or not fits:
+            yield wrong_answer(
+                request, f"an answer for each of {expected}", f"{named}", "it was asked for these"
+            )
         elif isinstance(request, Fetch) and isinstance(response, FetchResponse):
-            if named == expected:
-                yield from self._fetches.answer(request, response)
-                return
-        yield wrong_answer(
-            request, f"an answer for each of {expected}", f"{named}", "it was asked for these"
-        )
+            yield from self._fetches.answer(request, response)
+        elif isinstance(request, Produce) and isinstance(response, ProduceResponse):
+            yield from self._produces.answer(request, response)
+            for name in request.partitions:
+                yield self._fetches.catch_up(name)
 
     def _return(self, request: Request, index: int) -> None:
         request.returned = index
@@ -241,48 +244,38 @@ class ReplicationHistoryJudge:
             reason="it lies within the domain",
         )
 
-    def _judge_look(self, call: int, answer: object) -> Violation | None:
+    def _judge_look(self, asked: HistoryOp[object], answer: object) -> Violation | None:
         """Compare what is kept with who waits, if nothing else was under way."""
-        if not self._looks.pop(call):
+        if not self._looks.pop(asked.index):
             return None
-        sure = [
-            request
-            for request in self._broker.waiting
-            if not self._broker.may_have_expired(request)
-        ]
-        if isinstance(answer, DelayedRequests):
-            self._tests(ReplicationClause.DELAYED_ARE_THE_WAITING)
-            return _judge_gauge(
-                ReplicationClause.DELAYED_ARE_THE_WAITING,
-                "those in the timers",
-                answer.count,
-                len(sure),
-                len(self._broker.waiting),
-            )
-        assert isinstance(answer, Kept)
-        self._tests(ReplicationClause.NOTHING_IS_KEPT)
-        least, most = _watches(sure), _watches(self._broker.waiting)
-        clause = ReplicationClause.NOTHING_IS_KEPT
-        return _judge_gauge(
-            clause, "watches", answer.watched, len(least), len(most)
-        ) or _judge_gauge(clause, "keys", answer.num_keys, len({*least}), len({*most}))
+        if not isinstance(answer, Gauge):
+            self._purged = True
+            return None
+        waiting = self._broker.waiting
+        sure = [request for request in waiting if not self._broker.may_have_expired(request)]
+        if isinstance(asked.value, NumDelayed):
+            clause = ReplicationClause.DELAYED_ARE_THE_WAITING
+            least, most = len(sure), len(waiting)
+        elif not self._purged:
+            return None
+        else:
+            clause = ReplicationClause.NOTHING_IS_KEPT
+            lists = (_watches(sure), _watches(waiting))
+            keys = isinstance(asked.value, NumKeys)
+            least, most = (len({*watches} if keys else watches) for watches in lists)
+        self._tests(clause)
+        if least <= answer.count <= most:
+            return None
+        return Violation(
+            rule=clause,
+            expected=f"{asked.f}: {least} to {most}",
+            observed=f"{asked.f}: {answer.count}",
+            reason="so many requests wait, and nothing else was under way",
+        )
 
 
 def _watches(requests: Iterable[Request]) -> list[tuple[type[Request], str]]:
     return [(type(request), name) for request in requests for name in request.partitions]
-
-
-def _judge_gauge(
-    clause: ReplicationClause, what: str, seen: int, least: int, most: int
-) -> Violation | None:
-    if least <= seen <= most:
-        return None
-    return Violation(
-        rule=clause,
-        expected=f"{what}: {least} to {most}",
-        observed=f"{what}: {seen}",
-        reason="so many requests wait, and nothing else was under way",
-    )
 
 
 def _answered_wrongly(clause: ReplicationClause, response: Response, reason: str) -> Violation:

@@ -93,9 +93,10 @@ class Part:
         )
 
     def could_grow(self, partition: PartitionHistory) -> bool:
-        """Tell whether a later answer can have had more: it did not end with its segment."""
-        log, offset = partition.log, self.asked.fetch_offset
-        return log.segment_base(offset) == log.segment_base(max(offset, self._most(partition)))
+        """Tell whether a later answer can have had more: for sure it did not end its segment."""
+        log, offset, most = partition.log, self.asked.fetch_offset, self._most(partition)
+        is_known = most < log.end or log.end == partition.end_high
+        return is_known and log.segment_base(offset) == log.segment_base(max(offset, most))
 
     def available(self, partition: PartitionHistory) -> int:
         """Return how many bytes can have been available at most."""
