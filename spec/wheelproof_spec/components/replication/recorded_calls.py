@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from itertools import count
 
+from wheelproof.clock import ManualClock
 from wheelproof_spec.base.calls import (
     AdvanceClock,
     Advanced,
@@ -110,18 +111,14 @@ class RecordedBroker:
         offset = self._cursors.get((follower, partition), 0)
         self._fetch(follower, {partition: offset}, max_wait_ms)
 
-    def advance(self, now_ms: int) -> None:
-        """Move the clock, then let expire what is due; one thread at a time."""
-        self._recorder.do(Tick(to_ms=now_ms), lambda: self._broker.clock.advance_to(now_ms))
-        self.expire()
-
-    def expire(self) -> None:
-        """Let expire what is due."""
+    def advance(self, clock: ManualClock, now_ms: int) -> None:
+        """Move the broker's clock, then let expire what is due; one thread at a time."""
 
         def expire() -> Advanced:
             self._broker.expire()
             return Advanced()
 
+        self._recorder.do(Tick(to_ms=now_ms), lambda: clock.advance_to(now_ms))
         self._recorder.call(AdvanceClock(timeout_ms=0), expire)
 
     def look(self) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from wheelproof import replication
-from wheelproof.clock import ManualClock
+from wheelproof.clock import Clock, ManualClock
 from wheelproof.errors import WheelproofError
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.replication import (
@@ -55,24 +55,27 @@ OperationT = TypeVar("OperationT", bound=DelayedOperation)
 
 
 class ReferenceBroker:
-    """A ReplicaManager, or a subclass of it, on a manual clock, asked in the words of the wire."""
+    """A ReplicaManager, or a subclass of it, asked in the words of the wire."""
 
     def __init__(
         self,
         config: ReplicationConfig,
-        executor: Executor,
+        clock: Clock,
+        executor: Executor | None = None,
         manager_class: type[ReplicaManager] = ReplicaManager,
     ) -> None:
-        """Make a broker without partitions; what expires is answered on `executor`."""
-        self.clock = ManualClock(config.start_ms)
-        produces = self._purgatory(DelayedProduce, executor)
-        fetches = self._purgatory(DelayedFetch, executor)
+        """Make a broker without partitions.
+
+        What `expire` finds is answered on `executor`; without one, reapers do both.
+        """
+        produces = _purgatory(DelayedProduce, clock, executor)
+        fetches = _purgatory(DelayedFetch, clock, executor)
         self._purgatories = produces, fetches
         self.manager = manager_class(
             config.broker_id,
             produce_purgatory=produces,
             fetch_purgatory=fetches,
-            clock=self.clock,
+            clock=clock,
             min_in_sync_replicas=config.min_in_sync_replicas,
             segment_bytes=config.segment_bytes,
             replica_lag_time_max_ms=Millis(config.replica_lag_time_max_ms),
@@ -181,13 +184,6 @@ class ReferenceBroker:
         """Return how many keys both purgatories have."""
         return sum(purgatory.num_keys() for purgatory in self._purgatories)
 
-    def _purgatory(
-        self, operation: type[OperationT], executor: Executor
-    ) -> DelayedOperationPurgatory[OperationT]:
-        name = operation.__name__
-        timer = SystemTimer(name, clock=self.clock, executor=executor)
-        return DelayedOperationPurgatory(name, timer, shards=2, reaper_enabled=False)
-
 
 class ReferenceReplicationPort:
     """Drives a broker of the reference, whose records are empty but for their sizes."""
@@ -228,9 +224,10 @@ class ReferenceReplicationPort:
         self.manager.shutdown()
 
     def _reset(self, config: ReplicationConfig) -> None:
+        self._clock = ManualClock(config.start_ms)
         self._executor = DeferredExecutor()
         try:
-            self._broker = ReferenceBroker(config, self._executor, self._manager_class)
+            self._broker = ReferenceBroker(config, self._clock, self._executor, self._manager_class)
         except WheelproofError as error:
             raise refused(error) from error
         self._produced: list[ProduceResponse] = []
@@ -243,7 +240,7 @@ class ReferenceReplicationPort:
             case FetchMessages():
                 self._broker.fetch_messages(call, self._fetched.append)
             case Advance(to_ms=to_ms):
-                self._broker.clock.advance_to(to_ms)
+                self._clock.advance_to(to_ms)
                 self._broker.expire()
                 self._executor.run_pending()
             case PurgeCompleted():
@@ -260,6 +257,14 @@ def serve() -> ServedComponent:
 
 
 SERVE = serve
+
+
+def _purgatory(
+    operation: type[OperationT], clock: Clock, executor: Executor | None
+) -> DelayedOperationPurgatory[OperationT]:
+    name = operation.__name__
+    timer = SystemTimer(name, clock=clock, executor=executor)
+    return DelayedOperationPurgatory(name, timer, shards=2, reaper_enabled=executor is None)
 
 
 def _key(partition: PartitionName) -> TopicPartition:

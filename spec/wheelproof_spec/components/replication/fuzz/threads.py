@@ -11,6 +11,7 @@ from functools import partial
 
 from hypothesis import strategies as st
 
+from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
@@ -73,7 +74,8 @@ class BrokerUnderTest:
         self._elections = threading.Lock()
         self._now_ms = 0
         with use_runtime(self._runtime):
-            broker = ReferenceBroker(config, self._executor, manager_class)
+            self._clock = ManualClock(0)
+            broker = ReferenceBroker(config, self._clock, self._executor, manager_class)
             self._broker = RecordedBroker(broker, self._bursts.recorder)
             for partition in _PARTITIONS:
                 self._broker.lead(partition, _FOLLOWERS)
@@ -120,7 +122,7 @@ class BrokerUnderTest:
     def _advance(self, jump_ms: int) -> None:
         with self._clock_moves:
             self._now_ms += jump_ms
-            self._broker.advance(self._now_ms)
+            self._broker.advance(self._clock, self._now_ms)
             self._executor.run_pending()
 
     def _look(self) -> None:

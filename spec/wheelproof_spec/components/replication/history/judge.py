@@ -8,7 +8,7 @@ for: an event costs at most as much as the requests that wait for the same parti
 from collections.abc import Iterable, Iterator
 
 from wheelproof_spec.base.calls import AdvanceClock, Gauge, NumDelayed, NumKeys, Tick
-from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock
+from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock, VirtualClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.tally import Tally
@@ -50,8 +50,12 @@ class ReplicationHistoryJudge:
         self._waiting = Waiting(self._broker)
         self._advances: dict[int, int] = {}
         """What the clock had reached when each open advance of the timers began."""
+        self._advanced = -1
+        """The index at which the last advance returned."""
         self._expired_ms = -NEVER
         """What is due by then has expired."""
+        self._left: list[Request] = []
+        """Those whose time-outs an advance may have left in a timer as they ended (1.11)."""
         self._looks: dict[int, bool] = {}
         """The open looks at the purgatories, and whether nothing else has happened since."""
         self._purged = False
@@ -111,6 +115,7 @@ class ReplicationHistoryJudge:
                 self._clock.ticked(to_ms)
             case AdvanceClock():
                 self._expired_ms = max(self._expired_ms, self._advances.pop(asked.index))
+                self._advanced = op.index
             case _:
                 violation = self._judge_look(asked, answer)
         self._waiting.call_ends(asked.index)
@@ -189,6 +194,8 @@ class ReplicationHistoryJudge:
             clause = ReplicationClause.ANSWERED_AT_MOST_ONCE
             return _answered_wrongly(clause, response, "it was answered before")
         self._broker.is_over(request)
+        if self._advances or self._advanced > request.invoked:
+            self._left.append(request)
         self._tests(ReplicationClause.ANSWER_IS_RIGHT)
         named = [answer.partition for answer in response.partitions]
         for violation in self._judge_answer(request, response, named):
@@ -254,8 +261,12 @@ class ReplicationHistoryJudge:
         waiting = self._broker.waiting
         sure = [request for request in waiting if not self._broker.may_have_expired(request)]
         if isinstance(asked.value, NumDelayed):
+            if not isinstance(self._clock, VirtualClock):
+                # An advance that nobody has recorded may be moving time-outs from list to list.
+                return None
             clause = ReplicationClause.DELAYED_ARE_THE_WAITING
-            least, most = len(sure), len(waiting)
+            self._left = [left for left in self._left if left.expires_high > self._expired_ms]
+            least, most = len(sure), len(waiting) + len(self._left)
         elif not self._purged:
             return None
         else:

@@ -186,11 +186,12 @@ class PartitionHistory:
         self.forget(batch)
         batch.placed, batch.epoch = True, possible[0].epoch
         assert batch.base is not None
-        if self._is_cut(possible[0], batch.next_offset):
+        batch.cut = self._cut_since(possible[0])
+        if batch.base >= batch.cut:
             return None
         self._ahead[batch.base] = batch
         self._ahead_records += len(batch.records)
-        self._ahead_end = max(self._ahead_end, batch.next_offset)
+        self._ahead_end = max(self._ahead_end, min(batch.next_offset, batch.cut))
         violation = self._fill_gaps()
         self.raise_high()
         self.raise_low()
@@ -294,19 +295,19 @@ class PartitionHistory:
         return None if is_newer else f"the epoch is {self.epoch} already"
 
     def _truncate(self, offset: int) -> None:
-        if offset > self.log.end:
-            # What lies before it is not known.
-            self.lost_track = True
-            return
         if self.reigns:
-            cut = self.reign.cut
-            self.reign.cut = offset if cut is None else min(cut, offset)
-        for batch in [batch for batch in self._unplaced if batch.request.returned is not None]:
-            self.forget(batch)
-        self.log.truncate(offset)
-        del self._batches[offset:]
-        self._ahead.clear()
-        self._ahead_records = self._ahead_end = 0
+            self.reign.cut = min(self.reign.cut, offset)
+        if offset <= self.log.end:
+            for batch in [one for one in self._unplaced if one.request.returned is not None]:
+                self.forget(batch)
+            self.log.truncate(offset)
+            del self._batches[offset:]
+        for base in [base for base in self._ahead if base >= offset]:
+            self._ahead_records -= len(self._ahead.pop(base).records)
+        for batch in self._ahead.values():
+            batch.cut = min(batch.cut, offset)
+        # What stands before it may still be unknown; the end is not.
+        self._ahead_end = offset
         self.low, self.high = min(self.low, offset), min(self.high, offset)
         self._steps.clear()
         settled = self.settled.seen
@@ -333,7 +334,7 @@ class PartitionHistory:
             return False
         if batch.acknowledged and not self._may_have_reached(reign, batch.next_offset):
             return False
-        if self._is_cut(reign, batch.base + 1):
+        if self._cut_since(reign) <= batch.base:
             return True
         if batch.base < self.log.end:
             return self._batches[batch.base] is batch
@@ -344,14 +345,13 @@ class PartitionHistory:
         for later in self.reigns[reign.number :]:
             if later.peak >= offset:
                 return True
-            if later.cut is not None and later.cut < offset:
+            if later.cut < offset:
                 return False
         return False
 
-    def _is_cut(self, reign: Reign, offset: int) -> bool:
-        """Tell whether what was appended in a reign before `offset` was truncated since."""
-        cuts = (later.cut for later in self.reigns[reign.number :])
-        return any(cut is not None and cut < offset for cut in cuts)
+    def _cut_since(self, reign: Reign) -> int:
+        """Return where the log was truncated since a reign began, at least."""
+        return min(later.cut for later in self.reigns[reign.number :])
 
     def _holds(self, batch: Batch) -> bool:
         assert batch.base is not None
@@ -364,8 +364,11 @@ class PartitionHistory:
         while (batch := self._ahead.pop(self.log.end, None)) is not None:
             assert batch.epoch is not None
             self._ahead_records -= len(batch.records)
-            self.log.append(batch.records, batch.epoch)
+            first = self.log.append(batch.records, batch.epoch)
             self._batches += [batch] * len(batch.records)
+            if batch.cut < self.log.end:
+                self.log.truncate(batch.cut)
+                del self._batches[batch.cut :]
             request = batch.request
             if request.returned is not None and request.returned < self._latest_invoked:
                 return _wrong(
@@ -374,7 +377,7 @@ class PartitionHistory:
                     "offsets follow the order of the appends",
                 )
             self._latest_invoked = max(self._latest_invoked, request.invoked)
-            for offset in range(self.log.end - len(batch.records) + 1, self.log.end):
+            for offset in range(first + 1, self.log.end):
                 if offset in self._ahead:
                     return _wrong(
                         f"{batch} are where nothing else is",

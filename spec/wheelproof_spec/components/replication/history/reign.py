@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-_NEVER = -1
+from wheelproof_spec.base.history.clock import NEVER
+
+_NOT_YET = -1
 
 
 @dataclass(slots=True)
@@ -34,8 +36,8 @@ class Reign:
         self.begun = begun
         self.over: int | None = None
         """The index at which the call that ended it returned."""
-        self.cut: int | None = None
-        """Where the log was truncated after it and before the next one, if it was."""
+        self.cut = NEVER
+        """Where the log was truncated after it and before the next one."""
         self.peak = 0
         """The most that the high watermark can have been."""
         self.start = 0
@@ -44,7 +46,7 @@ class Reign:
         self.certain = set(in_sync)
         self.possible = set(in_sync)
         self._least = least - 1
-        self._short = _NEVER
+        self._short = _NOT_YET
 
     def fetch_begins(self, replica: int, offset: int, low: int) -> None:
         """Note a fetch at `offset` by a follower, which may come back if it has `low` records."""

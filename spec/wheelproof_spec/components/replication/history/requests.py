@@ -43,6 +43,8 @@ class Batch:
     """Whether its replicas were said to have it."""
     placed: bool = False
     """Whether it is known which leader appended it."""
+    cut: int = NEVER
+    """Where the log was truncated since it was appended."""
 
     @property
     def next_offset(self) -> int:
