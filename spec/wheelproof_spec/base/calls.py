@@ -82,3 +82,30 @@ class Interrupt(Call):
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Close(Call):
     """The component is closed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watched(Call):
+    """How many watches there are, operations times keys, is asked for (semantics.md 2.10)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumDelayed(Call):
+    """How many operations wait to expire is asked for (semantics.md 2.10)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumKeys(Call):
+    """How many keys have operations is asked for (semantics.md 2.6)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgeCompleted(Call):
+    """Operations that are done are dropped from all lists (semantics.md 2.10)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gauge:
+    """What a gauge shows."""
+
+    count: Annotated[Count, About("how many")]

@@ -25,17 +25,16 @@ from support.history.purgatory_scripts import (
     watch,
 )
 from support.history.small_histories import history_of
+from wheelproof_spec.base.calls import Gauge, Watched
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.components.purgatory.component import (
     WHEELPROOF,
     CheckAndComplete,
     Completed,
-    Gauge,
     PurgatoryClause,
     PurgatoryConfig,
     Satisfy,
-    Watched,
 )
 
 _CLAIMS = PurgatoryConfig(

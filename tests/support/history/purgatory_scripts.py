@@ -1,7 +1,16 @@
 """The lines of purgatories' histories that are written by hand."""
 
 from support.history.history_scripts import Lines, begin, call, end
-from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    Advanced,
+    Gauge,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Tick,
+    Watched,
+)
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.purgatory.component import (
@@ -12,16 +21,11 @@ from wheelproof_spec.components.purgatory.component import (
     Checked,
     Completed,
     ForceComplete,
-    Gauge,
-    NumDelayed,
-    NumKeys,
     OnComplete,
     OnExpiration,
-    PurgeCompleted,
     Satisfy,
     TryComplete,
     TryCompleteElseWatch,
-    Watched,
 )
 
 GAUGES: dict[str, Call] = {

@@ -8,7 +8,18 @@ say so by `satisfy`. Nobody looks at a predicate before a trigger.
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal
 
-from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Reset, Tick
+from wheelproof_spec.base.calls import (
+    Advance,
+    AdvanceClock,
+    Advanced,
+    Gauge,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Reset,
+    Tick,
+    Watched,
+)
 from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, RECORDED_ALONE, Clause
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
@@ -169,26 +180,6 @@ class AskGauges(Call):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watched(Call):
-    """How many watches there are, operations times keys, is asked for (semantics.md 2.10)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumDelayed(Call):
-    """How many operations wait to expire is asked for (semantics.md 2.10)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NumKeys(Call):
-    """How many keys have operations is asked for (semantics.md 2.6)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PurgeCompleted(Call):
-    """Operations that are done are dropped from all lists (semantics.md 2.10)."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AwaitSubmitted(Call):
     """When it returns, all expiries have run that the timer had submitted when it began."""
 
@@ -224,13 +215,6 @@ class Cancelled:
 
     count: Annotated[Count, About("how many")]
     cancelled: Annotated[tuple[Name, ...] | Absent, About("which ones")] = ABSENT
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gauge:
-    """What a gauge shows."""
-
-    count: Annotated[Count, About("how many")]
 
 
 PurgatoryCall = (

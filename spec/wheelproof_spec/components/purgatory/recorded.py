@@ -11,7 +11,15 @@ from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.purgatory.delayed_operation_purgatory import DEFAULT_PURGE_INTERVAL
 from wheelproof.timer import Timer
 from wheelproof.units import Millis
-from wheelproof_spec.base.calls import AdvanceClock, Advanced
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    Advanced,
+    Gauge,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Watched,
+)
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.purgatory.component import (
@@ -21,18 +29,13 @@ from wheelproof_spec.components.purgatory.component import (
     Checked,
     Completed,
     ForceComplete,
-    Gauge,
-    NumDelayed,
-    NumKeys,
     OnComplete,
     OnExpiration,
     PurgatoryConfig,
-    PurgeCompleted,
     Satisfy,
     Shutdown,
     TryComplete,
     TryCompleteElseWatch,
-    Watched,
 )
 from wheelproof_spec.components.timer.recorded import TimerRecorder
 from wheelproof_spec.engines.history.recording.recorded_run import (

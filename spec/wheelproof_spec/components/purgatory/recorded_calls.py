@@ -9,6 +9,7 @@ from wheelproof.purgatory import (
     DelayedOperation,
     DelayedOperationPurgatory,
 )
+from wheelproof_spec.base.calls import Gauge, NumDelayed, NumKeys, Watched
 from wheelproof_spec.components.purgatory.component import (
     CancelForKey,
     Cancelled,
@@ -16,15 +17,11 @@ from wheelproof_spec.components.purgatory.component import (
     Checked,
     Completed,
     ForceComplete,
-    Gauge,
-    NumDelayed,
-    NumKeys,
     OnComplete,
     OnExpiration,
     Satisfy,
     TryComplete,
     TryCompleteElseWatch,
-    Watched,
 )
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 

@@ -14,7 +14,7 @@ class ReplicationBug(KnownBug):
     manager_class: type[ReplicaManager]
 
 
-REPLICATION_BUGS: tuple[ReplicationBug, ...] = (
+BUGS: tuple[ReplicationBug, ...] = (
     ReplicationBug(
         id="KAFKA-19567/fetch",
         component="replication",

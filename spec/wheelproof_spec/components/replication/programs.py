@@ -3,7 +3,7 @@
 TLA+: ProduceFetch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from wheelproof.clock import ManualClock
@@ -22,7 +22,9 @@ from wheelproof.replication import (
 )
 from wheelproof.replication.requests import FetchCallback
 from wheelproof.units import Millis
+from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneList
+from wheelproof_spec.components.replication.bug_table import BUGS
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import program
 
@@ -33,6 +35,8 @@ _ENOUGH_BYTES = 10_000
 _PARTITION = TopicPartition("topic", 0)
 _RECORD = b"record"
 _OTHER_RECORD = b"other!"
+
+_Build = Callable[[type[ReplicaManager]], Scenario]
 
 
 class Broker:
@@ -193,7 +197,7 @@ def produce_and_lose(manager_class: type[ReplicaManager]) -> Scenario:
     )
 
 
-_BUILDERS = {
+_BUILDERS: dict[str, _Build] = {
     "append-and-consume": append_and_consume,
     "produce-and-replicate": produce_and_replicate,
     "produce-replicate-consume": produce_replicate_consume,
@@ -201,7 +205,17 @@ _BUILDERS = {
     "produce-and-lose": produce_and_lose,
 }
 
-REPLICATION: tuple[Program, ...] = tuple(
+_BUILDERS_OF_BUGS: dict[str, _Build] = {
+    "silent-append": append_and_consume,
+    "epoch-blind-acknowledgement": produce_and_lose,
+}
+
+PROGRAMS: tuple[Program, ...] = tuple(
     program(f"replication/{name}", partial(build, ReplicaManager))
     for name, build in _BUILDERS.items()
 )
+FAILING: tuple[Program, ...] = tuple(
+    program(f"bug/{bug}", partial(build, find_bug(BUGS, bug).manager_class))
+    for bug, build in _BUILDERS_OF_BUGS.items()
+)
+"""A program for each known bug that the checker finds."""

@@ -1,197 +1,305 @@
-"""The reference's ReplicaManager on a manual clock, in the words of the oracle's ledger."""
+"""The reference's ReplicaManager behind the door of `port`, and the words of the wire for it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
-from wheelproof.clock import ManualClock
+from wheelproof import replication
+from wheelproof.clock import Clock, ManualClock
+from wheelproof.errors import WheelproofError
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.replication import (
     DelayedFetch,
     DelayedProduce,
     FetchParams,
-    FetchPartition,
     FetchPartitionData,
-    PartitionProduceResponse,
+    LogRecord,
     ReplicaManager,
     TopicPartition,
 )
-from wheelproof.sync import DeferredExecutor
+from wheelproof.sync import DeferredExecutor, Executor
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
-from wheelproof_spec.components.replication.ledger_log import LedgerRecord
-from wheelproof_spec.components.replication.oracle import (
-    Answer,
-    FetchAnswer,
-    FetchRequest,
+from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.components.replication.component import (
+    DEFINITION,
+    AppendRecords,
+    BecomeFollower,
+    BecomeLeader,
+    Control,
+    EpochEnd,
+    ErrorCode,
+    FetchMessages,
+    FetchResponse,
+    MaybeShrinkInSync,
+    NewRecord,
+    PartitionFetchResponse,
     PartitionName,
-    ProduceAnswer,
-    RequestName,
+    PartitionProduceResponse,
+    ProduceResponse,
+    Record,
+    ReplicationCall,
+    ReplicationConfig,
+    ReplicationObservation,
+    StopReplica,
+    TruncateAsFollower,
+    names_twice,
 )
+from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
+from wheelproof_spec.engines.drive.refusals import refused
 
-BROKER = 1
-"""The broker under test; any other id is a replica elsewhere."""
+_PADDING = b"."
+_NOW = Millis(0)
 
 OperationT = TypeVar("OperationT", bound=DelayedOperation)
-Response = TypeVar("Response")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerConfig:
-    """How a broker under test is made; times in milliseconds."""
+class ReferenceBroker:
+    """A ReplicaManager, or a subclass of it, asked in the words of the wire."""
 
-    segment_bytes: int = 100
-    min_in_sync: int = 1
-    lag_ms: int = 50
-    start_ms: int = 0
-
-
-class BrokerUnderTest:
-    """A broker whose answers are collected by the name of the request."""
-
-    def __init__(self, manager_class: type[ReplicaManager], config: BrokerConfig) -> None:
-        """Make a broker without partitions."""
-        self._clock = ManualClock(config.start_ms)
-        self._executor = DeferredExecutor()
-        self.produce_purgatory = self._purgatory(DelayedProduce)
-        self.fetch_purgatory = self._purgatory(DelayedFetch)
-        self.manager = manager_class(
-            BROKER,
-            produce_purgatory=self.produce_purgatory,
-            fetch_purgatory=self.fetch_purgatory,
-            clock=self._clock,
-            min_in_sync_replicas=config.min_in_sync,
-            segment_bytes=config.segment_bytes,
-            replica_lag_time_max_ms=Millis(config.lag_ms),
-        )
-        self._answers: list[tuple[RequestName, Answer]] = []
-
-    def take_answers(self) -> tuple[tuple[RequestName, Answer], ...]:
-        """Return what has been answered since the last call."""
-        taken = tuple(self._answers)
-        self._answers.clear()
-        return taken
-
-    def append(
+    def __init__(
         self,
-        name: RequestName,
-        *,
-        acks: int,
-        timeout_ms: int,
-        entries: Mapping[PartitionName, Sequence[int]],
+        config: ReplicationConfig,
+        clock: Clock,
+        executor: Executor | None = None,
+        manager_class: type[ReplicaManager] = ReplicaManager,
     ) -> None:
-        """Append records of these sizes, in bytes."""
-        self.manager.append_records(
-            timeout_ms=Millis(timeout_ms),
-            required_acks=acks,
-            entries={_key(p): [bytes(size) for size in sizes] for p, sizes in entries.items()},
-            callback=self._taking(name, _produce_answer),
+        """Make a broker without partitions.
+
+        What `expire` finds is answered on `executor`; without one, reapers do both.
+        """
+        produces = _purgatory(DelayedProduce, clock, executor)
+        fetches = _purgatory(DelayedFetch, clock, executor)
+        self._purgatories = produces, fetches
+        self.manager = manager_class(
+            config.broker_id,
+            produce_purgatory=produces,
+            fetch_purgatory=fetches,
+            clock=clock,
+            min_in_sync_replicas=config.min_in_sync_replicas,
+            segment_bytes=config.segment_bytes,
+            replica_lag_time_max_ms=Millis(config.replica_lag_time_max_ms),
         )
 
-    def fetch(self, name: RequestName, request: FetchRequest, max_wait_ms: int) -> None:
-        """Fetch as a follower or a consumer."""
+    def control(self, call: Control | MaybeShrinkInSync) -> None:
+        """Change who leads a partition, its log, or who is in sync."""
+        manager = self.manager
+        match call:
+            case BecomeLeader(partition=partition, leader_epoch=epoch):
+                manager.become_leader(
+                    _key(partition),
+                    epoch,
+                    replica_ids=call.replica_ids,
+                    in_sync_ids=call.in_sync_ids,
+                )
+            case BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=leader_id):
+                manager.become_follower(_key(partition), epoch, leader_id)
+            case StopReplica(partition=partition):
+                manager.stop_replica(_key(partition))
+            case TruncateAsFollower(partition=partition, offset=offset):
+                manager.truncate_as_follower(_key(partition), offset)
+            case MaybeShrinkInSync():
+                manager.maybe_shrink_in_sync()
+
+    def append_records(
+        self, call: AppendRecords, answer: Callable[[ProduceResponse], None]
+    ) -> None:
+        """Append; `answer` is called with the response."""
+        if names_twice(call.entries):
+            raise RefusedError("IllegalArgument", "a partition is named twice")
+        self.manager.append_records(
+            timeout_ms=Millis(call.timeout_ms),
+            required_acks=call.required_acks,
+            entries={
+                _key(entry.partition): [_value_of(record) for record in entry.records]
+                for entry in call.entries
+            },
+            callback=lambda responses: answer(
+                ProduceResponse(
+                    request=call.request,
+                    partitions=tuple(
+                        PartitionProduceResponse(
+                            partition=key.topic,
+                            error=ErrorCode(response.error),
+                            base_offset=response.base_offset,
+                        )
+                        for key, response in responses.items()
+                    ),
+                )
+            ),
+        )
+
+    def fetch_messages(self, call: FetchMessages, answer: Callable[[FetchResponse], None]) -> None:
+        """Fetch as a follower or a consumer; `answer` is called with the response."""
+        if names_twice(call.partitions):
+            raise RefusedError("IllegalArgument", "a partition is named twice")
         self.manager.fetch_messages(
             FetchParams(
-                replica_id=request.replica,
-                max_wait_ms=Millis(max_wait_ms),
-                min_bytes=request.min_bytes,
-                max_bytes=request.max_bytes,
+                replica_id=call.replica_id,
+                max_wait_ms=Millis(call.max_wait_ms),
+                min_bytes=call.min_bytes,
+                max_bytes=call.max_bytes,
             ),
             {
-                _key(partition): FetchPartition(
-                    fetch_offset=fetched.offset,
+                _key(fetched.partition): replication.FetchPartition(
+                    fetch_offset=fetched.fetch_offset,
                     max_bytes=fetched.max_bytes,
-                    current_leader_epoch=fetched.current_epoch,
-                    last_fetched_epoch=fetched.last_epoch,
+                    current_leader_epoch=fetched.current_leader_epoch,
+                    last_fetched_epoch=fetched.last_fetched_epoch,
                 )
-                for partition, fetched in request.partitions.items()
+                for fetched in call.partitions
             },
-            self._taking(name, _fetch_answer),
+            lambda data: answer(_fetch_response(call.request, data)),
         )
 
-    def become_leader(
-        self, partition: PartitionName, epoch: int, replicas: Sequence[int], in_sync: Sequence[int]
-    ) -> None:
-        """Lead a partition."""
-        self.manager.become_leader(
-            _key(partition), epoch, replica_ids=replicas, in_sync_ids=in_sync
-        )
+    def expire(self) -> None:
+        """Hand whoever's time is over to the executor."""
+        for purgatory in self._purgatories:
+            purgatory.advance_clock(_NOW)
 
-    def become_follower(self, partition: PartitionName, epoch: int) -> None:
-        """Follow another broker."""
-        self.manager.become_follower(_key(partition), epoch, BROKER + 1)
+    def high_watermark(self, partition: PartitionName) -> int:
+        """Return up to where consumers may read; 0 if there is no such partition."""
+        found = self.manager.partition(_key(partition))
+        return 0 if found is None else found.log.high_watermark
 
-    def stop(self, partition: PartitionName) -> None:
-        """Forget a partition."""
-        self.manager.stop_replica(_key(partition))
-
-    def truncate(self, partition: PartitionName, offset: int) -> None:
-        """Truncate the log of a partition that is followed."""
-        self.manager.truncate_as_follower(_key(partition), offset)
-
-    def shrink(self) -> None:
-        """Drop replicas that have fallen behind."""
-        self.manager.maybe_shrink_in_sync()
-
-    def advance_to(self, time_ms: int) -> None:
-        """Move the clock and expire what is due."""
-        self._clock.advance_to(time_ms)
-        for purgatory in (self.produce_purgatory, self.fetch_purgatory):
-            purgatory.advance_clock(Millis(0))
-        self._executor.run_pending()
+    def log_end(self, partition: PartitionName) -> int:
+        """Return where a log ends; 0 if there is no such partition."""
+        found = self.manager.partition(_key(partition))
+        return 0 if found is None else found.log.log_end_offset
 
     def num_delayed(self) -> int:
         """Return how many requests wait in the two timers."""
-        return self.produce_purgatory.num_delayed() + self.fetch_purgatory.num_delayed()
+        return sum(purgatory.num_delayed() for purgatory in self._purgatories)
 
-    def watched_after_purge(self) -> tuple[int, int]:
-        """Return the watches and the keys that are left when all that is done has been dropped."""
-        for purgatory in (self.produce_purgatory, self.fetch_purgatory):
+    def purge_completed(self) -> None:
+        """Drop what is done from the lists of both purgatories."""
+        for purgatory in self._purgatories:
             purgatory.purge_completed()
-        return (
-            self.produce_purgatory.watched() + self.fetch_purgatory.watched(),
-            self.produce_purgatory.num_keys() + self.fetch_purgatory.num_keys(),
+
+    def watched(self) -> int:
+        """Return how many watches both purgatories have."""
+        return sum(purgatory.watched() for purgatory in self._purgatories)
+
+    def num_keys(self) -> int:
+        """Return how many keys both purgatories have."""
+        return sum(purgatory.num_keys() for purgatory in self._purgatories)
+
+
+class ReferenceReplicationPort:
+    """Drives a broker of the reference, whose records are empty but for their sizes."""
+
+    def __init__(self, manager_class: type[ReplicaManager] = ReplicaManager) -> None:
+        self._manager_class = manager_class
+        self._reset(ReplicationConfig())
+
+    @property
+    def manager(self) -> ReplicaManager:
+        """The replica manager of the case."""
+        return self._broker.manager
+
+    def perform(self, call: ReplicationCall) -> ReplicationObservation:
+        """Make `call`; see `Port.perform`."""
+        if isinstance(call, Reset):
+            self.close()
+            self._reset(call.config)
+            return ReplicationObservation()
+        try:
+            self._make(call)
+        except WheelproofError as error:
+            raise refused(error) from error
+        produced, fetched = tuple(self._produced), tuple(self._fetched)
+        self._produced.clear()
+        self._fetched.clear()
+        purged = isinstance(call, PurgeCompleted)
+        return ReplicationObservation(
+            produced=produced,
+            fetched=fetched,
+            num_delayed=self._broker.num_delayed(),
+            watched=self._broker.watched() if purged else None,
+            num_keys=self._broker.num_keys() if purged else None,
         )
 
     def close(self) -> None:
         """Shut the broker down."""
         self.manager.shutdown()
 
-    def _purgatory(self, operation: type[OperationT]) -> DelayedOperationPurgatory[OperationT]:
-        timer = SystemTimer(operation.__name__, clock=self._clock, executor=self._executor)
-        return DelayedOperationPurgatory(operation.__name__, timer, shards=2, reaper_enabled=False)
+    def _reset(self, config: ReplicationConfig) -> None:
+        self._clock = ManualClock(config.start_ms)
+        self._executor = DeferredExecutor()
+        try:
+            self._broker = ReferenceBroker(config, self._clock, self._executor, self._manager_class)
+        except WheelproofError as error:
+            raise refused(error) from error
+        self._produced: list[ProduceResponse] = []
+        self._fetched: list[FetchResponse] = []
 
-    def _taking(
-        self, name: RequestName, translate: Callable[[Mapping[TopicPartition, Response]], Answer]
-    ) -> Callable[[Mapping[TopicPartition, Response]], None]:
-        return lambda responses: self._answers.append((name, translate(responses)))
+    def _make(self, call: ReplicationCall) -> None:
+        match call:
+            case AppendRecords():
+                self._broker.append_records(call, self._produced.append)
+            case FetchMessages():
+                self._broker.fetch_messages(call, self._fetched.append)
+            case Advance(to_ms=to_ms):
+                self._clock.advance_to(to_ms)
+                self._broker.expire()
+                self._executor.run_pending()
+            case PurgeCompleted():
+                self._broker.purge_completed()
+            case Reset():
+                raise AssertionError(call)
+            case _:
+                self._broker.control(call)
+
+
+def serve() -> ServedComponent:
+    """Return the reference's broker, ready to be driven."""
+    return served(DEFINITION, ReferenceReplicationPort())
+
+
+SERVE = serve
+
+
+def _purgatory(
+    operation: type[OperationT], clock: Clock, executor: Executor | None
+) -> DelayedOperationPurgatory[OperationT]:
+    name = operation.__name__
+    timer = SystemTimer(name, clock=clock, executor=executor)
+    return DelayedOperationPurgatory(name, timer, shards=2, reaper_enabled=executor is None)
 
 
 def _key(partition: PartitionName) -> TopicPartition:
     return TopicPartition(partition, 0)
 
 
-def _produce_answer(responses: Mapping[TopicPartition, PartitionProduceResponse]) -> Answer:
-    return {
-        key.topic: ProduceAnswer(error=response.error, base_offset=response.base_offset)
-        for key, response in responses.items()
-    }
+def _value_of(record: NewRecord) -> bytes:
+    return record.value.encode().ljust(record.size, _PADDING)
 
 
-def _fetch_answer(responses: Mapping[TopicPartition, FetchPartitionData]) -> Answer:
-    return {
-        key.topic: FetchAnswer(
-            error=data.error,
-            high_watermark=data.high_watermark,
-            records=tuple(
-                LedgerRecord(
-                    offset=record.offset, epoch=record.leader_epoch, size=len(record.value)
-                )
-                for record in data.records
+def _fetch_response(
+    request: str, data: Mapping[TopicPartition, FetchPartitionData]
+) -> FetchResponse:
+    answers = (
+        PartitionFetchResponse(
+            partition=key.topic,
+            error=ErrorCode(answer.error),
+            high_watermark=answer.high_watermark,
+            records=tuple(map(_record_of, answer.records)),
+            diverging_epoch=None
+            if answer.diverging_epoch is None
+            else EpochEnd(
+                leader_epoch=answer.diverging_epoch.leader_epoch,
+                end_offset=answer.diverging_epoch.end_offset,
             ),
-            diverging=None
-            if data.diverging_epoch is None
-            else (data.diverging_epoch.leader_epoch, data.diverging_epoch.end_offset),
         )
-        for key, data in responses.items()
-    }
+        for key, answer in data.items()
+    )
+    return FetchResponse(request=request, partitions=tuple(answers))
+
+
+def _record_of(record: LogRecord) -> Record:
+    return Record(
+        offset=record.offset,
+        leader_epoch=record.leader_epoch,
+        size=len(record.value),
+        value=record.value.rstrip(_PADDING).decode(),
+    )

@@ -19,14 +19,13 @@ from wheelproof.sync import single_thread_executor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
-from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
     PREDICATES_TOO,
     WHEELPROOF,
     AwaitSubmitted,
-    PurgeCompleted,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
 from wheelproof_spec.components.purgatory.recorded_calls import (

@@ -8,16 +8,14 @@ takes it out of the lists, and its time-out leaves with it where that is claimed
 import heapq
 from collections.abc import Iterable
 
+from wheelproof_spec.base.calls import NumDelayed, NumKeys, Watched
 from wheelproof_spec.base.history.bounds import Bounds
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
-    NumDelayed,
-    NumKeys,
     PurgatoryClause,
-    Watched,
 )
 from wheelproof_spec.components.purgatory.history.operation import Operation
 

@@ -5,7 +5,15 @@ that came before or after it: no search is needed. What depends on an order that
 not held against anybody.
 """
 
-from wheelproof_spec.base.calls import AdvanceClock, Tick
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    Gauge,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Tick,
+    Watched,
+)
 from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
@@ -18,19 +26,14 @@ from wheelproof_spec.components.purgatory.component import (
     Checked,
     Completed,
     ForceComplete,
-    Gauge,
-    NumDelayed,
-    NumKeys,
     OnComplete,
     OnExpiration,
     PurgatoryClause,
     PurgatoryConfig,
-    PurgeCompleted,
     Satisfy,
     Shutdown,
     TryComplete,
     TryCompleteElseWatch,
-    Watched,
 )
 from wheelproof_spec.components.purgatory.history.cancels import Cancels
 from wheelproof_spec.components.purgatory.history.claims import Claims

@@ -1,33 +1,39 @@
 """The sequential machine of the replica manager: one thread, beside the ledger."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-from wheelproof.errors import IllegalArgumentError
-from wheelproof.replication import ReplicaManager
+from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
+from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.replication.clauses import (
-    ReplicationClause,
-    judge_answers,
-    judge_count,
-)
-from wheelproof_spec.components.replication.oracle import (
-    Answer,
-    FetchedPartition,
-    FetchRequest,
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.components.replication.component import (
+    WHEELPROOF,
+    AppendRecords,
+    BecomeFollower,
+    BecomeLeader,
+    FetchMessages,
+    FetchPartition,
+    MaybeShrinkInSync,
+    NewRecord,
     PartitionName,
-    ReplicationLedger,
+    PartitionRecords,
+    ReplicationCall,
+    ReplicationConfig,
+    ReplicationPort,
     RequestName,
+    StopReplica,
+    TruncateAsFollower,
 )
-from wheelproof_spec.components.replication.reference import BROKER, BrokerConfig, BrokerUnderTest
+from wheelproof_spec.components.replication.oracle import ReplicationLedger
+from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 
 PARTITIONS = ("a", "b", "c")
 """The last one is led less often: it is unknown in most cases."""
+BROKER = 1
 FOLLOWERS = (2, 3)
 STRANGER = 9
 
@@ -37,18 +43,20 @@ _limits = st.integers(0, 120)
 
 
 def run_replication_fuzz(
-    manager_class: type[ReplicaManager] = ReplicaManager,
+    port: ReplicationPort,
     *,
+    profile: str = WHEELPROOF,
     cases: int,
     seed: int,
+    tally: Tally | None = None,
     seconds: float | None = None,
     repeat: str = "wheelproof fuzz replication --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Drive a broker of `manager_class` beside the ledger; see `run_timer_fuzz`."""
+    """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "replication, sequential",
-        lambda recorder: replication_machine(manager_class, recorder),
+        lambda recorder: replication_machine(port, profile, tally or Tally(), recorder),
         first_seed=seed,
         cases=cases,
         seconds=seconds,
@@ -58,90 +66,73 @@ def run_replication_fuzz(
 
 
 def replication_machine(
-    manager_class: type[ReplicaManager], recorder: Recorder
+    port: ReplicationPort, profile: str, tally: Tally, recorder: Recorder
 ) -> type[RuleBasedStateMachine]:
-    """Return the state machine that drives a broker of `manager_class`."""
+    """Return the state machine that drives `port`."""
 
     class ReplicationMachine(RuleBasedStateMachine):
         """Appends, fetches, changes of leaders and of the clock, in any order."""
 
         def __init__(self) -> None:
             super().__init__()
-            self._broker: BrokerUnderTest | None = None
+            self._ledger = ReplicationLedger(profile, tally)
             self._running = False
-            self._requests = 0
+            self._calls = 0
             self._epochs: dict[PartitionName, int] = {}
 
         @initialize(
             config=st.builds(
-                BrokerConfig,
+                ReplicationConfig,
                 segment_bytes=st.integers(40, 160),
-                min_in_sync=st.integers(1, 3),
-                lag_ms=st.integers(1, 50),
+                min_in_sync_replicas=st.integers(1, 3),
+                replica_lag_time_max_ms=st.integers(1, 50),
                 start_ms=st.integers(0, 50),
             )
         )
-        def reset(self, config: BrokerConfig) -> None:
+        def reset(self, config: ReplicationConfig) -> None:
             recorder.begin_case()
-            recorder.step(f"broker {asdict(config)}")
             self._running = True
-            self._broker = BrokerUnderTest(manager_class, config)
-            self._ledger = ReplicationLedger(broker=BROKER, **asdict(config))
+            self._call(Reset(config=config))
             for partition in PARTITIONS[:2]:
                 self.lead(partition, set(FOLLOWERS))
 
         @rule(partition=_partitions, in_sync=st.sets(st.sampled_from(FOLLOWERS)))
         def lead(self, partition: PartitionName, in_sync: set[int]) -> None:
-            epoch = self._next_epoch(partition)
-            members = sorted({BROKER, *in_sync})
-            self._event(
-                f"lead {partition} in epoch {epoch}, in sync {members}",
-                lambda broker: broker.become_leader(
-                    partition, epoch, [BROKER, *FOLLOWERS], members
-                ),
-                lambda: self._ledger.become_leader(
-                    partition, epoch, replicas=[BROKER, *FOLLOWERS], in_sync=members
-                ),
+            self._call(
+                BecomeLeader(
+                    partition=partition,
+                    leader_epoch=self._next_epoch(partition),
+                    replica_ids=(BROKER, *FOLLOWERS),
+                    in_sync_ids=tuple(sorted({BROKER, *in_sync})),
+                )
             )
 
         @rule(partition=_partitions)
         def follow(self, partition: PartitionName) -> None:
             epoch = self._next_epoch(partition)
-            self._event(
-                f"follow {partition} in epoch {epoch}",
-                lambda broker: broker.become_follower(partition, epoch),
-                lambda: self._ledger.become_follower(partition, epoch),
+            self._call(
+                BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=BROKER + 1)
             )
 
         @rule(partition=_partitions)
         def lead_too_late(self, partition: PartitionName) -> None:
-            epoch = self._epochs.get(partition, -1)
-            if self._ledger.refuses_epoch(partition, epoch):
-                self._refused(
-                    f"lead {partition} in epoch {epoch}",
-                    lambda broker: broker.become_leader(partition, epoch, [BROKER], [BROKER]),
+            self._call(
+                BecomeLeader(
+                    partition=partition,
+                    leader_epoch=max(self._epochs.get(partition, 0), 0),
+                    replica_ids=(BROKER,),
+                    in_sync_ids=(BROKER,),
                 )
+            )
 
         @rule(partition=_partitions)
         def stop(self, partition: PartitionName) -> None:
-            self._event(
-                f"stop {partition}",
-                lambda broker: broker.stop(partition),
-                lambda: self._ledger.stop(partition),
-            )
+            self._call(StopReplica(partition=partition))
 
         @rule(partition=_partitions, back=st.integers(-1, 4))
         def truncate(self, partition: PartitionName, back: int) -> None:
             offset = self._ledger.log_end(partition) - back
-            label = f"truncate {partition} to {offset}"
-            if self._ledger.refuses_truncation(partition, offset):
-                self._refused(label, lambda broker: broker.truncate(partition, offset))
-                return
-            self._event(
-                label,
-                lambda broker: broker.truncate(partition, offset),
-                lambda: self._ledger.truncate(partition, offset),
-            )
+            self._call(TruncateAsFollower(partition=partition, offset=offset))
 
         @rule(
             acks=st.sampled_from((-1, -1, -1, 0, 1, 2)),
@@ -151,15 +142,19 @@ def replication_machine(
         def append(
             self, acks: int, timeout_ms: int, entries: Mapping[PartitionName, list[int]]
         ) -> None:
-            name = self._next_name()
-            self._event(
-                f"append {name} {entries} acks {acks} within {timeout_ms} ms",
-                lambda broker: broker.append(
-                    name, acks=acks, timeout_ms=timeout_ms, entries=entries
-                ),
-                lambda: self._ledger.append(
-                    name, acks=acks, timeout_ms=timeout_ms, entries=entries
-                ),
+            self._call(
+                AppendRecords(
+                    request=self._next_name(),
+                    required_acks=acks,
+                    timeout_ms=timeout_ms,
+                    entries=tuple(
+                        PartitionRecords(
+                            partition=partition,
+                            records=tuple(NewRecord(size=size) for size in sizes),
+                        )
+                        for partition, sizes in entries.items()
+                    ),
+                )
             )
 
         @rule(data=st.data(), max_wait_ms=st.integers(0, 60))
@@ -176,107 +171,61 @@ def replication_machine(
 
         @rule()
         def shrink(self) -> None:
-            self._event("shrink", lambda broker: broker.shrink(), lambda: self._ledger.shrink())
+            self._call(MaybeShrinkInSync())
+
+        @rule()
+        def purge(self) -> None:
+            self._call(PurgeCompleted())
 
         @rule(by_ms=st.integers(0, 80))
         def advance(self, by_ms: int) -> None:
-            self._advance_to(self._ledger.now_ms + by_ms)
+            self._call(Advance(to_ms=self._ledger.now_ms + by_ms))
 
         def teardown(self) -> None:
             """Let everything expire: every request is answered, and nothing is kept."""
-            if self._broker is None:
-                return
-            try:
-                if self._running:
-                    self._advance_to(self._ledger.last_expiry_ms())
-                    watched, keys = self._broker.watched_after_purge()
-                    clause = ReplicationClause.NOTHING_IS_KEPT
-                    self._judge(judge_count(clause, 0, watched) or judge_count(clause, 0, keys))
-            finally:
-                self._broker.close()
+            if self._running:
+                self._call(Advance(to_ms=self._ledger.last_expiry_ms()))
+            if self._running:
+                self._call(PurgeCompleted())
 
         def _fetch(self, data: st.DataObject, replica: int | None, max_wait_ms: int) -> None:
-            partitions = data.draw(st.lists(_partitions, min_size=1, max_size=3, unique=True))
-            request = FetchRequest(
-                replica=replica,
-                min_bytes=data.draw(_limits),
-                max_bytes=data.draw(_limits),
-                partitions={name: self._draw_place(data, name) for name in partitions},
-            )
-            name = self._next_name()
-            self._event(
-                f"fetch {name} {request} within {max_wait_ms} ms",
-                lambda broker: broker.fetch(name, request, max_wait_ms),
-                lambda: self._ledger.fetch(name, request, max_wait_ms),
+            names = data.draw(st.lists(_partitions, min_size=1, max_size=3, unique=True))
+            self._call(
+                FetchMessages(
+                    request=self._next_name(),
+                    replica_id=replica,
+                    max_wait_ms=max_wait_ms,
+                    min_bytes=data.draw(_limits),
+                    max_bytes=data.draw(_limits),
+                    partitions=tuple(self._draw_place(data, name) for name in names),
+                )
             )
 
-        def _draw_place(self, data: st.DataObject, partition: PartitionName) -> FetchedPartition:
+        def _draw_place(self, data: st.DataObject, partition: PartitionName) -> FetchPartition:
             """Draw where to read: mostly near the end, and with epochs that let the fetch wait."""
             end = self._ledger.log_end(partition)
             epoch = self._epochs.get(partition, 0)
-            return FetchedPartition(
-                offset=data.draw(st.integers(max(-1, end - 6), end + 1) | st.just(end)),
+            return FetchPartition(
+                partition=partition,
+                fetch_offset=data.draw(st.integers(max(-1, end - 6), end + 1) | st.just(end)),
                 max_bytes=data.draw(_limits),
-                current_epoch=data.draw(
+                current_leader_epoch=data.draw(
                     st.sampled_from((None, None, epoch, epoch, epoch - 1, epoch + 1))
                 ),
-                last_epoch=data.draw(
+                last_fetched_epoch=data.draw(
                     st.sampled_from((None, None, None, epoch - 2, epoch - 1, epoch, epoch + 1))
                 ),
             )
 
-        def _advance_to(self, time_ms: int) -> None:
-            self._event(
-                f"advance to {time_ms}",
-                lambda broker: broker.advance_to(time_ms),
-                lambda: self._ledger.advance_to(time_ms),
-            )
-
-        def _event(
-            self,
-            label: str,
-            act: Callable[[BrokerUnderTest], None],
-            expect: Callable[[], Mapping[RequestName, Answer]],
-        ) -> None:
-            """Let it happen to the broker and to the ledger, and compare the answers."""
-            if self._broker is None:
-                return
-            recorder.step(label)
-            act(self._broker)
-            self._judge(
-                judge_answers(expect(), self._broker.take_answers())
-                or judge_count(
-                    ReplicationClause.DELAYED_ARE_THE_WAITING,
-                    len(self._ledger.waiting()),
-                    self._broker.num_delayed(),
-                )
-            )
-
-        def _refused(self, label: str, act: Callable[[BrokerUnderTest], None]) -> None:
-            if self._broker is None:
-                return
-            recorder.step(label)
-            try:
-                act(self._broker)
-            except IllegalArgumentError:
-                self._judge(judge_answers({}, self._broker.take_answers()))
-                return
-            self._judge(
-                Violation(
-                    rule=ReplicationClause.REFUSES_WHAT_IS_OUTSIDE,
-                    expected="IllegalArgumentError",
-                    observed="no error",
-                    reason=f"{label} lies outside the domain",
-                )
-            )
-
-        def _judge(self, violation: Violation | None) -> None:
+        def _call(self, call: ReplicationCall) -> None:
+            self._calls += 1
+            recorder.step(request_line(self._calls, call))
+            violation = judge_call(self._ledger, port, call)
             self._running = violation is None
             recorder.judge(violation)
 
         def _next_name(self) -> RequestName:
-            self._requests += 1
-            return f"r{self._requests}"
+            return f"r{self._calls}"
 
         def _next_epoch(self, partition: PartitionName) -> int:
             self._epochs[partition] = self._epochs.get(partition, -1) + 1

@@ -1,54 +1,38 @@
-"""The threaded machine of the replica manager: producers, followers, consumers, the reaper.
+"""Threads that produce, consume, replicate, expire and elect at the same time, on one broker.
 
-Each rule runs a burst of calls at the same time; afterwards everybody who can be answered has been,
-once and rightly (semantics.md 2.13 - 2.15).
+What they do is recorded, and the history judge says whether the broker may have done so. After
+each burst both purgatories are looked at, and every log as consumers see it; at the end of a case
+everybody's time is over, and nothing is kept.
 """
 
+import threading
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
+from wheelproof.sync import DeferredExecutor, use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.replication.fuzz.under_test import (
-    FOLLOWERS,
-    PARTITIONS,
-    ReplicationUnderTest,
-    run_case,
-)
-from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
+from wheelproof_spec.components.replication.history import RECORDED
+from wheelproof_spec.components.replication.recorded_calls import RecordedBroker
+from wheelproof_spec.components.replication.reference import ReferenceBroker
+from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
-MAX_THREADS = 3
-PREEMPT_ONE_IN = (2, 4, 16)
-"""How rarely threads give way: once in so many steps."""
-
-_partitions = st.sampled_from(PARTITIONS)
-_some_partitions = st.lists(_partitions, min_size=1, unique=True).map("".join)
-_timeouts = st.sampled_from((1, 7, 40))
-_calls = st.one_of(
-    st.builds("produce {} {}".format, _timeouts, _some_partitions),
-    st.builds("hurry {}".format, _partitions),
-    st.builds("consume {} {}".format, _timeouts, _some_partitions),
-    st.builds("replicate {} {}".format, st.sampled_from(FOLLOWERS), _partitions),
-)
-# Without both followers nothing is ever replicated, so they come together as well.
-_rounds = _partitions.map(
-    lambda topic: tuple(f"replicate {follower} {topic}" for follower in FOLLOWERS * 2)
-)
-_programs = st.lists(
-    st.lists(_calls, min_size=1, max_size=4).map(tuple) | _rounds,
-    min_size=1,
-    max_size=MAX_THREADS,
-).map(tuple)
+_PARTITIONS = ("a", "b")
+_FOLLOWERS = (2, 3)
+_TIMEOUTS_MS = (1, 7, 40)
 
 
 def run_threaded_replication_fuzz(
-    manager_class: type[ReplicaManager] = ReplicaManager,
+    manager_class: type[ReplicaManager],
     *,
     cases: int,
     seed: int,
@@ -56,64 +40,121 @@ def run_threaded_replication_fuzz(
     repeat: str = "wheelproof fuzz replication --threads real --seed {seed}",
     progress: Callable[[FuzzReport], None] | None = None,
 ) -> FuzzReport:
-    """Run bursts of threads on a broker of `manager_class` and judge them; see `run_machine`."""
-    return run_machine(
+    """Run bursts of threads on a broker of `manager_class`; see `run_burst_fuzz`."""
+    return run_burst_fuzz(
         "replication, real threads",
-        lambda recorder: threaded_replication_machine(manager_class, recorder),
-        first_seed=seed,
+        partial(BrokerUnderTest, manager_class),
+        _setups(),
+        _calls(),
         cases=cases,
+        seed=seed,
         seconds=seconds,
         repeat=repeat,
         progress=progress,
-        run_threaded_case=partial(run_case, manager_class),
     )
 
 
-def threaded_replication_machine(
-    manager_class: type[ReplicaManager], recorder: Recorder
-) -> type[RuleBasedStateMachine]:
-    """Return the state machine that runs bursts on a broker of `manager_class`."""
+class BrokerUnderTest:
+    """A broker that leads both partitions, whose threads record what they do.
 
-    class ThreadedReplicationMachine(RuleBasedStateMachine):
-        """Bursts of calls, judged together."""
+    In words: "produce 40 ab" appends to two partitions with acks = all and a time-out of 40 ms,
+    "hurry a" with acks = 1; "consume 40 9 ab" waits for 9 bytes at the end that consumers see;
+    "replicate 40 2 a" is a fetch of follower 2, "round a" two of each that do not wait. "advance 7"
+    moves the clock by 7 ms and lets expire what is due; "lose 1 a" follows somebody else, drops the
+    last record and leads again, alone.
+    """
 
-        def __init__(self) -> None:
-            super().__init__()
-            self._broker: ReplicationUnderTest | None = None
-            self._failed = False
+    def __init__(self, manager_class: type[ReplicaManager], case: ThreadedCase) -> None:
+        config = ReplicationConfig(**dict(case.setup))
+        self._bursts = JudgedBursts(RECORDED, config, clock="virtual")
+        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
+        self._executor = DeferredExecutor()
+        self._broken = False
+        self._clock_moves = threading.Lock()
+        self._elections = threading.Lock()
+        self._now_ms = 0
+        with use_runtime(self._runtime):
+            self._clock = ManualClock(0)
+            broker = ReferenceBroker(config, self._clock, self._executor, manager_class)
+            self._broker = RecordedBroker(broker, self._bursts.recorder)
+            for partition in _PARTITIONS:
+                self._broker.lead(partition, _FOLLOWERS)
 
-        @initialize(preemption_seed=st.integers(0, 1_000), one_in=st.sampled_from(PREEMPT_ONE_IN))
-        def reset(self, preemption_seed: int, one_in: int) -> None:
-            recorder.begin_case()
-            self._case = ThreadedCase(
-                setup=(("partitions", len(PARTITIONS)),),
-                preemption_seed=preemption_seed,
-                preempt_one_in=one_in,
-            )
-            self._broker = ReplicationUnderTest(manager_class, self._case)
+    def run(self, burst: Burst) -> Violation | None:
+        """Run one burst and return what the history breaks."""
+        programs = [[partial(self._call, words) for words in program] for program in burst]
+        # Requests are made in the threads, of primitives of the same runtime.
+        with use_runtime(self._runtime):
+            violation = self._bursts.run(programs, self._look)
+        self._broken = violation is not None
+        return violation
 
-        @precondition(lambda self: self._broker is not None)
-        @rule(programs=_programs, jump_ms=st.integers(0, 10))
-        def burst(self, programs: Burst, jump_ms: int) -> None:
-            if self._broker is not None:
-                now_ms = self._broker.now_ms + jump_ms
-                reaper = ((f"clock to {now_ms}", "advance"),) if jump_ms else ()
-                self._run(self._broker, (*programs, *reaper))
+    def finish(self) -> Violation | None:
+        """Let everything expire: everybody was answered, and nothing is kept."""
+        if self._broken:
+            return None
+        with use_runtime(self._runtime):
+            end = partial(self._advance, max(_TIMEOUTS_MS))
+            return self._bursts.run([[end]], self._look) or self._bursts.finish()
 
-        def teardown(self) -> None:
-            """Let everything expire: everybody was answered, and nothing is left."""
-            if self._broker is None:
-                return
-            try:
-                if not self._failed:
-                    self._run(self._broker, self._broker.drain())
-            finally:
-                self._broker.close()
+    def _call(self, words: str) -> None:
+        broker = self._broker
+        match words.split(" "):
+            case ["produce", timeout_ms, partitions]:
+                broker.produce(tuple(partitions), ALL_ACKS, int(timeout_ms))
+            case ["hurry", partition]:
+                broker.produce((partition,), 1, 0, records=2)
+            case ["consume", timeout_ms, min_bytes, partitions]:
+                broker.consume(tuple(partitions), int(timeout_ms), int(min_bytes))
+            case ["replicate", timeout_ms, follower, partition]:
+                broker.replicate(int(follower), partition, int(timeout_ms))
+            case ["round", partition]:
+                for follower in _FOLLOWERS * 2:
+                    broker.replicate(follower, partition, 0)
+            case ["advance", jump_ms]:
+                self._advance(int(jump_ms))
+            case ["lose", records, partition]:
+                with self._elections:
+                    broker.lose_and_lead_again(partition, int(records), ())
+            case _:
+                raise AssertionError(words)
 
-        def _run(self, broker: ReplicationUnderTest, burst: Burst) -> None:
-            self._case = replace(self._case, bursts=(*self._case.bursts, burst))
-            violation: Violation | None = broker.run(burst)
-            self._failed = violation is not None
-            recorder.judge_threaded(self._case, violation)
+    def _advance(self, jump_ms: int) -> None:
+        with self._clock_moves:
+            self._now_ms += jump_ms
+            self._broker.advance(self._clock, self._now_ms)
+            self._executor.run_pending()
 
-    return ThreadedReplicationMachine
+    def _look(self) -> None:
+        self._broker.look()
+        for partition in _PARTITIONS:
+            self._broker.read(partition)
+
+
+def _setups() -> st.SearchStrategy[Setup]:
+    return st.builds(
+        lambda segment_bytes, least: (
+            ("segment_bytes", segment_bytes),
+            ("min_in_sync_replicas", least),
+        ),
+        st.sampled_from((24, 60, 1_000)),
+        st.sampled_from((1, 1, 2)),
+    )
+
+
+def _calls() -> st.SearchStrategy[str]:
+    partition = st.sampled_from(_PARTITIONS)
+    partitions = st.lists(partition, min_size=1, unique=True).map("".join)
+    timeouts = st.sampled_from(_TIMEOUTS_MS)
+    followers = st.sampled_from(_FOLLOWERS)
+    return st.one_of(
+        st.builds("produce {} {}".format, timeouts, partitions),
+        st.builds("produce {} {}".format, timeouts, partition),
+        st.builds("hurry {}".format, partition),
+        st.builds("consume {} {} {}".format, timeouts, st.sampled_from((1, 30)), partitions),
+        st.builds("replicate {} {} {}".format, st.sampled_from((0, 7)), followers, partition),
+        st.builds("round {}".format, partition),
+        st.builds("round {}".format, partition),
+        st.builds("advance {}".format, st.integers(1, 10)),
+        st.builds("lose {} {}".format, st.integers(0, 2), partition),
+    )

@@ -1,0 +1,365 @@
+"""A small replica manager: what can be asked of a broker, what it answers, and what it promises.
+
+Produce and fetch requests have names, and are answered when they can be: perhaps at once, perhaps
+inside another call. In a driven case the answer to a call tells which requests have been answered
+since the last one; in a history each answer is a line of its own.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Annotated, ClassVar
+
+from wheelproof_spec.base.calls import (
+    Advance,
+    AdvanceClock,
+    Advanced,
+    Gauge,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Reset,
+    Tick,
+    Watched,
+)
+from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.codec.vocabulary import (
+    DRIVEN,
+    RECORDED,
+    About,
+    Count,
+    Name,
+    Positive,
+    Time,
+    Wire,
+)
+from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
+from wheelproof_spec.base.port import Port
+
+PartitionName = str
+RequestName = str
+
+WHEELPROOF = "wheelproof"
+"""The profile of the reference: nothing is acknowledged that the log has lost."""
+ALL_ACKS = -1
+"""The producer waits until every in-sync replica has the records."""
+
+_Partition = Annotated[Name, About("the partition")]
+_Epoch = Annotated[Count, About("the epoch of the leader")]
+_Request = Annotated[Name, About("the name of the request, which no other one has")]
+
+
+class ErrorCode(StrEnum):
+    """What a broker answers for one partition, named as in Kafka's protocol."""
+
+    NONE = "NONE"
+    FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
+    INVALID_REQUIRED_ACKS = "INVALID_REQUIRED_ACKS"
+    NOT_ENOUGH_REPLICAS = "NOT_ENOUGH_REPLICAS"
+    NOT_ENOUGH_REPLICAS_AFTER_APPEND = "NOT_ENOUGH_REPLICAS_AFTER_APPEND"
+    NOT_LEADER_OR_FOLLOWER = "NOT_LEADER_OR_FOLLOWER"
+    OFFSET_OUT_OF_RANGE = "OFFSET_OUT_OF_RANGE"
+    RECORD_LIST_TOO_LARGE = "RECORD_LIST_TOO_LARGE"
+    REQUEST_TIMED_OUT = "REQUEST_TIMED_OUT"
+    UNKNOWN_LEADER_EPOCH = "UNKNOWN_LEADER_EPOCH"
+    UNKNOWN_TOPIC_OR_PARTITION = "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+_Error = Annotated[ErrorCode, About("how it went")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationConfig(Config):
+    """How a broker is made."""
+
+    component: ClassVar[str] = "replication"
+
+    broker_id: Annotated[Count, About("its id; other ids are replicas elsewhere")] = 1
+    segment_bytes: Annotated[Positive, About("the most bytes of a segment of a log")] = 100
+    min_in_sync_replicas: Annotated[
+        Positive, About("how many replicas have to be in sync for acks = all")
+    ] = 1
+    replica_lag_time_max_ms: Annotated[
+        Positive, About("how long a replica may be behind and in sync, in ms")
+    ] = 50
+    start_ms: Annotated[Time, DRIVEN, About("what its clock shows first, in ms")] = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BecomeLeader(Call):
+    """Lead a partition in a new epoch (semantics.md 2.16)."""
+
+    partition: _Partition
+    leader_epoch: _Epoch
+    replica_ids: Annotated[tuple[Count, ...], About("the replicas of the partition")]
+    in_sync_ids: Annotated[tuple[Count, ...], About("those in sync, this broker among them")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BecomeFollower(Call):
+    """Follow another broker in a new epoch (semantics.md 2.16)."""
+
+    partition: _Partition
+    leader_epoch: _Epoch
+    leader_id: Annotated[Count, About("the broker that leads")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StopReplica(Call):
+    """Forget a partition and its log (semantics.md 2.16)."""
+
+    partition: _Partition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TruncateAsFollower(Call):
+    """Drop the log of a partition that is followed from an offset on (semantics.md 2.16)."""
+
+    partition: _Partition
+    offset: Annotated[int, About("the new end of the log")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MaybeShrinkInSync(Call):
+    """Drop replicas that have fallen behind from every in-sync set (semantics.md 2.16)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRecord:
+    """A record to be appended."""
+
+    size: Annotated[Count, About("its size in bytes")]
+    value: Annotated[Name, RECORDED, About("what it says, as no other record does")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionRecords:
+    """What is appended to one partition."""
+
+    partition: _Partition
+    records: Annotated[tuple[NewRecord, ...], About("the records in their order, one at least")]
+
+    @property
+    def size(self) -> int:
+        """The bytes of all records."""
+        return sum(record.size for record in self.records)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AppendRecords(Call):
+    """A produce request: append, and answer as soon as `required_acks` says (semantics.md 2.13)."""
+
+    request: _Request
+    required_acks: Annotated[int, About("-1: all in-sync replicas; 0 or 1: the leader alone")]
+    timeout_ms: Annotated[Count, About("the longest wait for the replicas in ms")]
+    entries: Annotated[tuple[PartitionRecords, ...], About("what is appended where")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchPartition:
+    """Where a fetch reads in one partition, and at most how much."""
+
+    partition: _Partition
+    fetch_offset: Annotated[int, About("the offset of the first record that is asked for")]
+    max_bytes: Annotated[Count, About("the most bytes of this partition")]
+    current_leader_epoch: Annotated[
+        int | None, About("the epoch that the fetcher takes for current, if it tells")
+    ] = None
+    last_fetched_epoch: Annotated[
+        int | None, About("the epoch of the fetcher's last record, if it tells")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchMessages(Call):
+    """A fetch request: answer as soon as there is enough, or no more to come (semantics.md 2.14).
+
+    A follower's also tells how far it has come (semantics.md 2.15).
+    """
+
+    request: _Request
+    replica_id: Annotated[Count | None, About("the follower that fetches; none: a consumer")] = None
+    max_wait_ms: Annotated[Count, About("the longest wait in ms")]
+    min_bytes: Annotated[Count, About("how much is worth an answer, in bytes")]
+    max_bytes: Annotated[Count, About("the most bytes of the whole answer")]
+    partitions: Annotated[tuple[FetchPartition, ...], About("where it reads, in this order")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionProduceResponse:
+    """What a produce request is answered for one partition."""
+
+    partition: _Partition
+    error: _Error
+    base_offset: Annotated[int, About("the offset of its first record; -1: nothing was appended")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProduceResponse(Call):
+    """A produce request is answered (semantics.md 2.13)."""
+
+    request: _Request
+    partitions: Annotated[tuple[PartitionProduceResponse, ...], About("by partition")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A record of a log."""
+
+    offset: Annotated[Count, About("its offset")]
+    leader_epoch: Annotated[Count, About("the epoch in which it was appended")]
+    size: Annotated[Count, About("its size in bytes")]
+    value: Annotated[Name, RECORDED, About("what it says")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochEnd:
+    """An epoch of a log and where it ends."""
+
+    leader_epoch: Annotated[int, About("the epoch; -1 if the log has none as old")]
+    end_offset: Annotated[Count, About("the offset after its last record")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionFetchResponse:
+    """What a fetch request is answered for one partition."""
+
+    partition: _Partition
+    error: _Error
+    high_watermark: Annotated[int, About("the high watermark; -1 if the broker cannot tell")] = -1
+    records: Annotated[tuple[Record, ...], About("the records, of one segment")] = ()
+    diverging_epoch: Annotated[
+        EpochEnd | None, About("where the fetcher's log parts from the leader's, if it does")
+    ] = None
+
+    @property
+    def size(self) -> int:
+        """The bytes of all records."""
+        return sum(record.size for record in self.records)
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the fetcher has to do something else before it can read here."""
+        return self.error is not ErrorCode.NONE or self.diverging_epoch is not None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchResponse(Call):
+    """A fetch request is answered (semantics.md 2.14)."""
+
+    request: _Request
+    partitions: Annotated[tuple[PartitionFetchResponse, ...], About("by partition")]
+
+
+Response = ProduceResponse | FetchResponse
+
+Control = BecomeLeader | BecomeFollower | StopReplica | TruncateAsFollower
+"""A call that changes who leads a partition, or its log."""
+
+ReplicationCall = (
+    Reset[ReplicationConfig]
+    | Control
+    | MaybeShrinkInSync
+    | AppendRecords
+    | FetchMessages
+    | PurgeCompleted
+    | Advance
+)
+"""A call that a driven case makes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationObservation:
+    """What is seen after a call; the gauges are None where the broker does not tell."""
+
+    produced: Annotated[
+        tuple[ProduceResponse, ...], About("the produce requests answered since the last answer")
+    ] = ()
+    fetched: Annotated[
+        tuple[FetchResponse, ...], About("the fetch requests answered since the last answer")
+    ] = ()
+    num_delayed: Annotated[int | None, About("how many requests wait")] = None
+    watched: Annotated[int | None, About("requests times partitions in the purgatories")] = None
+    num_keys: Annotated[int | None, About("partitions with requests, of each purgatory")] = None
+
+
+ReplicationPort = Port[ReplicationCall, ReplicationObservation]
+"""A broker under a virtual clock."""
+
+
+class ReplicationClause(Clause):
+    """What a broker promises."""
+
+    ANSWERED_AT_MOST_ONCE = (
+        "Replication.AnsweredAtMostOnce",
+        "2.1",
+        "A request is answered once.",
+    )
+    ANSWERED_WHEN_IT_CAN_BE = (
+        "Replication.AnsweredWhenItCanBe",
+        "2.13 - 2.15",
+        "Whoever can be answered is answered by the call that makes it so, or when its time is "
+        "over.",
+    )
+    NOT_ANSWERED_BEFORE = (
+        "Replication.NotAnsweredBefore",
+        "2.13, 2.14",
+        "Nobody is answered before there is a reason, or the time is over.",
+    )
+    ANSWER_IS_RIGHT = (
+        "Replication.AnswerIsRight",
+        "2.13, 2.14, 2.16",
+        "An answer says what the log, its leader and its replicas were at some moment; what is "
+        "acknowledged is in the log, and its replicas have it.",
+    )
+    DELAYED_ARE_THE_WAITING = (
+        "Replication.DelayedAreTheWaiting",
+        "2.10",
+        "Those in the timers are those who wait.",
+    )
+    NOTHING_IS_KEPT = (
+        "Replication.NothingIsKept",
+        "2.10",
+        "After a purge the lists have those who wait, and nobody else.",
+    )
+    KEEPS_TO_ITS_DOMAIN = (
+        "Replication.KeepsToItsDomain",
+        "2.16",
+        "What lies outside the domain is refused, and nothing else.",
+    )
+
+
+def names_twice(partitions: Iterable[PartitionRecords | FetchPartition]) -> bool:
+    """Tell whether a request names a partition twice, which none may."""
+    names = [named.partition for named in partitions]
+    return len(set(names)) < len(names)
+
+
+_ANSWERS = ("produced", "fetched")
+
+DEFINITION: ComponentDefinition[ReplicationCall, ReplicationObservation] = ComponentDefinition(
+    name="replication",
+    config=ReplicationConfig,
+    operations=(
+        Operation(call=BecomeLeader, tells=_ANSWERS),
+        Operation(call=BecomeFollower, tells=_ANSWERS),
+        Operation(call=StopReplica, tells=_ANSWERS),
+        Operation(call=TruncateAsFollower, tells=_ANSWERS),
+        Operation(call=MaybeShrinkInSync, tells=_ANSWERS),
+        Operation(call=AppendRecords, tells=_ANSWERS),
+        Operation(call=FetchMessages, tells=_ANSWERS),
+        Operation(call=ProduceResponse, wire=Wire.RECORDED, happens=True),
+        Operation(call=FetchResponse, wire=Wire.RECORDED, happens=True),
+        Operation(call=PurgeCompleted, tells=_ANSWERS, may_tell=("watched", "num_keys")),
+        Operation(call=Watched, returns=Gauge, wire=Wire.RECORDED),
+        Operation(call=NumDelayed, returns=Gauge, wire=Wire.RECORDED),
+        Operation(call=NumKeys, returns=Gauge, wire=Wire.RECORDED),
+        Operation(call=Advance, tells=_ANSWERS, wire=Wire.DRIVEN),
+        Operation(call=Tick, wire=Wire.RECORDED),
+        Operation(call=AdvanceClock, returns=Advanced, wire=Wire.RECORDED),
+    ),
+    observation=ReplicationObservation,
+    always=("num_delayed",),
+    clauses=ReplicationClause,
+    profiles=(WHEELPROOF,),
+)

@@ -1,0 +1,39 @@
+"""The judge of a broker's recorded history."""
+
+from wheelproof_spec.base.component import any_definition
+from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.history.clock import clock_of
+from wheelproof_spec.base.history.judging import Balance, Counted, HistoryJudge, RecordedComponent
+from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.components.replication.component import (
+    DEFINITION,
+    ReplicationClause,
+    ReplicationConfig,
+)
+from wheelproof_spec.components.replication.history.judge import ReplicationHistoryJudge
+
+
+def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
+    del profile
+    assert isinstance(header.config, ReplicationConfig)
+    return ReplicationHistoryJudge(header.config, clock_of(header, KAFKA), tally)
+
+
+RECORDED = RecordedComponent(
+    definition=any_definition(DEFINITION),
+    judge=_judge,
+    balances=tuple(
+        Balance(
+            clause=ReplicationClause.ANSWERED_AT_MOST_ONCE,
+            what="answers",
+            room="requests",
+            makes_room=Counted(operation=request, field="request"),
+            uses=(Counted(operation=response, field="request"),),
+        )
+        for request, response in (
+            ("append_records", "produce_response"),
+            ("fetch_messages", "fetch_response"),
+        )
+    ),
+)

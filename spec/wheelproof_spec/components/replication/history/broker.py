@@ -1,0 +1,79 @@
+"""What is known of a broker: its partitions, its requests, its records."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.replication.component import (
+    PartitionName,
+    ReplicationClause,
+    ReplicationConfig,
+    RequestName,
+)
+from wheelproof_spec.components.replication.history.partition import PartitionHistory
+from wheelproof_spec.components.replication.history.requests import Batch, Request
+
+
+@dataclass(slots=True, kw_only=True)
+class BrokerHistory:
+    """A broker as far as its history has come."""
+
+    config: ReplicationConfig
+    clock: HistoryClock
+    tally: Tally
+    requests: dict[RequestName, Request] = field(default_factory=dict[str, Request])
+    waiting: dict[Request, None] = field(default_factory=dict[Request, None])
+    """Those that have not been answered."""
+    records: dict[str, tuple[Batch, int]] = field(default_factory=dict[str, tuple[Batch, int]])
+    """Where each record belongs: its batch, and its place there."""
+    partitions: dict[PartitionName, PartitionHistory] = field(
+        default_factory=dict[str, PartitionHistory]
+    )
+
+    _touched: dict[PartitionHistory, None] = field(default_factory=dict[PartitionHistory, None])
+
+    def partition(self, name: PartitionName) -> PartitionHistory:
+        """Return what is known of a partition."""
+        found = self.partitions.get(name)
+        if found is None:
+            found = self.partitions[name] = PartitionHistory(self.config)
+        self._touched[found] = None
+        return found
+
+    def all_partitions(self) -> Iterable[PartitionHistory]:
+        """Return every partition of which anything is known."""
+        return [self.partition(name) for name in self.partitions]
+
+    def take_touched(self) -> Iterable[PartitionHistory]:
+        """Return the partitions that somebody has looked at since the last time."""
+        touched, self._touched = self._touched, {}
+        return touched
+
+    def begins(self, request: Request) -> None:
+        """A request is handed in."""
+        self.requests[request.name] = request
+        self.waiting[request] = None
+        for name in request.partitions:
+            self.partition(name).waiting[request] = None
+
+    def is_over(self, request: Request) -> None:
+        """A request waits no more."""
+        self.waiting.pop(request, None)
+        for name in request.partitions:
+            self.partition(name).waiting.pop(request, None)
+
+    def may_have_expired(self, request: Request) -> bool:
+        """Tell whether the time of a request may be over."""
+        return self.clock.high >= request.expires_low
+
+
+def wrong_answer(request: Request, expected: str, observed: str, reason: str) -> Violation:
+    """Return what is wrong with what an answer says."""
+    return Violation(
+        rule=ReplicationClause.ANSWER_IS_RIGHT,
+        expected=f"{request.name}: {expected}",
+        observed=f"{request.name}: {observed}",
+        reason=reason,
+    )

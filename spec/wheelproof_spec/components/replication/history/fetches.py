@@ -1,0 +1,179 @@
+"""Judges what fetch requests are answered (semantics.md 2.14)."""
+
+from collections.abc import Iterator
+from heapq import heappop, heappush
+from itertools import count
+
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.replication.component import (
+    FetchMessages,
+    FetchPartition,
+    FetchResponse,
+    PartitionFetchResponse,
+    PartitionName,
+    Record,
+    ReplicationClause,
+)
+from wheelproof_spec.components.replication.history.broker import BrokerHistory, wrong_answer
+from wheelproof_spec.components.replication.history.readings import Part
+from wheelproof_spec.components.replication.history.requests import Fetch, Reading
+
+
+class Fetches:
+    """The fetch requests of a history."""
+
+    def __init__(self, broker: BrokerHistory) -> None:
+        """Judge those of a broker."""
+        self._broker = broker
+        self._unread: dict[PartitionName, list[tuple[int, int, Part]]] = {}
+        """What is to be judged once the log is known up to there."""
+        self._numbers = count()
+        self.unjudged = 0
+        """How many answers reach into parts of a log that nobody has shown."""
+
+    def begins(self, call: FetchMessages, index: int) -> Fetch:
+        """A request is handed in; a follower's says how far it has come."""
+        broker = self._broker
+        request = Fetch(
+            name=call.request,
+            partitions=tuple(asked.partition for asked in call.partitions),
+            timeout_ms=call.max_wait_ms,
+            expires_low=broker.clock.low + call.max_wait_ms,
+            invoked=index,
+            call=call,
+        )
+        broker.begins(request)
+        for asked in call.partitions:
+            partition = broker.partition(asked.partition)
+            request.seen[asked.partition] = partition.seen
+            if call.replica_id is not None:
+                partition.fetch_begins(call.replica_id, asked.fetch_offset, index)
+        return request
+
+    def ends(self, request: Fetch, index: int, *, refused: bool = False) -> None:
+        """The call is over; it may have been `refused` as a whole."""
+        if request.call.replica_id is None:
+            return
+        for name in request.partitions:
+            noted = not refused and name not in request.refused
+            self._broker.partition(name).fetch_ends(request.invoked, index, noted=noted)
+
+    def answer(self, request: Fetch, response: FetchResponse) -> Iterator[Violation | None]:
+        """Yield what is wrong with the answer, if anything."""
+        answers = response.partitions
+        request.refused = frozenset(part.partition for part in answers if part.is_refusal)
+        reading = Reading(
+            fetch=request,
+            response=response,
+            has_reason=not request.timeout_ms
+            or not answers
+            or bool(request.refused)
+            or sum(part.size for part in answers) >= request.call.min_bytes
+            or self._broker.may_have_expired(request),
+        )
+        for asked, answer in zip(request.call.partitions, answers, strict=True):
+            yield self._judge_places(request, asked, answer)
+        read = 0
+        for asked, answer in zip(request.call.partitions, answers, strict=True):
+            yield from self._judge_part(Part(reading, asked, answer, read))
+            read += answer.size
+        for name in request.partitions:
+            yield self.catch_up(name)
+
+    def catch_up(self, name: PartitionName) -> Violation | None:
+        """Judge what waits for a part of a log that is known by now."""
+        partition, unread = self._broker.partition(name), self._unread.get(name, [])
+        if partition.lost_track:
+            self.forget(name)
+        while unread and unread[0][0] <= partition.log.end:
+            part = heappop(unread)[2]
+            violation = part.records_are_wrong(partition)
+            part.reading.open -= 1
+            if violation is None and not part.reading.open:
+                violation = self._without_reason(part.reading)
+            if violation is not None:
+                return violation
+        return None
+
+    def forget(self, name: PartitionName) -> None:
+        """Judge no more what reaches beyond the log as it is known."""
+        unread = self._unread.pop(name, [])
+        self.unjudged += len(unread)
+        for _, _, part in unread:
+            part.reading.has_reason = True
+
+    def left(self) -> int:
+        """Return how many answers could not be compared with a log."""
+        return self.unjudged + sum(map(len, self._unread.values()))
+
+    def _judge_places(
+        self, request: Fetch, asked: FetchPartition, answer: PartitionFetchResponse
+    ) -> Violation | None:
+        """Learn from the records where they are."""
+        for offset, record in enumerate(answer.records, start=asked.fetch_offset):
+            violation = self._judge_place(request, asked.partition, record, offset)
+            if violation is not None:
+                return violation
+        return None
+
+    def _judge_place(
+        self, request: Fetch, name: PartitionName, record: Record, offset: int
+    ) -> Violation | None:
+        batch, number = self._broker.records.get(record.value, (None, 0))
+        if (
+            batch is None
+            or batch.refused
+            or record.offset != offset
+            or record.size != batch.records[number].size
+            or batch.partition != name
+            or batch.base not in (None, offset - number)
+            or batch.epoch not in (None, record.leader_epoch)
+        ):
+            known = "nobody appended it there" if batch is None else f"{batch} are not there"
+            return wrong_answer(
+                request, f"what is at offset {offset} of {name!r}", str(record), known
+            )
+        if batch.base is not None and batch.placed:
+            return None
+        batch.base, batch.epoch = offset - number, record.leader_epoch
+        return self._broker.partition(name).place(batch)
+
+    def _judge_part(self, part: Part) -> Iterator[Violation | None]:
+        request = part.reading.fetch
+        partition = self._broker.partition(part.asked.partition)
+        if not partition.is_calm_since(request.invoked):
+            part.reading.has_reason = True
+            return
+        yield part.refusal_is_wrong(partition)
+        yield part.high_watermark_is_wrong(partition)
+        partition.raise_low(part.answer.high_watermark)
+        if part.answer.is_refusal:
+            return
+        part.reading.open += 1
+        unread = self._unread.setdefault(part.asked.partition, [])
+        heappush(unread, (part.needs(), next(self._numbers), part))
+
+    def _without_reason(self, reading: Reading) -> Violation | None:
+        """Judge whether there was a reason to answer, all that was read being known."""
+        request = reading.fetch
+        self._broker.tally.tests(ReplicationClause.NOT_ANSWERED_BEFORE)
+        if reading.has_reason:
+            return None
+        available = 0
+        read = 0
+        for asked, answer in zip(request.call.partitions, reading.response.partitions, strict=True):
+            partition = self._broker.partition(asked.partition)
+            part = Part(reading, asked, answer, read)
+            if not part.could_grow(partition):
+                return None
+            available += part.available(partition)
+            read += answer.size
+        if available >= request.call.min_bytes:
+            return None
+        return Violation(
+            rule=ReplicationClause.NOT_ANSWERED_BEFORE,
+            expected=f"{request.name}: no answer yet",
+            observed=f"{request.name}: answered at {self._broker.clock.high} ms at the latest",
+            reason=f"it waits for {request.call.min_bytes} bytes, {available} can have been there, "
+            f"and it may wait until {request.expires_low} ms",
+        )

@@ -1,0 +1,298 @@
+"""Judges the history of a broker: requests, their answers, and what is known of its partitions.
+
+An answer has to be right at some moment between the request and the answer, and whoever can be
+answered for sure has to be answered once all calls are over that might do so. No order is searched
+for: an event costs at most as much as the requests that wait for the same partitions.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from wheelproof_spec.base.calls import AdvanceClock, Gauge, NumDelayed, NumKeys, Tick
+from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock, VirtualClock
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.components.replication.component import (
+    AppendRecords,
+    BecomeFollower,
+    BecomeLeader,
+    FetchMessages,
+    FetchResponse,
+    MaybeShrinkInSync,
+    ProduceResponse,
+    ReplicationClause,
+    ReplicationConfig,
+    Response,
+    StopReplica,
+    TruncateAsFollower,
+    names_twice,
+)
+from wheelproof_spec.components.replication.history.broker import BrokerHistory, wrong_answer
+from wheelproof_spec.components.replication.history.fetches import Fetches
+from wheelproof_spec.components.replication.history.produces import Produces
+from wheelproof_spec.components.replication.history.requests import Fetch, Produce, Request
+from wheelproof_spec.components.replication.history.waiting import Waiting
+
+ILLEGAL = "IllegalArgument"
+
+
+class ReplicationHistoryJudge:
+    """Answers, event by event, which clause is broken first."""
+
+    def __init__(self, config: ReplicationConfig, clock: HistoryClock, tally: Tally) -> None:
+        """Begin with a broker without partitions."""
+        self._broker = BrokerHistory(config=config, clock=clock, tally=tally)
+        self._clock = clock
+        self._tests = tally.tests
+        self._produces = Produces(self._broker)
+        self._fetches = Fetches(self._broker)
+        self._waiting = Waiting(self._broker)
+        self._advances: dict[int, int] = {}
+        """What the clock had reached when each open advance of the timers began."""
+        self._advanced = -1
+        """The index at which the last advance returned."""
+        self._expired_ms = -NEVER
+        """What is due by then has expired."""
+        self._left: list[Request] = []
+        """Those whose time-outs an advance may have left in a timer as they ended (1.11)."""
+        self._looks: dict[int, bool] = {}
+        """The open looks at the purgatories, and whether nothing else has happened since."""
+        self._purged = False
+        """Whether nothing but looks has happened since what is done was dropped from the lists."""
+
+    def invoked(self, op: HistoryOp[object]) -> Violation | None:
+        """A call begins, or a request is answered."""
+        self._clock.at(op.time_ns)
+        value = op.value
+        self._looks = dict.fromkeys(self._looks, False)
+        if isinstance(value, ProduceResponse | FetchResponse):
+            self._purged = False
+            return self._answered(value) or self._waiting.judge(op.index)
+        match value:
+            case AppendRecords() | FetchMessages():
+                self._request(value, op.index)
+            case BecomeLeader() | BecomeFollower() | StopReplica() | TruncateAsFollower():
+                self._broker.partition(value.partition).control_begins(value, op.index)
+            case MaybeShrinkInSync():
+                for partition in self._broker.all_partitions():
+                    partition.shrink_begins()
+            case Tick(to_ms=to_ms):
+                self._clock.ticking(to_ms)
+            case AdvanceClock():
+                self._advances[op.index] = self._clock.low
+            case _:
+                self._looks[op.index] = not self._waiting.calls
+        self._purged = self._purged and op.index in self._looks
+        self._waiting.call_begins(op.index)
+        return self._waiting.judge(op.index)
+
+    def ended(self, op: HistoryOp[object]) -> Violation | None:
+        """An answer has been taken: nothing depends on that."""
+        del op
+        return None
+
+    def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """A call returned with an answer."""
+        self._clock.at(op.time_ns)
+        value, answer = asked.value, op.value
+        violation: Violation | None = None
+        match value:
+            case AppendRecords() | FetchMessages():
+                self._return(self._broker.requests[value.request], op.index)
+            case BecomeLeader() | BecomeFollower() | StopReplica() | TruncateAsFollower():
+                self._tests(ReplicationClause.KEEPS_TO_ITS_DOMAIN)
+                partition = self._broker.partition(value.partition)
+                violation = partition.control_ends(value, asked.index, op.index)
+                if isinstance(value, StopReplica | TruncateAsFollower):
+                    self._fetches.forget(value.partition)
+                if not partition.leads and not partition.lost_track:
+                    self._waiting.loses(partition, asked.index, op.index)
+            case MaybeShrinkInSync():
+                for partition in self._broker.all_partitions():
+                    partition.shrink_ends(op.index)
+            case Tick(to_ms=to_ms):
+                self._clock.ticked(to_ms)
+            case AdvanceClock():
+                self._expired_ms = max(self._expired_ms, self._advances.pop(asked.index))
+                self._advanced = op.index
+            case _:
+                violation = self._judge_look(asked, answer)
+        self._waiting.call_ends(asked.index)
+        return violation or self._waiting.judge(op.index)
+
+    def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        """A call was refused and has had no effect."""
+        self._clock.at(op.time_ns)
+        value = asked.value
+        violation: Violation | None = None
+        outside = op.error == ILLEGAL
+        match value:
+            case AppendRecords() | FetchMessages():
+                self._refuse(self._broker.requests[value.request], op.index)
+                violation = self._refused_within(value) if outside else None
+            case BecomeLeader() | BecomeFollower() | StopReplica() | TruncateAsFollower():
+                self._tests(ReplicationClause.KEEPS_TO_ITS_DOMAIN)
+                partition = self._broker.partition(value.partition)
+                found = partition.control_fails(value, asked.index, op.index)
+                violation = found if outside else None
+            case MaybeShrinkInSync():
+                for partition in self._broker.all_partitions():
+                    partition.shrink_ends(op.index)
+            case _:
+                self._looks.pop(asked.index, None)
+        self._waiting.call_ends(asked.index)
+        return violation or self._waiting.judge(op.index)
+
+    def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
+        """Nobody knows what becomes of a call: it stays under way, and its request may wait."""
+        del op
+        if isinstance(asked.value, AppendRecords | FetchMessages):
+            self._broker.requests[asked.value.request].expires_low = -NEVER
+        self._looks.pop(asked.index, None)
+
+    def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
+        """The history ends; if all is quiet, whoever's time is over has been answered."""
+        del index
+        if end is None or not end.quiet:
+            return None
+        real = isinstance(self._clock, MonotonicClock)
+        return self._waiting.judge_end(by_ms=self._clock.low if real else self._expired_ms)
+
+    def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
+        """Return what was not judged."""
+        del end
+        found: list[str] = []
+        if left := self._fetches.left():
+            found.append(
+                f"the records of {left} answers were not compared with their logs, since nobody "
+                "has shown all that stands before them"
+            )
+        for name, partition in self._broker.partitions.items():
+            if partition.lost_track:
+                found.append(
+                    f"the log of {name!r} was not judged from where calls that change it met"
+                )
+        return tuple(found)
+
+    def _request(self, call: AppendRecords | FetchMessages, index: int) -> None:
+        if call.request in self._broker.requests:
+            raise MalformedError(f"names the request {call.request!r} again")
+        if isinstance(call, AppendRecords):
+            self._produces.begins(call, index)
+        else:
+            self._fetches.begins(call, index)
+
+    def _answered(self, response: Response) -> Violation | None:
+        request = self._broker.requests.get(response.request)
+        self._tests(ReplicationClause.ANSWERED_AT_MOST_ONCE)
+        if request is None:
+            return _answered_wrongly(
+                ReplicationClause.NOT_ANSWERED_BEFORE, response, "nobody made it"
+            )
+        if request not in self._broker.waiting:
+            clause = ReplicationClause.ANSWERED_AT_MOST_ONCE
+            return _answered_wrongly(clause, response, "it was answered before")
+        self._broker.is_over(request)
+        if self._advances or self._advanced > request.invoked:
+            self._left.append(request)
+        self._tests(ReplicationClause.ANSWER_IS_RIGHT)
+        named = [answer.partition for answer in response.partitions]
+        for violation in self._judge_answer(request, response, named):
+            if violation is not None:
+                return violation
+        return None
+
+    def _judge_answer(
+        self, request: Request, response: Response, named: list[str]
+    ) -> Iterator[Violation | None]:
+        expected = list(request.partitions)
+        if isinstance(request, Produce) and isinstance(response, ProduceResponse):
+            fits = sorted(named) == sorted(expected)
+        else:
+            fits = named == expected
+        if isinstance(request, Produce) is not isinstance(response, ProduceResponse) or not fits:
+            yield wrong_answer(
+                request, f"an answer for each of {expected}", f"{named}", "it was asked for these"
+            )
+        elif isinstance(request, Fetch) and isinstance(response, FetchResponse):
+            yield from self._fetches.answer(request, response)
+        elif isinstance(request, Produce) and isinstance(response, ProduceResponse):
+            yield from self._produces.answer(request, response)
+            for name in request.partitions:
+                yield self._fetches.catch_up(name)
+
+    def _return(self, request: Request, index: int) -> None:
+        request.returned = index
+        request.expires_high = self._clock.high + request.timeout_ms
+        if isinstance(request, Fetch):
+            self._fetches.ends(request, index)
+        if request in self._broker.waiting:
+            self._waiting.returns(request, index)
+
+    def _refuse(self, request: Request, index: int) -> None:
+        request.returned = index
+        self._broker.is_over(request)
+        if isinstance(request, Produce):
+            self._produces.fails(request)
+        elif isinstance(request, Fetch):
+            self._fetches.ends(request, index, refused=True)
+
+    def _refused_within(self, call: AppendRecords | FetchMessages) -> Violation | None:
+        self._tests(ReplicationClause.KEEPS_TO_ITS_DOMAIN)
+        named = call.entries if isinstance(call, AppendRecords) else call.partitions
+        empty = isinstance(call, AppendRecords) and not all(entry.records for entry in call.entries)
+        if empty or names_twice(named):
+            return None
+        return Violation(
+            rule=ReplicationClause.KEEPS_TO_ITS_DOMAIN,
+            expected=f"{call.request} is carried out",
+            observed=f"{call.request} was refused as outside the domain",
+            reason="it lies within the domain",
+        )
+
+    def _judge_look(self, asked: HistoryOp[object], answer: object) -> Violation | None:
+        """Compare what is kept with who waits, if nothing else was under way."""
+        if not self._looks.pop(asked.index):
+            return None
+        if not isinstance(answer, Gauge):
+            self._purged = True
+            return None
+        waiting = self._broker.waiting
+        sure = [request for request in waiting if not self._broker.may_have_expired(request)]
+        if isinstance(asked.value, NumDelayed):
+            if not isinstance(self._clock, VirtualClock):
+                # An advance that nobody has recorded may be moving time-outs from list to list.
+                return None
+            clause = ReplicationClause.DELAYED_ARE_THE_WAITING
+            self._left = [left for left in self._left if left.expires_high > self._expired_ms]
+            least, most = len(sure), len(waiting) + len(self._left)
+        elif not self._purged:
+            return None
+        else:
+            clause = ReplicationClause.NOTHING_IS_KEPT
+            lists = (_watches(sure), _watches(waiting))
+            keys = isinstance(asked.value, NumKeys)
+            least, most = (len({*watches} if keys else watches) for watches in lists)
+        self._tests(clause)
+        if least <= answer.count <= most:
+            return None
+        return Violation(
+            rule=clause,
+            expected=f"{asked.f}: {least} to {most}",
+            observed=f"{asked.f}: {answer.count}",
+            reason="so many requests wait, and nothing else was under way",
+        )
+
+
+def _watches(requests: Iterable[Request]) -> list[tuple[type[Request], str]]:
+    return [(type(request), name) for request in requests for name in request.partitions]
+
+
+def _answered_wrongly(clause: ReplicationClause, response: Response, reason: str) -> Violation:
+    return Violation(
+        rule=clause,
+        expected=f"{response.request}: no answer",
+        observed=f"{response.request}: an answer",
+        reason=reason,
+    )

@@ -1,0 +1,188 @@
+"""Judges what produce requests are answered (semantics.md 2.13)."""
+
+from collections.abc import Iterator
+
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.components.replication.component import (
+    ALL_ACKS,
+    AppendRecords,
+    ErrorCode,
+    PartitionProduceResponse,
+    ProduceResponse,
+    ReplicationClause,
+)
+from wheelproof_spec.components.replication.history.broker import BrokerHistory, wrong_answer
+from wheelproof_spec.components.replication.history.partition import PartitionHistory
+from wheelproof_spec.components.replication.history.requests import Batch, Produce
+
+_ACKNOWLEDGED = {ErrorCode.NONE, ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND}
+_GIVEN_UP = {ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}
+
+
+class Produces:
+    """The produce requests of a history."""
+
+    def __init__(self, broker: BrokerHistory) -> None:
+        """Judge those of a broker."""
+        self._broker = broker
+
+    def begins(self, call: AppendRecords, index: int) -> Produce:
+        """A request is handed in; raises MalformedError for a record that there is already."""
+        broker = self._broker
+        request = Produce(
+            name=call.request,
+            partitions=tuple(entry.partition for entry in call.entries),
+            timeout_ms=call.timeout_ms,
+            expires_low=broker.clock.low + call.timeout_ms,
+            invoked=index,
+            required_acks=call.required_acks,
+        )
+        broker.begins(request)
+        for entry in call.entries:
+            batch = Batch(request=request, partition=entry.partition, records=entry.records)
+            request.batches[entry.partition] = batch
+            for number, record in enumerate(entry.records):
+                if broker.records.setdefault(record.value, (batch, number)) != (batch, number):
+                    raise MalformedError(f"appends the record {record.value!r} again")
+            batch.refused = (
+                call.required_acks not in (0, 1, ALL_ACKS)
+                or batch.size > broker.config.segment_bytes
+            )
+            if not batch.refused:
+                broker.partition(entry.partition).append_begins(batch)
+        return request
+
+    def fails(self, request: Produce) -> None:
+        """The call was refused and has had no effect."""
+        for name, batch in request.batches.items():
+            batch.refused = True
+            self._broker.partition(name).forget(batch)
+
+    def answer(self, request: Produce, response: ProduceResponse) -> Iterator[Violation | None]:
+        """Yield what is wrong with the answer, if anything."""
+        errors = {answer.error for answer in response.partitions}
+        if ErrorCode.REQUEST_TIMED_OUT in errors:
+            yield self._timed_out_early(request)
+        for answer in response.partitions:
+            partition = self._broker.partition(answer.partition)
+            batch = request.batches[answer.partition]
+            if answer.base_offset < 0:
+                yield self._judge_refusal(request, batch, answer, partition)
+            else:
+                yield self._judge_append(request, batch, answer, partition)
+
+    def _timed_out_early(self, request: Produce) -> Violation | None:
+        self._broker.tally.tests(ReplicationClause.NOT_ANSWERED_BEFORE)
+        if self._broker.may_have_expired(request):
+            return None
+        return Violation(
+            rule=ReplicationClause.NOT_ANSWERED_BEFORE,
+            expected=f"{request.name}: no time-out before {request.expires_low} ms",
+            observed=f"{request.name}: timed out at {self._broker.clock.high} ms at the latest",
+            reason=f"it may wait {request.timeout_ms} ms",
+        )
+
+    def _judge_refusal(
+        self,
+        request: Produce,
+        batch: Batch,
+        answer: PartitionProduceResponse,
+        partition: PartitionHistory,
+    ) -> Violation | None:
+        if batch.base is not None:
+            observed = f"{answer.error}, nothing was appended"
+            return wrong_answer(request, f"{batch} are acknowledged", observed, "they were read")
+        right = self._may_be_refused(request, batch, answer.error, partition)
+        batch.refused = True
+        partition.forget(batch)
+        if right:
+            return None
+        return wrong_answer(
+            request,
+            f"an answer that {answer.partition!r} can give",
+            f"{answer.error} in {answer.partition!r}, nothing was appended",
+            "its leader and its replicas were as they are from the request to the answer",
+        )
+
+    def _may_be_refused(
+        self, request: Produce, batch: Batch, error: ErrorCode, partition: PartitionHistory
+    ) -> bool:
+        """Tell whether nothing may have been appended for this reason."""
+        calm = partition.is_calm_since(request.invoked)
+        leads = partition.leads or not calm
+        is_valid = request.required_acks in (0, 1, ALL_ACKS)
+        match error:
+            case ErrorCode.INVALID_REQUIRED_ACKS:
+                return not is_valid
+            case ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+                return is_valid and not (calm and partition.exists)
+            case ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                follows = partition.exists and not partition.leads
+                return is_valid and (follows or not calm)
+            case ErrorCode.NOT_ENOUGH_REPLICAS:
+                may_be_short = not calm or (leads and partition.reign.may_be_short(request.invoked))
+                return request.awaits_replicas and may_be_short
+            case ErrorCode.RECORD_LIST_TOO_LARGE:
+                return is_valid and leads and batch.size > self._broker.config.segment_bytes
+            case _:
+                return False
+
+    def _judge_append(
+        self,
+        request: Produce,
+        batch: Batch,
+        answer: PartitionProduceResponse,
+        partition: PartitionHistory,
+    ) -> Violation | None:
+        base, error = answer.base_offset, answer.error
+        if batch.refused or not self._may_be_appended(request, error, partition):
+            return wrong_answer(
+                request,
+                f"an answer that {answer.partition!r} can give",
+                f"{error} in {answer.partition!r}, appended at {base}",
+                "its leader and its replicas were as they are from the request to the answer",
+            )
+        if batch.base not in (None, base):
+            return wrong_answer(request, str(batch), f"appended at {base}", "they were read there")
+        batch.base = base
+        batch.acknowledged = request.awaits_replicas and error in _ACKNOWLEDGED
+        violation = partition.place(batch)
+        if violation is not None:
+            return violation
+        if batch.acknowledged and partition.is_calm_since(request.invoked):
+            partition.raise_low(batch.next_offset)
+        return self._acknowledged_late(request, batch, error, partition)
+
+    def _may_be_appended(
+        self, request: Produce, error: ErrorCode, partition: PartitionHistory
+    ) -> bool:
+        """Tell whether something may have been appended and then answered so."""
+        if not request.awaits_replicas:
+            is_possible = error is ErrorCode.NONE
+        else:
+            is_possible = error in {*_ACKNOWLEDGED, *_GIVEN_UP, ErrorCode.REQUEST_TIMED_OUT}
+        if not partition.is_calm_since(request.invoked):
+            return is_possible
+        if not partition.leads or error in _GIVEN_UP:
+            return False
+        reign = partition.reign
+        if error is ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+            is_possible = is_possible and reign.may_be_short(request.invoked)
+        return is_possible and (reign.may_be_enough() or not request.awaits_replicas)
+
+    def _acknowledged_late(
+        self, request: Produce, batch: Batch, error: ErrorCode, partition: PartitionHistory
+    ) -> Violation | None:
+        if error is not ErrorCode.REQUEST_TIMED_OUT:
+            return None
+        self._broker.tally.tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE)
+        if not partition.has_to_be_acknowledged(batch):
+            return None
+        return Violation(
+            rule=ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
+            expected=f"{request.name}: acknowledged in time",
+            observed=f"{request.name}: timed out",
+            reason=f"{batch} were below the high watermark before, and all calls that could say "
+            "so were over",
+        )

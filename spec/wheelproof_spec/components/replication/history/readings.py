@@ -1,0 +1,150 @@
+"""Compares the answer of a fetch with what is known of the log that it has read (2.14)."""
+
+from dataclasses import dataclass
+
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.replication.component import (
+    ErrorCode,
+    FetchPartition,
+    PartitionFetchResponse,
+    Record,
+    ReplicationClause,
+)
+from wheelproof_spec.components.replication.history.partition import PartitionHistory
+from wheelproof_spec.components.replication.history.requests import Fetch, Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One partition of an answered fetch; `read` is what the answer has of others before it."""
+
+    reading: Reading
+    asked: FetchPartition
+    answer: PartitionFetchResponse
+    read: int
+
+    @property
+    def _end(self) -> int:
+        """The offset after the last record of the answer."""
+        return self.asked.fetch_offset + len(self.answer.records)
+
+    def refusal_is_wrong(self, partition: PartitionHistory) -> Violation | None:
+        """Judge whether it is refused exactly if it has to be; nothing has changed meanwhile."""
+        asked, answer, fetch = self.asked, self.answer, self.reading.fetch
+        expected = _refusal(fetch, asked, partition)
+        offset = asked.fetch_offset
+        beyond = not 0 <= offset <= fetch.seen[asked.partition].end
+        within = 0 <= offset <= partition.end_high
+        if expected is not ErrorCode.NONE or answer.error not in (
+            ErrorCode.NONE,
+            ErrorCode.OFFSET_OUT_OF_RANGE,
+        ):
+            right = answer.error is expected
+        elif answer.diverging_epoch is not None:
+            right = asked.last_fetched_epoch is not None
+        else:
+            right = beyond if answer.error is ErrorCode.OFFSET_OUT_OF_RANGE else within
+        if right:
+            return None
+        return self._wrong(
+            f"{expected.value}, or out of range if so",
+            answer.error.value,
+            f"the log ends at {partition.end_high} at most",
+        )
+
+    def high_watermark_is_wrong(self, partition: PartitionHistory) -> Violation | None:
+        """Judge the high watermark that an answer tells."""
+        least, most = self.reading.fetch.seen[self.asked.partition].high_watermark, partition.high
+        if self.answer.error not in (ErrorCode.NONE, ErrorCode.OFFSET_OUT_OF_RANGE):
+            least = most = -1
+        told = self.answer.high_watermark
+        if least <= told <= most:
+            return None
+        return self._wrong(
+            f"a high watermark of {least} to {most}",
+            f"{told}",
+            "it is where every in-sync replica has the log, and never falls",
+        )
+
+    def needs(self) -> int:
+        """Return up to where the log has to be known to judge the records."""
+        fetch = self.reading.fetch
+        if fetch.call.replica_id is None:
+            return max(self._end, self.answer.high_watermark)
+        return self._end + (self._floor() > self._end)
+
+    def records_are_wrong(self, partition: PartitionHistory) -> Violation | None:
+        """Judge the records, of a log that is known as far as `needs` says."""
+        offset, end = self.asked.fetch_offset, self._end
+        if self.reading.fetch.call.replica_id is None:
+            most = max(offset, self.answer.high_watermark)
+            right = offset + len(self._read(partition, most)) == end
+        else:
+            # Nobody knows where the log ended then: between two appends, and not before the floor.
+            ended_there = self._floor() <= end and partition.is_boundary(end)
+            right = ended_there or not self._has_room(partition)
+        found = self._read(partition, end)
+        if right and found == self.answer.records:
+            return None
+        return self._wrong(
+            "the records of one segment that fit, up to where it may read",
+            f"{[record.value for record in self.answer.records]} from {offset} on",
+            f"the log has {[record.value for record in found]} there",
+        )
+
+    def could_grow(self, partition: PartitionHistory) -> bool:
+        """Tell whether a later answer can have had more: for sure it did not end its segment."""
+        log, offset, most = partition.log, self.asked.fetch_offset, self._most(partition)
+        is_known = most < log.end or log.end == partition.end_high
+        return is_known and log.segment_base(offset) == log.segment_base(max(offset, most))
+
+    def available(self, partition: PartitionHistory) -> int:
+        """Return how many bytes can have been available at most."""
+        log, offset = partition.log, self.asked.fetch_offset
+        return min(log.bytes_between(offset, self._most(partition)), self.asked.max_bytes)
+
+    def _most(self, partition: PartitionHistory) -> int:
+        """Return up to where it can have read."""
+        if self.reading.fetch.call.replica_id is None:
+            return min(self.answer.high_watermark, partition.log.end)
+        return self._end if self._has_room(partition) else partition.log.end
+
+    def _has_room(self, partition: PartitionHistory) -> bool:
+        """Tell whether one record more would have fitted, had there been one."""
+        end = self._end
+        return end < partition.log.end and len(self._read(partition, end + 1)) > len(
+            self.answer.records
+        )
+
+    def _read(self, partition: PartitionHistory, end: int) -> tuple[Record, ...]:
+        """Return what is read of a log that ends at `end`."""
+        asked = self.asked
+        room = min(max(0, self.reading.fetch.call.max_bytes - self.read), asked.max_bytes)
+        return partition.log.read(asked.fetch_offset, end, room, at_least_one=not self.read)
+
+    def _floor(self) -> int:
+        """Return where the log had surely come to when it was read."""
+        seen = self.reading.fetch.seen[self.asked.partition]
+        return max(seen.end, self.answer.high_watermark)
+
+    def _wrong(self, expected: str, observed: str, reason: str) -> Violation:
+        where = f"{self.reading.fetch.name} in {self.asked.partition!r}"
+        return Violation(
+            rule=ReplicationClause.ANSWER_IS_RIGHT,
+            expected=f"{where}: {expected}",
+            observed=f"{where}: {observed}",
+            reason=reason,
+        )
+
+
+def _refusal(fetch: Fetch, asked: FetchPartition, partition: PartitionHistory) -> ErrorCode:
+    """Return why a fetch is refused, before its offset is looked at."""
+    claimed, replica = asked.current_leader_epoch, fetch.call.replica_id
+    if not partition.exists:
+        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if claimed is not None and claimed < partition.epoch:
+        return ErrorCode.FENCED_LEADER_EPOCH
+    if claimed is not None and claimed > partition.epoch:
+        return ErrorCode.UNKNOWN_LEADER_EPOCH
+    serves = partition.leads and (replica is None or replica in partition.reign.followers)
+    return ErrorCode.NONE if serves else ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -1,0 +1,165 @@
+"""Judges whether everybody is answered who can be (semantics.md 2.13 - 2.15).
+
+What a partition has reached for sure lets requests go. Once all calls are over that may be letting
+them go, they have been answered, unless their time may have been over before.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.replication.component import ReplicationClause
+from wheelproof_spec.components.replication.history.broker import BrokerHistory
+from wheelproof_spec.components.replication.history.grace import Grace
+from wheelproof_spec.components.replication.history.partition import PartitionHistory, Step
+from wheelproof_spec.components.replication.history.requests import (
+    Fetch,
+    Produce,
+    Request,
+    Seen,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rise:
+    """A partition has come further."""
+
+    partition: PartitionHistory
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class _Loss:
+    """A call after which a partition is led here no more began at this index."""
+
+    partition: PartitionHistory
+    invoked: int
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Return:
+    """The call of a fetch is over that has not been answered."""
+
+    fetch: Fetch
+    at_ms: int
+
+
+class Waiting:
+    """The requests that wait, and the calls that may let them go."""
+
+    def __init__(self, broker: BrokerHistory) -> None:
+        """Judge those of a broker."""
+        self._broker = broker
+        self._grace: Grace[_Rise | _Loss | _Return] = Grace()
+        self._known: dict[PartitionHistory, tuple[Seen, int]] = {}
+
+    @property
+    def calls(self) -> int:
+        """How many calls are under way."""
+        return self._grace.calls
+
+    def call_begins(self, index: int) -> None:
+        """A call begins."""
+        self._grace.begins(index)
+
+    def call_ends(self, index: int) -> None:
+        """The call that began at this index is over."""
+        self._grace.ends(index)
+
+    def returns(self, request: Request, index: int) -> None:
+        """The call of a request is over, and it has not been answered."""
+        if isinstance(request, Fetch):
+            self._grace.push(index, _Return(request, self._broker.clock.high))
+
+    def loses(self, partition: PartitionHistory, invoked: int, index: int) -> None:
+        """A call has returned after which a partition is led here no more."""
+        self._grace.push(index, _Loss(partition, invoked, self._broker.clock.high))
+
+    def judge(self, index: int) -> Violation | None:
+        """Judge after each event, at its index."""
+        for partition in self._broker.take_touched():
+            reached = partition.seen, partition.log.end
+            if self._known.get(partition) != reached:
+                self._known[partition] = reached
+                step = Step(reached[0], self._broker.clock.high)
+                self._grace.push(index, _Rise(partition, step))
+        for item in self._grace.passed(index):
+            for request in self._let_go(item):
+                return _not_answered(request, "all calls that could answer it are over")
+        return None
+
+    def judge_end(self, *, by_ms: int) -> Violation | None:
+        """Judge who waits when nothing is under way, everything due by then having expired."""
+        for request in self._broker.waiting:
+            self._broker.tally.tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE)
+            if request.expires_high <= by_ms:
+                reason = f"its time was over at {request.expires_high} ms at the latest"
+                return _not_answered(request, reason)
+        return None
+
+    def _let_go(self, item: _Rise | _Loss | _Return) -> Iterator[Request]:
+        """Yield the requests that should have been answered because of this, and were not."""
+        match item:
+            case _Rise(partition=partition, step=step):
+                partition.settle(step)
+                candidates = tuple(partition.waiting)
+            case _Loss(partition=partition):
+                candidates = tuple(partition.waiting)
+            case _Return(fetch=fetch):
+                fetch.settled_ms = item.at_ms
+                candidates = (fetch,) if fetch in self._broker.waiting else ()
+        for request in candidates:
+            self._broker.tally.tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE)
+            if isinstance(item, _Loss):
+                can_be = self._was_lost(request, item)
+            else:
+                can_be = self._has_enough(request)
+            if can_be:
+                yield request
+
+    def _was_lost(self, request: Request, loss: _Loss) -> bool:
+        """Tell whether a request had to be told that this broker does not lead any more."""
+        watched = request.returned is not None and request.returned < loss.invoked
+        # Of several partitions nobody knows which were appended to.
+        alone = isinstance(request, Fetch) or len(request.partitions) == 1
+        return watched and alone and loss.at_ms < request.expires_low
+
+    def _has_enough(self, request: Request) -> bool:
+        if isinstance(request, Fetch):
+            return request.settled_ms is not None and self._may_read(request, request.settled_ms)
+        assert isinstance(request, Produce)
+        return request.awaits_replicas and all(
+            batch.refused or self._broker.partition(batch.partition).has_to_be_acknowledged(batch)
+            for batch in request.batches.values()
+        )
+
+    def _may_read(self, fetch: Fetch, at_ms: int) -> bool:
+        """Tell whether enough was there for sure, before the time was over."""
+        available = 0
+        is_complete = False
+        for asked in fetch.call.partitions:
+            partition = self._broker.partition(asked.partition)
+            log, offset = partition.log, asked.fetch_offset
+            if not partition.leads or partition.lost_track or not 0 <= offset <= log.end:
+                continue
+            settled = partition.settled
+            at_ms = max(at_ms, settled.at_ms)
+            end = min(settled.seen.end, log.end)
+            most = end if fetch.call.replica_id is not None else settled.seen.high_watermark
+            most = min(most, log.end)
+            available += min(log.bytes_between(offset, most), asked.max_bytes)
+            # The segment of the end begins with a record, and that has to be there for sure.
+            last = max(offset, min(most, end - 1))
+            is_complete = is_complete or log.segment_base(offset) < log.segment_base(last)
+        enough = is_complete or available >= fetch.call.min_bytes
+        return enough and at_ms < fetch.expires_low
+
+
+def _not_answered(request: Request, reason: str) -> Violation:
+    return Violation(
+        rule=ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
+        expected=f"{request.name} has been answered",
+        observed=f"{request.name} waits",
+        reason=reason,
+    )

@@ -1,0 +1,178 @@
+"""The calls of a broker's clients, followers and controller, each written down as it is made."""
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import count
+
+from wheelproof.clock import ManualClock
+from wheelproof_spec.base.calls import (
+    AdvanceClock,
+    Advanced,
+    Gauge,
+    NumDelayed,
+    NumKeys,
+    PurgeCompleted,
+    Tick,
+    Watched,
+)
+from wheelproof_spec.components.replication.component import (
+    AppendRecords,
+    BecomeFollower,
+    BecomeLeader,
+    Control,
+    FetchMessages,
+    FetchPartition,
+    FetchResponse,
+    MaybeShrinkInSync,
+    NewRecord,
+    PartitionName,
+    PartitionRecords,
+    TruncateAsFollower,
+)
+from wheelproof_spec.components.replication.reference import ReferenceBroker
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+
+_BROKER = 1
+_PLENTY = 1_000
+_RECORD_BYTES = 10
+
+
+class RecordedBroker:
+    """A broker, and how far each follower has come with each partition."""
+
+    def __init__(self, broker: ReferenceBroker, recorder: LoadRecorder) -> None:
+        self._broker = broker
+        self._recorder = recorder
+        self._numbers = count(1)
+        self._epochs: dict[PartitionName, int] = {}
+        self._replicas: dict[PartitionName, tuple[int, ...]] = {}
+        self._cursors: dict[tuple[int, PartitionName], int] = {}
+
+    def lead(self, partition: PartitionName, followers: Sequence[int]) -> None:
+        """Lead a partition for the first time; all followers are in sync."""
+        self._replicas[partition] = (_BROKER, *followers)
+        self._lead(partition, followers)
+
+    def lose_and_lead_again(
+        self, partition: PartitionName, records: int, in_sync: Sequence[int]
+    ) -> None:
+        """Follow somebody else, drop as many records, and lead again; one thread at a time."""
+        epoch = self._next_epoch(partition)
+        self._control(
+            BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=_BROKER + 1)
+        )
+        offset = max(self._broker.log_end(partition) - records, 0)
+        self._control(TruncateAsFollower(partition=partition, offset=offset))
+        self._lead(partition, in_sync)
+
+    def shrink(self) -> None:
+        """Drop replicas that have fallen behind."""
+        self._control(MaybeShrinkInSync())
+
+    def produce(
+        self,
+        partitions: Sequence[PartitionName],
+        required_acks: int,
+        timeout_ms: int,
+        records: int = 1,
+    ) -> None:
+        """Append some records to each partition."""
+        name = f"p{next(self._numbers)}"
+        call = AppendRecords(
+            request=name,
+            required_acks=required_acks,
+            timeout_ms=timeout_ms,
+            entries=tuple(
+                PartitionRecords(
+                    partition=partition,
+                    records=tuple(
+                        NewRecord(size=_RECORD_BYTES, value=f"{name}{partition}{number}")
+                        for number in range(records)
+                    ),
+                )
+                for partition in partitions
+            ),
+        )
+        self._recorder.do(call, lambda: self._broker.append_records(call, self._recorder.begins))
+
+    def consume(
+        self, partitions: Sequence[PartitionName], max_wait_ms: int, min_bytes: int = 1
+    ) -> None:
+        """Wait as a consumer that has read all that it may."""
+        places = {partition: self._broker.high_watermark(partition) for partition in partitions}
+        self._fetch(None, places, max_wait_ms, min_bytes)
+
+    def read(self, partition: PartitionName) -> None:
+        """Read a partition from its beginning, as a consumer."""
+        self._fetch(None, {partition: 0}, 0)
+
+    def replicate(self, follower: int, partition: PartitionName, max_wait_ms: int) -> None:
+        """Fetch what a follower lacks; if it is refused, it begins anew."""
+        offset = self._cursors.get((follower, partition), 0)
+        self._fetch(follower, {partition: offset}, max_wait_ms)
+
+    def advance(self, clock: ManualClock, now_ms: int) -> None:
+        """Move the broker's clock, then let expire what is due; one thread at a time."""
+
+        def expire() -> Advanced:
+            self._broker.expire()
+            return Advanced()
+
+        self._recorder.do(Tick(to_ms=now_ms), lambda: clock.advance_to(now_ms))
+        self._recorder.call(AdvanceClock(timeout_ms=0), expire)
+
+    def look(self) -> None:
+        """Look at both purgatories, once what is done has been dropped from their lists."""
+        recorder, broker = self._recorder, self._broker
+        recorder.call(NumDelayed(), lambda: Gauge(count=broker.num_delayed()))
+        recorder.do(PurgeCompleted(), broker.purge_completed)
+        recorder.call(Watched(), lambda: Gauge(count=broker.watched()))
+        recorder.call(NumKeys(), lambda: Gauge(count=broker.num_keys()))
+
+    def _lead(self, partition: PartitionName, in_sync: Sequence[int]) -> None:
+        self._control(
+            BecomeLeader(
+                partition=partition,
+                leader_epoch=self._next_epoch(partition),
+                replica_ids=self._replicas[partition],
+                in_sync_ids=(_BROKER, *in_sync),
+            )
+        )
+
+    def _next_epoch(self, partition: PartitionName) -> int:
+        self._epochs[partition] = self._epochs.get(partition, -1) + 1
+        return self._epochs[partition]
+
+    def _control(self, call: Control | MaybeShrinkInSync) -> None:
+        self._recorder.do(call, lambda: self._broker.control(call))
+
+    def _take(self, call: FetchMessages, response: FetchResponse) -> None:
+        """Write an answer down, and note how far a follower has come by it."""
+        self._recorder.begins(response)
+        if call.replica_id is None:
+            return
+        for asked, answer in zip(call.partitions, response.partitions, strict=True):
+            end = 0 if answer.is_refusal else asked.fetch_offset + len(answer.records)
+            self._cursors[call.replica_id, answer.partition] = end
+
+    def _fetch(
+        self,
+        replica_id: int | None,
+        places: dict[PartitionName, int],
+        max_wait_ms: int,
+        min_bytes: int = 1,
+    ) -> None:
+        call = FetchMessages(
+            request=f"f{next(self._numbers)}",
+            replica_id=replica_id,
+            max_wait_ms=max_wait_ms,
+            min_bytes=min_bytes,
+            max_bytes=_PLENTY,
+            partitions=tuple(
+                FetchPartition(partition=partition, fetch_offset=offset, max_bytes=_PLENTY)
+                for partition, offset in places.items()
+            ),
+        )
+        self._recorder.do(
+            call, lambda: self._broker.fetch_messages(call, partial(self._take, call))
+        )
