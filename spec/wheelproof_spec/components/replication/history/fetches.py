@@ -40,6 +40,7 @@ class Fetches:
             timeout_ms=call.max_wait_ms,
             expires_low=broker.clock.low + call.max_wait_ms,
             invoked=index,
+            at_once=not call.max_wait_ms or not call.partitions,
             call=call,
         )
         broker.begins(request)
@@ -65,8 +66,7 @@ class Fetches:
         reading = Reading(
             fetch=request,
             response=response,
-            has_reason=not request.timeout_ms
-            or not answers
+            has_reason=request.at_once
             or bool(request.refused)
             or sum(part.size for part in answers) >= request.call.min_bytes
             or self._broker.may_have_expired(request),

@@ -68,7 +68,7 @@ class ReplicationHistoryJudge:
         self._looks = dict.fromkeys(self._looks, False)
         if isinstance(value, ProduceResponse | FetchResponse):
             self._purged = False
-            return self._answered(value) or self._waiting.judge(op.index)
+            return self._answered(value, op.index) or self._waiting.judge(op.index)
         match value:
             case AppendRecords() | FetchMessages():
                 self._request(value, op.index)
@@ -183,7 +183,7 @@ class ReplicationHistoryJudge:
         else:
             self._fetches.begins(call, index)
 
-    def _answered(self, response: Response) -> Violation | None:
+    def _answered(self, response: Response, index: int) -> Violation | None:
         request = self._broker.requests.get(response.request)
         self._tests(ReplicationClause.ANSWERED_AT_MOST_ONCE)
         if request is None:
@@ -194,6 +194,7 @@ class ReplicationHistoryJudge:
             clause = ReplicationClause.ANSWERED_AT_MOST_ONCE
             return _answered_wrongly(clause, response, "it was answered before")
         self._broker.is_over(request)
+        request.ended = index if request.ended is None else request.ended
         if self._advances or self._advanced > request.invoked:
             self._left.append(request)
         self._tests(ReplicationClause.ANSWER_IS_RIGHT)
@@ -224,6 +225,7 @@ class ReplicationHistoryJudge:
 
     def _return(self, request: Request, index: int) -> None:
         request.returned = index
+        request.ended = index if request.ended is None else request.ended
         request.expires_high = self._clock.high + request.timeout_ms
         if isinstance(request, Fetch):
             self._fetches.ends(request, index)
@@ -231,7 +233,7 @@ class ReplicationHistoryJudge:
             self._waiting.returns(request, index)
 
     def _refuse(self, request: Request, index: int) -> None:
-        request.returned = index
+        request.returned = request.ended = index
         self._broker.is_over(request)
         if isinstance(request, Produce):
             self._produces.fails(request)

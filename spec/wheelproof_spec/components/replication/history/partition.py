@@ -62,6 +62,8 @@ class PartitionHistory:
         """The batch of each record of the log."""
         self._ahead: dict[int, Batch] = {}
         """What lies beyond a gap, by its first offset."""
+        self._taken: dict[int, Batch] = {}
+        """The batch of each record there."""
         self._ahead_records = self._ahead_end = 0
         self.low = self.high = 0
         """What the high watermark has reached for sure, and what it may have reached."""
@@ -163,11 +165,10 @@ class PartitionHistory:
         self._unplaced_records += len(batch.records)
         self.raise_high()
 
-    def forget(self, batch: Batch) -> None:
-        """A batch is not in the log, or its place is known."""
-        if batch in self._unplaced:
-            del self._unplaced[batch]
-            self._unplaced_records -= len(batch.records)
+    def refused(self, batch: Batch) -> Violation | None:
+        """A batch was not appended; tell whether something is missing before others now."""
+        self._forget(batch)
+        return None if self.lost_track else self._too_far()
 
     def place(self, batch: Batch) -> Violation | None:
         """Put a batch, whose base is known, where it belongs if that is known by now."""
@@ -183,16 +184,13 @@ class PartitionHistory:
             )
         if batch.placed or len(possible) > 1:
             return None
-        self.forget(batch)
+        self._forget(batch)
         batch.placed, batch.epoch = True, possible[0].epoch
         assert batch.base is not None
         batch.cut = self._cut_since(possible[0])
         if batch.base >= batch.cut:
-            return None
-        self._ahead[batch.base] = batch
-        self._ahead_records += len(batch.records)
-        self._ahead_end = max(self._ahead_end, min(batch.next_offset, batch.cut))
-        violation = self._fill_gaps()
+            return self._too_far()
+        violation = self._put_ahead(batch) or self._fill_gaps() or self._too_far()
         self.raise_high()
         self.raise_low()
         return violation
@@ -244,10 +242,12 @@ class PartitionHistory:
 
     def has_to_be_acknowledged(self, batch: Batch) -> bool:
         """Tell whether the replicas had a batch in time, and everybody could say so."""
-        if not batch.placed or not self._holds(batch):
+        if batch.placed and not self._holds(batch):
             return False
+        # Wherever it is, it is before the end.
+        end = batch.next_offset if batch.placed else self.end_high
         steps = self._steps
-        at = bisect_left(steps, batch.next_offset, key=lambda step: step.seen.high_watermark)
+        at = bisect_left(steps, end, key=lambda step: step.seen.high_watermark)
         return at < len(steps) and steps[at].at_ms < batch.request.expires_low
 
     # Inside
@@ -298,14 +298,16 @@ class PartitionHistory:
         if self.reigns:
             self.reign.cut = min(self.reign.cut, offset)
         if offset <= self.log.end:
-            for batch in [one for one in self._unplaced if one.request.returned is not None]:
-                self.forget(batch)
+            for batch in [one for one in self._unplaced if one.request.ended is not None]:
+                self._forget(batch)
             self.log.truncate(offset)
             del self._batches[offset:]
         for base in [base for base in self._ahead if base >= offset]:
             self._ahead_records -= len(self._ahead.pop(base).records)
         for batch in self._ahead.values():
             batch.cut = min(batch.cut, offset)
+        for taken in [taken for taken in self._taken if taken >= offset]:
+            del self._taken[taken]
         # What stands before it may still be unknown; the end is not.
         self._ahead_end = offset
         self.low, self.high = min(self.low, offset), min(self.high, offset)
@@ -327,8 +329,8 @@ class PartitionHistory:
 
     def _may_be_of(self, batch: Batch, reign: Reign) -> bool:
         assert batch.base is not None
-        returned = batch.request.returned
-        if returned is not None and reign.begun > returned:
+        ended = batch.request.ended
+        if ended is not None and reign.begun > ended:
             return False
         if batch.epoch is not None and batch.epoch != reign.epoch:
             return False
@@ -359,6 +361,27 @@ class PartitionHistory:
             return self._batches[batch.base] is batch
         return self._ahead.get(batch.base) is batch
 
+    def _forget(self, batch: Batch) -> None:
+        if batch in self._unplaced:
+            del self._unplaced[batch]
+            self._unplaced_records -= len(batch.records)
+
+    def _put_ahead(self, batch: Batch) -> Violation | None:
+        assert batch.base is not None
+        end = min(batch.next_offset, batch.cut)
+        for offset in range(batch.base, end):
+            other = self._taken.setdefault(offset, batch)
+            if other is not batch:
+                return _wrong(
+                    f"{batch} are where nothing else is",
+                    f"{other} are there too",
+                    "an offset has one record",
+                )
+        self._ahead[batch.base] = batch
+        self._ahead_records += len(batch.records)
+        self._ahead_end = max(self._ahead_end, end)
+        return None
+
     def _fill_gaps(self) -> Violation | None:
         """Append what follows on the log."""
         while (batch := self._ahead.pop(self.log.end, None)) is not None:
@@ -369,22 +392,27 @@ class PartitionHistory:
             if batch.cut < self.log.end:
                 self.log.truncate(batch.cut)
                 del self._batches[batch.cut :]
+            for offset in range(first, self.log.end):
+                del self._taken[offset]
             request = batch.request
-            if request.returned is not None and request.returned < self._latest_invoked:
+            if request.ended is not None and request.ended < self._latest_invoked:
                 return _wrong(
                     f"{batch} come before what was asked for later",
                     "something that was asked for after they were there stands before them",
                     "offsets follow the order of the appends",
                 )
             self._latest_invoked = max(self._latest_invoked, request.invoked)
-            for offset in range(first + 1, self.log.end):
-                if offset in self._ahead:
-                    return _wrong(
-                        f"{batch} are where nothing else is",
-                        f"{self._ahead[offset]} are there too",
-                        "an offset has one record",
-                    )
         return None
+
+    def _too_far(self) -> Violation | None:
+        """Judge whether enough was appended to stand before what lies beyond a gap."""
+        if self._ahead_end <= self.end_high:
+            return None
+        return _wrong(
+            f"the log ends at {self.end_high} at most",
+            f"there are records up to {self._ahead_end - 1}",
+            "no more was appended",
+        )
 
 
 def _wrong(expected: str, observed: str, reason: str) -> Violation:
@@ -394,7 +422,7 @@ def _wrong(expected: str, observed: str, reason: str) -> Violation:
 
 
 def _outside(call: Control, expected: str, observed: str, reason: str) -> Violation:
-    name = f"{call.operation()} of {call.partition!r}"
+    name = f"{call.name_on_the_wire()} of {call.partition!r}"
     return Violation(
         rule=ReplicationClause.KEEPS_TO_ITS_DOMAIN,
         expected=f"{name}: {expected}",

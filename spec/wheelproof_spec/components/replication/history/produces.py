@@ -36,6 +36,7 @@ class Produces:
             timeout_ms=call.timeout_ms,
             expires_low=broker.clock.low + call.timeout_ms,
             invoked=index,
+            at_once=call.required_acks != ALL_ACKS or not call.entries,
             required_acks=call.required_acks,
         )
         broker.begins(request)
@@ -57,7 +58,7 @@ class Produces:
         """The call was refused and has had no effect."""
         for name, batch in request.batches.items():
             batch.refused = True
-            self._broker.partition(name).forget(batch)
+            self._broker.partition(name).refused(batch)
 
     def answer(self, request: Produce, response: ProduceResponse) -> Iterator[Violation | None]:
         """Yield what is wrong with the answer, if anything."""
@@ -95,9 +96,8 @@ class Produces:
             return wrong_answer(request, f"{batch} are acknowledged", observed, "they were read")
         right = self._may_be_refused(request, batch, answer.error, partition)
         batch.refused = True
-        partition.forget(batch)
         if right:
-            return None
+            return partition.refused(batch)
         return wrong_answer(
             request,
             f"an answer that {answer.partition!r} can give",

@@ -33,7 +33,7 @@ class Part:
         asked, answer, fetch = self.asked, self.answer, self.reading.fetch
         expected = _refusal(fetch, asked, partition)
         offset = asked.fetch_offset
-        beyond = not 0 <= offset <= fetch.seen[asked.partition].end
+        beyond = not 0 <= offset <= self._floor()
         within = 0 <= offset <= partition.end_high
         if expected is not ErrorCode.NONE or answer.error not in (
             ErrorCode.NONE,

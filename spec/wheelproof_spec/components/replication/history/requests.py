@@ -26,6 +26,12 @@ class Request:
     """The latest, known once its call has returned."""
     invoked: int
     returned: int | None = None
+    ended: int | None = None
+    """Where all that its call does at once is done: its answer in the call, or its return."""
+    at_once: bool
+    """Whether it is answered without waiting, whatever it finds."""
+    settled_ms: int | None = None
+    """What the clock may have shown when its call returned, once nobody is answering it."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
@@ -92,8 +98,6 @@ class Fetch(Request):
     """What there was for sure when it came."""
     refused: frozenset[PartitionName] = frozenset()
     """Where its answer says that it has to do something else first."""
-    settled_ms: int | None = None
-    """What the clock may have shown when its call returned, once nobody is answering it."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)

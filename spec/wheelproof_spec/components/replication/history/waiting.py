@@ -39,9 +39,9 @@ class _Loss:
 
 @dataclass(frozen=True, slots=True)
 class _Return:
-    """The call of a fetch is over that has not been answered."""
+    """The call of a request is over that has not been answered."""
 
-    fetch: Fetch
+    request: Request
     at_ms: int
 
 
@@ -69,8 +69,7 @@ class Waiting:
 
     def returns(self, request: Request, index: int) -> None:
         """The call of a request is over, and it has not been answered."""
-        if isinstance(request, Fetch):
-            self._grace.push(index, _Return(request, self._broker.clock.high))
+        self._grace.push(index, _Return(request, self._broker.clock.high))
 
     def loses(self, partition: PartitionHistory, invoked: int, index: int) -> None:
         """A call has returned after which a partition is led here no more."""
@@ -106,9 +105,9 @@ class Waiting:
                 candidates = tuple(partition.waiting)
             case _Loss(partition=partition):
                 candidates = tuple(partition.waiting)
-            case _Return(fetch=fetch):
-                fetch.settled_ms = item.at_ms
-                candidates = (fetch,) if fetch in self._broker.waiting else ()
+            case _Return(request=request):
+                request.settled_ms = item.at_ms
+                candidates = (request,) if request in self._broker.waiting else ()
         for request in candidates:
             self._broker.tally.tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE)
             if isinstance(item, _Loss):
@@ -126,6 +125,8 @@ class Waiting:
         return watched and alone and loss.at_ms < request.expires_low
 
     def _has_enough(self, request: Request) -> bool:
+        if request.at_once:
+            return request.settled_ms is not None
         if isinstance(request, Fetch):
             return request.settled_ms is not None and self._may_read(request, request.settled_ms)
         assert isinstance(request, Produce)

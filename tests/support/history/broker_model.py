@@ -1,0 +1,160 @@
+"""The same histories for the general engine: a log, a high watermark, and who has read."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from support.history.small_brokers import FOLLOWER
+from support.history.small_histories import History
+from wheelproof_spec.components.replication.component import (
+    ALL_ACKS,
+    AppendRecords,
+    ErrorCode,
+    FetchMessages,
+    FetchResponse,
+    ProduceResponse,
+)
+from wheelproof_spec.engines.history.linearizability import Model
+from wheelproof_spec.engines.history.linearizability_calls import (
+    Event,
+    Invoked,
+    Returned,
+    Unknown,
+)
+
+Request = AppendRecords | FetchMessages
+Response = ProduceResponse | FetchResponse
+Operation = tuple[str, Request]
+Answer = Response | None
+
+
+@dataclass(frozen=True, slots=True)
+class BrokerState:
+    """The values in the log, the high watermark, where appends began, and which reads are over."""
+
+    log: tuple[str, ...] = ()
+    high_watermark: int = 0
+    bases: frozenset[tuple[str, int]] = frozenset()
+    read: frozenset[str] = frozenset()
+
+
+class BrokerModel(Model[BrokerState, Operation, Answer]):
+    """Appends, reads, notes and answers are steps; a request is several of them."""
+
+    def initial_state(self) -> BrokerState:
+        return BrokerState()
+
+    def step(
+        self, state: BrokerState, operation: Operation, result: Answer | Unknown
+    ) -> Iterable[BrokerState]:
+        name, call = operation
+        match name, call:
+            case "append", AppendRecords():
+                values = tuple(record.value for record in call.entries[0].records)
+                base = (call.request, len(state.log))
+                return (replace(state, log=state.log + values, bases=state.bases | {base}),)
+            case "answer", AppendRecords():
+                return self._answer(state, call, result)
+            case "late", AppendRecords():
+                base = dict(state.bases)[call.request]
+                end = base + len(call.entries[0].records)
+                due = call.required_acks != ALL_ACKS or state.high_watermark >= end
+                return () if due else (state,)
+            case "read", FetchMessages():
+                right = isinstance(result, FetchResponse) and _is_read(state, call, result)
+                return (replace(state, read=state.read | {call.request}),) if right else ()
+            case "note", FetchMessages():
+                offset = call.partitions[0].fetch_offset
+                if call.max_wait_ms == 0 and call.request not in state.read:
+                    return ()
+                reached = state.high_watermark if offset > len(state.log) else offset
+                return (replace(state, high_watermark=max(state.high_watermark, reached)),)
+            case "late", FetchMessages():
+                return () if _has_enough(state, call) else (state,)
+            case _:
+                raise AssertionError(operation)
+
+    def _answer(
+        self, state: BrokerState, call: AppendRecords, result: Answer | Unknown
+    ) -> Iterable[BrokerState]:
+        base = dict(state.bases).get(call.request)
+        if base is None or not isinstance(result, ProduceResponse):
+            return ()
+        answer = result.partitions[0]
+        end = base + len(call.entries[0].records)
+        replicated = call.required_acks != ALL_ACKS or state.high_watermark >= end
+        right = answer.base_offset == base and answer.error is ErrorCode.NONE and replicated
+        return (state,) if right else ()
+
+
+def broker_events(history: History) -> Sequence[Event[Operation, Answer]]:
+    """Return the history with each step of a request as an operation of its own.
+
+    Two answers to one request are one answer too many for any order.
+    """
+    events: list[Event[Operation, Answer]] = []
+    calls: dict[str, Request] = {}
+    answered: set[str] = set()
+    returned: set[str] = set()
+    for op in history.ops:
+        value = op.value
+        if isinstance(value, AppendRecords | FetchMessages):
+            name = value.request
+            if op.type == "invoke":
+                calls[op.process] = value
+                kinds = ("append", "answer") if isinstance(value, AppendRecords) else ("read",)
+                if isinstance(value, FetchMessages) and value.replica_id == FOLLOWER:
+                    kinds = ("read", "note")
+                events += [Invoked(f"{kind} {name}", (kind, value)) for kind in kinds]
+        elif isinstance(value, ProduceResponse | FetchResponse):
+            name = value.request
+            if name in answered:
+                return [Invoked("twice", ("read", _NEVER)), Returned("twice", None)]
+            answered.add(name)
+            if isinstance(value, ProduceResponse) and f"append {name}" not in returned:
+                returned.add(f"append {name}")
+                events.append(Returned(f"append {name}", None))
+            step = "answer" if isinstance(value, ProduceResponse) else "read"
+            events.append(Returned(f"{step} {name}", value))
+        elif op.type == "ok" and op.process in calls:
+            call = calls.pop(op.process)
+            step = "append" if isinstance(call, AppendRecords) else "note"
+            noted = step == "append" or (
+                isinstance(call, FetchMessages) and call.replica_id == FOLLOWER
+            )
+            if noted and f"{step} {call.request}" not in returned:
+                returned.add(f"{step} {call.request}")
+                events.append(Returned(f"{step} {call.request}", None))
+    # By the end all calls are over.
+    for op in history.ops:
+        value = op.value
+        if isinstance(value, AppendRecords | FetchMessages) and value.request not in answered:
+            events.append(Invoked(f"late {value.request}", ("late", value)))
+            events.append(Returned(f"late {value.request}", None))
+    return events
+
+
+_NEVER = FetchMessages(
+    request="never", max_wait_ms=0, min_bytes=0, max_bytes=0, partitions=()
+)
+
+
+def _is_read(state: BrokerState, call: FetchMessages, result: FetchResponse) -> bool:
+    """Tell whether this can be read, and is worth an answer."""
+    asked, answer = call.partitions[0], result.partitions[0]
+    if answer.high_watermark != state.high_watermark:
+        return False
+    if asked.fetch_offset > len(state.log):
+        return answer.error is ErrorCode.OFFSET_OUT_OF_RANGE
+    end = state.high_watermark if call.replica_id is None else len(state.log)
+    fits = max(1, asked.max_bytes // 10)
+    values = state.log[asked.fetch_offset : end][:fits]
+    if answer.error is not ErrorCode.NONE:
+        return False
+    if tuple(record.value for record in answer.records) != values:
+        return False
+    return bool(values) or call.max_wait_ms == 0
+
+
+def _has_enough(state: BrokerState, call: FetchMessages) -> bool:
+    end = state.high_watermark if call.replica_id is None else len(state.log)
+    return end > call.partitions[0].fetch_offset or call.max_wait_ms == 0
