@@ -16,8 +16,8 @@ def test_fuzz_pass_writes_its_reports(tmp_path: Path, capsys: pytest.CaptureFixt
     options = ["--cases", "5", "--seed", "3", "--json", str(json_file), "--junit", str(junit_file)]
     assert main(["fuzz", "timer", *options]) == ExitCode.PASS
     document = json.loads(json_file.read_text(encoding="utf-8"))
-    assert (document["verdict"], document["seed"]) == ("pass", 3)
-    assert [result["verdict"] for result in document["results"]] == ["pass"]
+    assert (document["verdict"], document["given"]["seed"]) == ("pass", 3)
+    assert [check["verdict"] for check in document["checks"]] == ["pass"]
     assert ElementTree.parse(junit_file).getroot().get("failures") == "0"
     assert "seed 3" in capsys.readouterr().out
 

@@ -69,7 +69,7 @@ def test_a_failing_case_of_the_counter_is_drawn(tmp_path: Path) -> None:
     forgetful = tmp_path / "driver.py"
     forgetful.write_text(
         "import sys\n"
-        f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        f"sys.path.insert(0, {str(Path(PROGRAM[1]).parent)!r})\n"
         "import with_counter\n"
         "from wheelproof_spec import components\n"
         "components.__path__.append(str(with_counter.FOLDER))\n"

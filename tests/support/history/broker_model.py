@@ -133,9 +133,7 @@ def broker_events(history: History) -> Sequence[Event[Operation, Answer]]:
     return events
 
 
-_NEVER = FetchMessages(
-    request="never", max_wait_ms=0, min_bytes=0, max_bytes=0, partitions=()
-)
+_NEVER = FetchMessages(request="never", max_wait_ms=0, min_bytes=0, max_bytes=0, partitions=())
 
 
 def _is_read(state: BrokerState, call: FetchMessages, result: FetchResponse) -> bool:
