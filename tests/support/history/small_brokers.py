@@ -102,7 +102,7 @@ def broker_history(seed: int) -> History:
         process = chance.choice(list(processes) if not left else ["p", "q", "r"])
         if process not in processes:
             left -= 1
-            processes[process] = _request(broker, process)
+            processes[process] = _request(broker)
         step = next(processes[process], None)
         if step is None:
             del processes[process]
@@ -124,16 +124,20 @@ def produced(name: str, base: int, error: ErrorCode = ErrorCode.NONE) -> Produce
     return ProduceResponse(request=name, partitions=(answer,))
 
 
-def _request(broker: _Broker, process: str) -> Iterator[Step]:
+def _request(broker: _Broker) -> Iterator[Step]:
     chance = broker.chance
     call = _append(broker) if chance.random() < 0.45 else _fetch(broker)
-    yield lambda process: broker.lines.append(Line(process, "invoke", call.name_on_the_wire(), call))
+    yield lambda process: broker.lines.append(
+        Line(process, "invoke", call.name_on_the_wire(), call)
+    )
     if isinstance(call, AppendRecords):
         yield from _append_steps(broker, call)
     else:
         yield from _fetch_steps(broker, call)
     yield broker.check
-    yield lambda process: broker.lines.append(Line(process, "ok", call.name_on_the_wire(), Nothing()))
+    yield lambda process: broker.lines.append(
+        Line(process, "ok", call.name_on_the_wire(), Nothing())
+    )
 
 
 def _append(broker: _Broker) -> AppendRecords:
@@ -175,9 +179,7 @@ def _append_steps(broker: _Broker, call: AppendRecords) -> Iterator[Step]:
         bases.append(len(broker.log))
         for record in call.entries[0].records:
             broker.log.append(
-                Record(
-                    offset=len(broker.log), leader_epoch=0, size=record.size, value=record.value
-                )
+                Record(offset=len(broker.log), leader_epoch=0, size=record.size, value=record.value)
             )
 
     def answer(process: str) -> None:
