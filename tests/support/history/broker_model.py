@@ -62,11 +62,17 @@ class BrokerModel(Model[BrokerState, Operation, Answer]):
             case "read", FetchMessages():
                 right = isinstance(result, FetchResponse) and _is_read(state, call, result)
                 return (replace(state, read=state.read | {call.request}),) if right else ()
-            case "note", FetchMessages():
+            case "wait", FetchMessages():
+                beyond = call.partitions[0].fetch_offset > len(state.log)
+                waits = not beyond and not _has_enough(state, call)
+                return (replace(state, read=state.read | {call.request}),) if waits else ()
+            case "note" | "note after", FetchMessages():
                 offset = call.partitions[0].fetch_offset
-                if call.max_wait_ms == 0 and call.request not in state.read:
+                beyond = offset > len(state.log)
+                # Without a refusal it was within the log already when it came.
+                if beyond if name == "note" else call.request not in state.read:
                     return ()
-                reached = state.high_watermark if offset > len(state.log) else offset
+                reached = 0 if beyond else offset
                 return (replace(state, high_watermark=max(state.high_watermark, reached)),)
             case "late", FetchMessages():
                 return () if _has_enough(state, call) else (state,)
@@ -89,48 +95,75 @@ class BrokerModel(Model[BrokerState, Operation, Answer]):
 def broker_events(history: History) -> Sequence[Event[Operation, Answer]]:
     """Return the history with each step of a request as an operation of its own.
 
+    An append is over when its call is, or when it is answered in its call; so is the first read of
+    a fetch. A fetch that is not answered in its call has found too little, and is noted afterwards.
     Two answers to one request are one answer too many for any order.
     """
     events: list[Event[Operation, Answer]] = []
     calls: dict[str, Request] = {}
+    open_steps: set[str] = set()
+    late = _answered_late(history)
+    refused = {
+        op.value.request
+        for op in history.ops
+        if isinstance(op.value, FetchResponse) and op.value.partitions[0].is_refusal
+    }
     answered: set[str] = set()
-    returned: set[str] = set()
+
+    def begin(*kinds: str, call: Request) -> None:
+        for kind in kinds:
+            open_steps.add(f"{kind} {call.request}")
+            events.append(Invoked(f"{kind} {call.request}", (kind, call)))
+
+    def end(kind: str, name: str, answer: Answer = None) -> None:
+        if f"{kind} {name}" in open_steps:
+            open_steps.remove(f"{kind} {name}")
+            events.append(Returned(f"{kind} {name}", answer))
+
     for op in history.ops:
         value = op.value
-        if isinstance(value, AppendRecords | FetchMessages):
-            name = value.request
-            if op.type == "invoke":
-                calls[op.process] = value
-                kinds = ("append", "answer") if isinstance(value, AppendRecords) else ("read",)
-                if isinstance(value, FetchMessages) and value.replica_id == FOLLOWER:
-                    kinds = ("read", "note")
-                events += [Invoked(f"{kind} {name}", (kind, value)) for kind in kinds]
+        if isinstance(value, AppendRecords):
+            calls[op.process] = value
+            begin("append", "answer", call=value)
+        elif isinstance(value, FetchMessages):
+            calls[op.process] = value
+            waits = value.request in late and value.max_wait_ms > 0
+            begin("read", *(["wait"] if waits else []), call=value)
+            if value.replica_id == FOLLOWER:
+                is_first = waits or not value.max_wait_ms or value.request in refused
+                begin("note after" if is_first else "note", call=value)
         elif isinstance(value, ProduceResponse | FetchResponse):
             name = value.request
             if name in answered:
                 return [Invoked("twice", ("read", _NEVER)), Returned("twice", None)]
             answered.add(name)
-            if isinstance(value, ProduceResponse) and f"append {name}" not in returned:
-                returned.add(f"append {name}")
-                events.append(Returned(f"append {name}", None))
-            step = "answer" if isinstance(value, ProduceResponse) else "read"
-            events.append(Returned(f"{step} {name}", value))
+            end("append", name)
+            end("answer" if isinstance(value, ProduceResponse) else "read", name, value)
         elif op.type == "ok" and op.process in calls:
-            call = calls.pop(op.process)
-            step = "append" if isinstance(call, AppendRecords) else "note"
-            noted = step == "append" or (
-                isinstance(call, FetchMessages) and call.replica_id == FOLLOWER
-            )
-            if noted and f"{step} {call.request}" not in returned:
-                returned.add(f"{step} {call.request}")
-                events.append(Returned(f"{step} {call.request}", None))
+            name = calls.pop(op.process).request
+            for kind in ("append", "wait", "note", "note after"):
+                end(kind, name)
     # By the end all calls are over.
     for op in history.ops:
-        value = op.value
-        if isinstance(value, AppendRecords | FetchMessages) and value.request not in answered:
-            events.append(Invoked(f"late {value.request}", ("late", value)))
-            events.append(Returned(f"late {value.request}", None))
+        if isinstance(op.value, AppendRecords | FetchMessages) and op.value.request not in answered:
+            begin("late", call=op.value)
+            end("late", op.value.request)
     return events
+
+
+def _answered_late(history: History) -> set[str]:
+    """Return the requests that are not answered before their calls are over, if ever."""
+    calls: dict[str, str] = {}
+    answered: set[str] = set()
+    late: set[str] = set()
+    for op in history.ops:
+        if isinstance(op.value, AppendRecords | FetchMessages):
+            calls[op.process] = op.value.request
+        elif isinstance(op.value, ProduceResponse | FetchResponse):
+            answered.add(op.value.request)
+        elif op.type == "ok" and op.process in calls:
+            late |= {calls.pop(op.process)} - answered
+    return late
 
 
 _NEVER = FetchMessages(request="never", max_wait_ms=0, min_bytes=0, max_bytes=0, partitions=())

@@ -102,7 +102,7 @@ def broker_history(seed: int) -> History:
         process = chance.choice(list(processes) if not left else ["p", "q", "r"])
         if process not in processes:
             left -= 1
-            processes[process] = _request(broker, process)
+            processes[process] = _request(broker)
         step = next(processes[process], None)
         if step is None:
             del processes[process]
@@ -124,7 +124,7 @@ def produced(name: str, base: int, error: ErrorCode = ErrorCode.NONE) -> Produce
     return ProduceResponse(request=name, partitions=(answer,))
 
 
-def _request(broker: _Broker, process: str) -> Iterator[Step]:
+def _request(broker: _Broker) -> Iterator[Step]:
     chance = broker.chance
     call = _append(broker) if chance.random() < 0.45 else _fetch(broker)
     yield lambda process: broker.lines.append(

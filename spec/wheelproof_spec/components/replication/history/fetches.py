@@ -6,6 +6,7 @@ from itertools import count
 
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import (
+    ErrorCode,
     FetchMessages,
     FetchPartition,
     FetchResponse,
@@ -15,7 +16,7 @@ from wheelproof_spec.components.replication.component import (
     ReplicationClause,
 )
 from wheelproof_spec.components.replication.history.broker import BrokerHistory, wrong_answer
-from wheelproof_spec.components.replication.history.readings import Part
+from wheelproof_spec.components.replication.history.readings import Part, refusal_of
 from wheelproof_spec.components.replication.history.requests import Fetch, Reading
 
 
@@ -58,6 +59,17 @@ class Fetches:
         for name in request.partitions:
             noted = not refused and name not in request.refused
             self._broker.partition(name).fetch_ends(request.invoked, index, noted=noted)
+
+    def has_to_be_refused(self, request: Fetch) -> bool:
+        """Tell whether it makes no sense for a fetch to wait, and never did."""
+        for asked in request.call.partitions:
+            partition = self._broker.partition(asked.partition)
+            if partition.is_calm_since(request.invoked) and (
+                refusal_of(request, asked, partition) is not ErrorCode.NONE
+                or not 0 <= asked.fetch_offset <= partition.end_high
+            ):
+                return True
+        return False
 
     def answer(self, request: Fetch, response: FetchResponse) -> Iterator[Violation | None]:
         """Yield what is wrong with the answer, if anything."""

@@ -229,8 +229,11 @@ class ReplicationHistoryJudge:
         request.expires_high = self._clock.high + request.timeout_ms
         if isinstance(request, Fetch):
             self._fetches.ends(request, index)
-        if request in self._broker.waiting:
-            self._waiting.returns(request, index)
+        if request not in self._broker.waiting:
+            return
+        if isinstance(request, Fetch):
+            request.at_once = request.at_once or self._fetches.has_to_be_refused(request)
+        self._waiting.returns(request, index)
 
     def _refuse(self, request: Request, index: int) -> None:
         request.returned = request.ended = index

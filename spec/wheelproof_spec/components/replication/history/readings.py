@@ -31,7 +31,7 @@ class Part:
     def refusal_is_wrong(self, partition: PartitionHistory) -> Violation | None:
         """Judge whether it is refused exactly if it has to be; nothing has changed meanwhile."""
         asked, answer, fetch = self.asked, self.answer, self.reading.fetch
-        expected = _refusal(fetch, asked, partition)
+        expected = refusal_of(fetch, asked, partition)
         offset = asked.fetch_offset
         beyond = not 0 <= offset <= self._floor()
         within = 0 <= offset <= partition.end_high
@@ -137,7 +137,7 @@ class Part:
         )
 
 
-def _refusal(fetch: Fetch, asked: FetchPartition, partition: PartitionHistory) -> ErrorCode:
+def refusal_of(fetch: Fetch, asked: FetchPartition, partition: PartitionHistory) -> ErrorCode:
     """Return why a fetch is refused, before its offset is looked at."""
     claimed, replica = asked.current_leader_epoch, fetch.call.replica_id
     if not partition.exists:
