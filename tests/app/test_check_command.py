@@ -100,6 +100,22 @@ def test_the_profile_is_an_option(tmp_path: Path) -> None:
     assert main(["check", path, "--profile", "never-early"]) == ExitCode.FAIL
 
 
+def test_a_profile_that_a_component_does_not_have_leaves_its_histories_alone(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = b'{"total_memory":10,"poolable_size":10}'
+    header = HEADER.replace(b'"timer"', b'"buffer_pool"').replace(b'{"tick_ms":1}', pool)
+    asked = {"size": 4, "max_time_to_block_ms": 0}
+    lines = (
+        header,
+        _op(0, "invoke", "allocate", asked),
+        _op(1, "ok", "allocate", {"buffer": "b", "size": 4}),
+    )
+    path = str(_write(tmp_path, lines))
+    assert main(["check", path, "--profile", "hashed-wheel"]) == ExitCode.PASS
+    assert " 0 rejected" in capsys.readouterr().out
+
+
 def test_a_real_clock_has_a_resolution_and_a_bound(tmp_path: Path) -> None:
     header = HEADER.replace(b"virtual", b"monotonic_ns").replace(
         b'"tick_ms":1', b'"tick_ms":1,"lateness_ms":50'

@@ -12,7 +12,8 @@ def add_judging(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--profile",
         choices=sorted(profiles()),
-        help="the contract that histories are judged by, instead of the one that they name",
+        help="the contract that histories are judged by, instead of the one that they name, if "
+        "their component has it",
     )
     parser.add_argument(
         "--max-states",

@@ -34,13 +34,15 @@ class HistoryChecker:
         profile: str | None = None,
         line: int = 0,
     ) -> None:
-        """Begin with the header; `profile` replaces the one that it names.
+        """Begin with the header; `profile` replaces the one that it names, if there is such a one.
 
-        Raises MalformedError if the profile is unknown.
+        A file can have histories of several components, whose profiles differ. Raises
+        MalformedError if the profile that the header names is unknown.
         """
         definition = component.definition
         self._header = header
-        self._profile = profile or _profile_of(header, definition.profiles)
+        named = _profile_of(header, definition.profiles)
+        self._profile = profile if profile in definition.profiles else named
         if self._profile not in definition.profiles:
             known = " and ".join(definition.profiles)
             raise MalformedError(f"names the profile {self._profile!r}; there are {known}")
