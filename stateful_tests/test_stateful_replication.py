@@ -14,6 +14,7 @@ from wheelproof_spec.components.replication.bug_table import (
 )
 from wheelproof_spec.components.replication.fuzz.sequential import run_replication_fuzz
 from wheelproof_spec.components.replication.fuzz.threads import run_threaded_replication_fuzz
+from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 
 SEED = 3
 MANY_BATCHES_S = 120.0
@@ -27,7 +28,7 @@ def _known_bugs(finder: Finder) -> list[ReplicationBug]:
 
 
 def test_replication_one_thread_follows_the_ledger() -> None:
-    report = run_replication_fuzz(ReplicaManager, cases=100, seed=SEED)
+    report = run_replication_fuzz(ReferenceReplicationPort(), cases=100, seed=SEED)
     assert report.failure is None
     assert report.cases >= 100
     assert report.steps > report.cases
@@ -35,7 +36,9 @@ def test_replication_one_thread_follows_the_ledger() -> None:
 
 @pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_replication_one_thread_finds(bug: ReplicationBug) -> None:
-    report = run_replication_fuzz(bug.manager_class, cases=200, seed=SEED, seconds=MANY_BATCHES_S)
+    report = run_replication_fuzz(
+        ReferenceReplicationPort(bug.manager_class), cases=200, seed=SEED, seconds=MANY_BATCHES_S
+    )
     assert report.failure is not None, f"no failure in {report.cases} cases, seed {report.seed}"
     assert report.failure.violation.rule == "Replication.AnsweredWhenItCanBe"
     assert len(report.failure.steps) < 40

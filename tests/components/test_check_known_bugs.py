@@ -1,7 +1,6 @@
 """Every known bug is seen from outside, or it says why it cannot be, and that is so."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from functools import partial
 from typing import TypeVar
 
@@ -10,6 +9,7 @@ import pytest
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
+from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_bug import (
     KnownBug,
@@ -44,13 +44,19 @@ from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.components.replication.bug_table import (
     ReplicationBug,
 )
-from wheelproof_spec.components.replication.clauses import judge_answers
-from wheelproof_spec.components.replication.oracle import (
-    FetchedPartition,
-    FetchRequest,
-    ReplicationLedger,
+from wheelproof_spec.components.replication.component import (
+    AppendRecords,
+    BecomeLeader,
+    FetchMessages,
+    FetchPartition,
+    NewRecord,
+    PartitionRecords,
+    ReplicationCall,
+    ReplicationClause,
+    ReplicationConfig,
 )
-from wheelproof_spec.components.replication.reference import BROKER, BrokerConfig, BrokerUnderTest
+from wheelproof_spec.components.replication.oracle import ReplicationLedger
+from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.components.timer.bug_table import (
     BUGS as TIMER_BUGS,
 )
@@ -156,26 +162,27 @@ def _accumulator(bug: KnownBug | None) -> ReferenceAccumulatorPort:
 
 def _ask_broker(bug: KnownBug | None) -> Violation | None:
     """Ask a broker for more than it has, then append; the second record needs a new segment."""
-    manager = bug.manager_class if isinstance(bug, ReplicationBug) else ReplicaManager
-    config = BrokerConfig(segment_bytes=40)
-    broker = BrokerUnderTest(manager, config)
-    ledger = ReplicationLedger(broker=BROKER, **asdict(config))
-    broker.become_leader("t", 0, [BROKER], [BROKER])
-    ledger.become_leader("t", 0, replicas=[BROKER], in_sync=[BROKER])
-    request = FetchRequest(
-        replica=None,
+    broker = ReferenceReplicationPort(
+        bug.manager_class if isinstance(bug, ReplicationBug) else ReplicaManager
+    )
+    ledger = ReplicationLedger("wheelproof", Tally(tuple(ReplicationClause)))
+    config = ReplicationConfig(segment_bytes=40)
+    ids = (config.broker_id,)
+    consume = FetchMessages(
+        request="fetch",
+        max_wait_ms=50,
         min_bytes=60,
         max_bytes=100,
-        partitions={"t": FetchedPartition(offset=0, max_bytes=100)},
+        partitions=(FetchPartition(partition="t", fetch_offset=0, max_bytes=100),),
     )
-    broker.fetch("fetch", request, 50)
-    due = dict(ledger.fetch("fetch", request, 50))
-    for number, size in enumerate((20, 30)):
-        name, entries = f"append-{number}", {"t": [size]}
-        broker.append(name, acks=1, timeout_ms=50, entries=entries)
-        due |= ledger.append(name, acks=1, timeout_ms=50, entries=entries)
-        violation = judge_answers(due, broker.take_answers())
-        if violation is not None:
-            return violation
-        due = {}
-    return None
+    calls: list[ReplicationCall] = [
+        Reset(config=config),
+        BecomeLeader(partition="t", leader_epoch=0, replica_ids=ids, in_sync_ids=ids),
+        consume,
+    ]
+    for size in (20, 30):
+        entry = PartitionRecords(partition="t", records=(NewRecord(size=size),))
+        name = f"append of {size}"
+        calls.append(AppendRecords(request=name, required_acks=1, timeout_ms=50, entries=(entry,)))
+    judged = (ledger.judge(call, broker.perform(call)) for call in calls)
+    return next((violation for violation in judged if violation is not None), None)

@@ -4,105 +4,174 @@ from collections.abc import Callable
 
 import pytest
 
-from wheelproof.errors import DelayedOperationError, IllegalArgumentError, PurgatoryClosedError
+from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError
 from wheelproof.replication import (
-    ErrorCode,
     FetchParams,
     FetchPartition,
     ReplicaManager,
     TopicPartition,
 )
 from wheelproof.units import Millis
-from wheelproof_spec.components.replication.oracle import (
-    Answer,
-    FetchAnswer,
-    FetchedPartition,
-    FetchRequest,
-    ProduceAnswer,
+from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
+from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.components.replication.component import (
+    AppendRecords,
+    BecomeFollower,
+    BecomeLeader,
+    ErrorCode,
+    FetchMessages,
+    NewRecord,
+    PartitionFetchResponse,
+    PartitionProduceResponse,
+    PartitionRecords,
+    ReplicationCall,
+    ReplicationConfig,
 )
-from wheelproof_spec.components.replication.reference import BrokerConfig, BrokerUnderTest
+from wheelproof_spec.components.replication.component import FetchPartition as FetchedPartition
+from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 
 _TOPIC = TopicPartition("t", 0)
+_Answer = tuple[PartitionProduceResponse, ...] | tuple[PartitionFetchResponse, ...]
 
 
-def _broker(min_in_sync: int = 1) -> BrokerUnderTest:
-    broker = BrokerUnderTest(ReplicaManager, BrokerConfig(min_in_sync=min_in_sync))
-    broker.become_leader("t", 0, [1, 2], [1, 2])
-    return broker
+class _Broker:
+    """The reference's broker, with what it has answered since `take_answers`."""
+
+    def __init__(self, min_in_sync: int = 1) -> None:
+        self._port = ReferenceReplicationPort()
+        config = ReplicationConfig(broker_id=1, min_in_sync_replicas=min_in_sync)
+        self._port.perform(Reset(config=config))
+        self._answers: dict[str, _Answer] = {}
+        self.num_delayed = 0
+        self.become_leader(0)
+
+    @property
+    def manager(self) -> ReplicaManager:
+        return self._port.manager
+
+    def perform(self, call: ReplicationCall) -> None:
+        seen = self._port.perform(call)
+        self._answers |= {response.request: response.partitions for response in seen.produced}
+        self._answers |= {response.request: response.partitions for response in seen.fetched}
+        self.num_delayed = seen.num_delayed or 0
+
+    def take_answers(self) -> dict[str, _Answer]:
+        answers, self._answers = self._answers, {}
+        return answers
+
+    def become_leader(self, epoch: int) -> None:
+        replicas = (1, 2)
+        self.perform(
+            BecomeLeader(
+                partition="t", leader_epoch=epoch, replica_ids=replicas, in_sync_ids=replicas
+            )
+        )
+
+    def append(
+        self, name: str, *, acks: int, timeout_ms: int, entries: dict[str, list[int]]
+    ) -> None:
+        self.perform(
+            AppendRecords(
+                request=name,
+                required_acks=acks,
+                timeout_ms=timeout_ms,
+                entries=tuple(
+                    PartitionRecords(
+                        partition=partition, records=tuple(NewRecord(size=size) for size in sizes)
+                    )
+                    for partition, sizes in entries.items()
+                ),
+            )
+        )
+
+    def consume(
+        self, name: str, max_wait_ms: int, *, min_bytes: int = 1, epoch: int | None = None
+    ) -> None:
+        self._fetch(name, None, max_wait_ms, min_bytes, 0, epoch)
+
+    def replicate(self, name: str, max_wait_ms: int, offset: int) -> None:
+        self._fetch(name, 2, max_wait_ms, 1, offset, None)
+
+    def _fetch(
+        self,
+        name: str,
+        replica: int | None,
+        max_wait_ms: int,
+        min_bytes: int,
+        offset: int,
+        epoch: int | None,
+    ) -> None:
+        partition = FetchedPartition(
+            partition="t", fetch_offset=offset, max_bytes=100, current_leader_epoch=epoch
+        )
+        self.perform(
+            FetchMessages(
+                request=name,
+                replica_id=replica,
+                max_wait_ms=max_wait_ms,
+                min_bytes=min_bytes,
+                max_bytes=100,
+                partitions=(partition,),
+            )
+        )
 
 
-def _consume(min_bytes: int = 1) -> FetchRequest:
-    return FetchRequest(
-        replica=None,
-        min_bytes=min_bytes,
-        max_bytes=100,
-        partitions={"t": FetchedPartition(offset=0, max_bytes=100)},
-    )
+def _produced(error: ErrorCode, base_offset: int = -1, partition: str = "t") -> _Answer:
+    return (PartitionProduceResponse(partition=partition, error=error, base_offset=base_offset),)
 
 
-def _replicate(offset: int) -> FetchRequest:
-    return FetchRequest(
-        replica=2,
-        min_bytes=1,
-        max_bytes=100,
-        partitions={"t": FetchedPartition(offset=offset, max_bytes=100)},
-    )
+def _errors(answer: _Answer) -> set[str]:
+    return {part.error for part in answer}
 
 
-def _errors(answer: Answer) -> set[str]:
-    return {one.error for one in answer.values()}
-
-
-def _bytes(answer: Answer) -> int:
-    return sum(one.size for one in answer.values() if isinstance(one, FetchAnswer))
+def _bytes(answer: _Answer) -> int:
+    return sum(part.size for part in answer if isinstance(part, PartitionFetchResponse))
 
 
 def test_produce_and_fetch_drive_each_other() -> None:
-    broker = _broker()
-    broker.fetch("consumer", _consume(), 50)
+    broker = _Broker()
+    broker.consume("consumer", 50)
     broker.append("producer", acks=-1, timeout_ms=50, entries={"t": [3, 4]})
-    assert broker.take_answers() == ()
-    broker.fetch("follower", _replicate(0), 50)
-    ((name, answer),) = broker.take_answers()
+    assert broker.take_answers() == {}
+    broker.replicate("follower", 50, 0)
+    ((name, answer),) = broker.take_answers().items()
     assert (name, _bytes(answer)) == ("follower", 7)
-    broker.fetch("follower again", _replicate(2), 50)
-    answers = dict(broker.take_answers())
-    assert answers["producer"] == {"t": ProduceAnswer(error="NONE", base_offset=0)}
+    broker.replicate("follower again", 50, 2)
+    answers = broker.take_answers()
+    assert answers["producer"] == _produced(ErrorCode.NONE, 0)
     assert _errors(answers["consumer"]) == {"NONE"}
-    assert broker.num_delayed() == 1
+    assert broker.num_delayed == 1
 
 
 def test_partitions_that_are_not_replicated_in_time_say_so() -> None:
-    broker = _broker()
+    broker = _Broker()
     broker.append("producer", acks=-1, timeout_ms=50, entries={"t": [3], "unknown": [1]})
-    broker.advance_to(50)
-    assert dict(broker.take_answers())["producer"] == {
-        "t": ProduceAnswer(error="REQUEST_TIMED_OUT", base_offset=0),
-        "unknown": ProduceAnswer(error="UNKNOWN_TOPIC_OR_PARTITION"),
-    }
+    broker.perform(Advance(to_ms=50))
+    assert broker.take_answers()["producer"] == (
+        *_produced(ErrorCode.REQUEST_TIMED_OUT, 0),
+        *_produced(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, partition="unknown"),
+    )
     assert broker.manager.produce.expirations == 1
 
 
 def test_a_fetch_that_expires_answers_with_what_there_is() -> None:
-    broker = _broker()
+    broker = _Broker()
     broker.append("producer", acks=1, timeout_ms=0, entries={"t": [3]})
-    broker.fetch("follower", _replicate(1), 20)
-    broker.fetch("consumer", _consume(min_bytes=9), 30)
+    broker.replicate("follower", 20, 1)
+    broker.consume("consumer", 30, min_bytes=9)
     broker.take_answers()
-    broker.advance_to(30)
-    answers = dict(broker.take_answers())
+    broker.perform(Advance(to_ms=30))
+    answers = broker.take_answers()
     assert set(answers) == {"follower", "consumer"}
-    assert (
-        sum(one.size for one in answers["consumer"].values() if isinstance(one, FetchAnswer)) == 3
-    )
+    assert _bytes(answers["consumer"]) == 3
     handler = broker.manager.fetch
     assert (handler.follower_expirations, handler.consumer_expirations) == (1, 1)
 
 
 def test_acks_out_of_range_append_nothing() -> None:
-    broker = _broker()
+    broker = _Broker()
     broker.append("producer", acks=2, timeout_ms=50, entries={"t": [3]})
-    ((_, answer),) = broker.take_answers()
+    (answer,) = broker.take_answers().values()
     assert _errors(answer) == {ErrorCode.INVALID_REQUIRED_ACKS}
     partition = broker.manager.partition(_TOPIC)
     assert partition is not None
@@ -110,12 +179,12 @@ def test_acks_out_of_range_append_nothing() -> None:
 
 
 def test_too_few_replicas_in_sync_refuse_all_acks_only() -> None:
-    broker = _broker(min_in_sync=3)
+    broker = _Broker(min_in_sync=3)
     broker.append("all", acks=-1, timeout_ms=50, entries={"t": [3]})
     broker.append("one", acks=1, timeout_ms=50, entries={"t": [3]})
-    answers = dict(broker.take_answers())
-    assert answers["all"] == {"t": ProduceAnswer(error="NOT_ENOUGH_REPLICAS")}
-    assert answers["one"] == {"t": ProduceAnswer(error="NONE", base_offset=0)}
+    answers = broker.take_answers()
+    assert answers["all"] == _produced(ErrorCode.NOT_ENOUGH_REPLICAS)
+    assert answers["one"] == _produced(ErrorCode.NONE, 0)
 
 
 def _produce(manager: ReplicaManager, timeout_ms: int, values: list[bytes]) -> None:
@@ -172,11 +241,11 @@ _OUTSIDE: tuple[tuple[_Call, str], ...] = (
 @pytest.mark.parametrize(("call", "problem"), _OUTSIDE)
 def test_what_is_outside_the_domain_is_refused(call: _Call, problem: str) -> None:
     with pytest.raises(IllegalArgumentError, match=problem):
-        call(_broker().manager)
+        call(_Broker().manager)
 
 
 def test_after_shutdown_requests_are_refused_and_nothing_is_appended() -> None:
-    manager = _broker().manager
+    manager = _Broker().manager
     manager.shutdown()
     with pytest.raises(PurgatoryClosedError, match="has been shut down"):
         _produce(manager, 1, [b"x"])
@@ -196,36 +265,29 @@ def _raise(_: object) -> None:
 
 
 def test_a_callback_that_raises_keeps_nobody_else_from_being_answered() -> None:
-    broker = _broker()
+    broker = _Broker()
     params = FetchParams(replica_id=2, max_wait_ms=Millis(9), min_bytes=1, max_bytes=99)
     waiting = {_TOPIC: FetchPartition(fetch_offset=0, max_bytes=99)}
     broker.manager.fetch_messages(params, waiting, _raise)
-    broker.fetch("follower", _replicate(0), 9)
-    with pytest.raises(DelayedOperationError, match="unhappy"):
+    broker.replicate("follower", 9, 0)
+    with pytest.raises(RefusedError, match="unhappy"):
         broker.append("producer", acks=1, timeout_ms=9, entries={"t": [1]})
-    assert {name for name, _ in broker.take_answers()} == {"producer", "follower"}
-    assert broker.num_delayed() == 0
+    broker.perform(PurgeCompleted())
+    assert set(broker.take_answers()) == {"producer", "follower"}
+    assert broker.num_delayed == 0
 
 
 def test_a_fenced_or_ahead_fetcher_is_told_so() -> None:
-    broker = _broker()
-    broker.become_leader("t", 5, [1, 2], [1, 2])
+    broker = _Broker()
+    broker.become_leader(5)
     for claimed, error in ((4, "FENCED_LEADER_EPOCH"), (6, "UNKNOWN_LEADER_EPOCH")):
-        request = FetchRequest(
-            replica=None,
-            min_bytes=1,
-            max_bytes=9,
-            partitions={"t": FetchedPartition(offset=0, max_bytes=9, current_epoch=claimed)},
-        )
-        broker.fetch("consumer", request, 9)
-        ((_, answer),) = broker.take_answers()
+        broker.consume("consumer", 9, epoch=claimed)
+        (answer,) = broker.take_answers().values()
         assert _errors(answer) == {error}
 
 
 def test_a_broker_that_lost_the_log_does_not_acknowledge_what_stood_there() -> None:
-    broker = _broker()
+    broker = _Broker()
     broker.append("lost", acks=-1, timeout_ms=50, entries={"t": [3]})
-    broker.become_follower("t", 1)
-    assert dict(broker.take_answers())["lost"] == {
-        "t": ProduceAnswer(error="NOT_LEADER_OR_FOLLOWER", base_offset=0)
-    }
+    broker.perform(BecomeFollower(partition="t", leader_epoch=1, leader_id=2))
+    assert broker.take_answers()["lost"] == _produced(ErrorCode.NOT_LEADER_OR_FOLLOWER, 0)

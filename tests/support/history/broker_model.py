@@ -55,8 +55,7 @@ class BrokerModel(Model[BrokerState, Operation, Answer]):
             case "answer", AppendRecords():
                 return self._answer(state, call, result)
             case "late", AppendRecords():
-                base = dict(state.bases)[call.request]
-                end = base + len(call.entries[0].records)
+                end = dict(state.bases)[call.request] + len(call.entries[0].records)
                 due = call.required_acks != ALL_ACKS or state.high_watermark >= end
                 return () if due else (state,)
             case "read", FetchMessages():

@@ -109,8 +109,8 @@ class BrokerUnderTest:
             case ["replicate", timeout_ms, follower, partition]:
                 broker.replicate(int(follower), partition, int(timeout_ms))
             case ["round", partition]:
-                for follower in _FOLLOWERS * 2:
-                    broker.replicate(follower, partition, 0)
+                for replica_id in _FOLLOWERS * 2:
+                    broker.replicate(replica_id, partition, 0)
             case ["advance", jump_ms]:
                 self._advance(int(jump_ms))
             case ["lose", records, partition]:
@@ -132,13 +132,9 @@ class BrokerUnderTest:
 
 
 def _setups() -> st.SearchStrategy[Setup]:
-    return st.builds(
-        lambda segment_bytes, least: (
-            ("segment_bytes", segment_bytes),
-            ("min_in_sync_replicas", least),
-        ),
-        st.sampled_from((24, 60, 1_000)),
-        st.sampled_from((1, 1, 2)),
+    return st.tuples(
+        st.tuples(st.just("segment_bytes"), st.sampled_from((24, 60, 1_000))),
+        st.tuples(st.just("min_in_sync_replicas"), st.sampled_from((1, 1, 2))),
     )
 
 
