@@ -77,9 +77,7 @@ def test_a_silent_cancel_of_what_has_run_changes_nothing(tmp_path: Path) -> None
     assert _check([*lines, *_ran(60, "t")], tmp_path / "h.jsonl").verdict is Verdict.PASS
 
 
-@pytest.mark.parametrize(
-    ("ran_at_ms", "verdict"), [(10_020, Verdict.PASS), (10_100, Verdict.FAIL)]
-)
+@pytest.mark.parametrize(("ran_at_ms", "verdict"), [(10_020, Verdict.PASS), (10_100, Verdict.FAIL)])
 def test_a_run_whose_add_overlapped_a_cancel_is_late_by_the_due_time_of_that_add(
     ran_at_ms: int, verdict: Verdict, tmp_path: Path
 ) -> None:
