@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from wheelproof_spec.base.calls import AdvanceClock, Close, Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.contract import FiringOrder
-from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
+from wheelproof_spec.base.history.clock import NEVER, HistoryClock, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -552,6 +552,9 @@ class TimerHistoryJudge:
             return
         if state.waiting is None:
             self._become_simple(task)
+            # Which of its adds the run is owed to is open: all of them are due by the latest one.
+            task.low, task.high = -NEVER, max(task.high, states.latest_ms)
+            task.settled = index
             self._submit(task)
             return
         settled = states.settled(state.waiting.call)
