@@ -161,6 +161,7 @@ class Fetches:
         partition.raise_low(part.answer.high_watermark)
         if part.answer.is_refusal:
             return
+        partition.reaches(part.asked.fetch_offset)
         part.reading.open += 1
         unread = self._unread.setdefault(part.asked.partition, [])
         heappush(unread, (part.needs(), next(self._numbers), part))

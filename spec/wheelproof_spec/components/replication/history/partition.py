@@ -64,7 +64,9 @@ class PartitionHistory:
         """What lies beyond a gap, by its first offset."""
         self._taken: dict[int, Batch] = {}
         """The batch of each record there."""
-        self._ahead_records = self._ahead_end = 0
+        self._ahead_records = 0
+        self._end_low = 0
+        """The least that the end of the log can be, as far as others than the log show."""
         self.low = self.high = 0
         """What the high watermark has reached for sure, and what it may have reached."""
         self._steps: list[Step] = []
@@ -85,7 +87,7 @@ class PartitionHistory:
     @property
     def seen(self) -> Seen:
         """What the high watermark and the end of the log have reached for sure."""
-        return Seen(self.low, max(self.log.end, self._ahead_end))
+        return Seen(self.low, max(self.log.end, self._end_low))
 
     @property
     def end_high(self) -> int:
@@ -211,6 +213,7 @@ class PartitionHistory:
             reign.fetch_ends(replica)
         if not noted or not self.leads or not self.is_calm_since(invoked):
             return
+        self.reaches(offset)
         stays = not self._shrinks and self._shrunk < invoked
         high = self.high if stays else self.end_high + 1
         self.reign.fetch_was_noted(replica, offset, high, index)
@@ -224,9 +227,14 @@ class PartitionHistory:
             self.high = max(self.high, reign.high_watermark_high(self.end_high))
             reign.peak = max(reign.peak, self.high)
 
+    def reaches(self, offset: int) -> None:
+        """Somebody has found that the log reaches there."""
+        self._end_low = max(self._end_low, offset)
+
     def raise_low(self, told: int = 0) -> None:
         """Let its lower bound follow what has become sure, or what somebody was `told`."""
         if self.leads and not self._controls and not self.lost_track:
+            self.reaches(told)
             self.low = max(self.low, told, self.reign.high_watermark_low(self.seen.end))
 
     def settle(self, step: Step) -> None:
@@ -309,7 +317,7 @@ class PartitionHistory:
         for taken in [taken for taken in self._taken if taken >= offset]:
             del self._taken[taken]
         # What stands before it may still be unknown; the end is not.
-        self._ahead_end = offset
+        self._end_low = offset
         self.low, self.high = min(self.low, offset), min(self.high, offset)
         self._steps.clear()
         settled = self.settled.seen
@@ -379,7 +387,7 @@ class PartitionHistory:
                 )
         self._ahead[batch.base] = batch
         self._ahead_records += len(batch.records)
-        self._ahead_end = max(self._ahead_end, end)
+        self._end_low = max(self._end_low, end)
         return None
 
     def _fill_gaps(self) -> Violation | None:
@@ -406,11 +414,11 @@ class PartitionHistory:
 
     def _too_far(self) -> Violation | None:
         """Judge whether enough was appended to stand before what lies beyond a gap."""
-        if self._ahead_end <= self.end_high:
+        if self._end_low <= self.end_high:
             return None
         return _wrong(
             f"the log ends at {self.end_high} at most",
-            f"there are records up to {self._ahead_end - 1}",
+            f"it reaches to {self._end_low}",
             "no more was appended",
         )
 
