@@ -12,7 +12,7 @@ from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor
 from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.known_bug import Sight
-from wheelproof_spec.base.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.replication.bug_table import BUGS, ReplicationBug
 from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
 from wheelproof_spec.components.replication.recorded_calls import RecordedBroker
