@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from support.agreement.small_histories import History, timer_history
 from support.history.damaged_files import damaged_file, timer_file
-from support.history.small_histories import History, timer_history
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.recorded import (
     judge_lines,

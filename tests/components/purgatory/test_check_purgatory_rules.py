@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from support.agreement.small_histories import history_of
 from support.history.history_scripts import Lines, broken_rule, judged, refuse
 from support.history.purgatory_scripts import (
     advance,
@@ -24,7 +25,6 @@ from support.history.purgatory_scripts import (
     tries,
     watch,
 )
-from support.history.small_histories import history_of
 from wheelproof_spec.base.calls import Gauge, Watched
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire

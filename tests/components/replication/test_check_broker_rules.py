@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import pytest
 
+from support.agreement.small_histories import Line, history_of
 from support.history.history_scripts import Lines, begin, broken_rule, call, end, judged, refuse
-from support.history.small_histories import Line, history_of
 from wheelproof_spec.base.calls import (
     AdvanceClock,
     Advanced,

@@ -5,8 +5,8 @@ from functools import partial
 
 import pytest
 
+from support.agreement.small_histories import Line, history_of
 from support.history.recorded_worlds import controlled_thread
-from support.history.small_histories import Line, history_of
 from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor

@@ -82,7 +82,12 @@ def test_a_run_whose_add_overlapped_a_cancel_is_late_by_the_due_time_of_that_add
     ran_at_ms: int, verdict: Verdict, tmp_path: Path
 ) -> None:
     add, ended = _added(10_000, "t", 0)
-    lines = [add, *_cancelled(10_000, "t", False), ended, *_cancelled(10_010, "t", False)]
+    lines: list[Line] = [
+        add,
+        *_cancelled(10_000, "t", False),
+        ended,
+        *_cancelled(10_010, "t", False),
+    ]
     assert _check([*lines, *_ran(ran_at_ms, "t")], tmp_path / "h.jsonl").verdict is verdict
 
 

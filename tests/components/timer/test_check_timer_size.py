@@ -2,8 +2,8 @@
 
 import pytest
 
+from support.agreement.small_histories import Line, history_of
 from support.history.history_scripts import judged, whole
-from support.history.small_histories import Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.component import (

@@ -4,11 +4,11 @@ from collections import Counter
 
 import pytest
 
-from support.history.general_models import PoolModel, TimerModel, pool_events, timer_events
+from support.agreement.general_models import PoolModel, TimerModel, pool_events, timer_events
+from support.agreement.purgatory_model import PurgatoryModel, purgatory_events
+from support.agreement.small_histories import pool_history, timer_history
+from support.agreement.small_purgatories import purgatory_history
 from support.history.history_scripts import judged
-from support.history.purgatory_model import PurgatoryModel, purgatory_events
-from support.history.small_histories import pool_history, timer_history
-from support.history.small_purgatories import purgatory_history
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.linearizability import check_history
 

@@ -3,7 +3,7 @@
 import random
 from dataclasses import replace
 
-from support.history.small_histories import History
+from support.agreement.small_histories import History
 from wheelproof_spec.base.codec.writer import format_line
 
 

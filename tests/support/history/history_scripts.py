@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from support.history.small_histories import History, Line, history_of
+from support.agreement.small_histories import History, Line, history_of
 from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.calls import (
     AvailableMemory,

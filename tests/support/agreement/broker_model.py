@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from support.history.small_brokers import FOLLOWER
-from support.history.small_histories import History
+from support.agreement.small_brokers import FOLLOWER
+from support.agreement.small_histories import History
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
     AppendRecords,

@@ -7,8 +7,8 @@ there is no clock.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from support.history.small_histories import History, Op
-from support.history.small_purgatories import KEYS
+from support.agreement.small_histories import History, Op
+from support.agreement.small_purgatories import KEYS
 from wheelproof_spec.components.purgatory.component import (
     CancelForKey,
     Cancelled,

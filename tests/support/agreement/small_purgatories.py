@@ -8,7 +8,7 @@ import random
 from collections.abc import Generator
 from dataclasses import dataclass, field, replace
 
-from support.history.small_histories import History, Line, history_of
+from support.agreement.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.purgatory.component import (

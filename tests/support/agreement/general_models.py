@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from support.history.small_histories import History, Op
+from support.agreement.small_histories import History, Op
 from wheelproof_spec.base.calls import Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.components.buffer_pool.component import Allocate, Allocated, Deallocate
