@@ -92,7 +92,7 @@ def test_a_run_whose_add_overlapped_a_cancel_is_late_by_the_due_time_of_that_add
 
 
 def test_a_run_that_is_owed_to_a_second_add_is_not_ordered_by_the_first(tmp_path: Path) -> None:
-    lines = [
+    lines: list[Line] = [
         *_added(10_000, "later", 150),
         *_added(10_000, "twice", 0),
         *_cancelled(10_005, "twice", False),
