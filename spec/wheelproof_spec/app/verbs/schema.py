@@ -67,13 +67,15 @@ def _result(arguments: argparse.Namespace, count: _Count) -> Result:
     valid = count.lines - count.rejected
     summary = f"{count.lines:,} lines: {valid:,} valid, {count.rejected:,} rejected"
     verdict = Verdict.PASS if count.lines else Verdict.INCONCLUSIVE
+    if count.rejected:
+        verdict = Verdict.ERROR
     problems = list(count.shown)
     if count.rejected > len(count.shown):
         problems.append(f"and {count.rejected - len(count.shown):,} more")
     check = CheckResult(
         name="schema",
         group="schema",
-        verdict=Verdict.ERROR if count.rejected else Verdict.PASS,
+        verdict=verdict,
         seconds=0.0,
         summary=summary,
         details="\n".join(count.shown),
