@@ -30,12 +30,14 @@ from wheelproof_spec.components.replication.component import (
     FetchMessages,
     FetchPartition,
     FetchResponse,
+    LogContent,
     MaybeShrinkInSync,
     NewRecord,
     PartitionFetchResponse,
     PartitionProduceResponse,
     PartitionRecords,
     ProduceResponse,
+    ReadLog,
     Record,
     ReplicationClause,
     ReplicationConfig,
@@ -169,6 +171,15 @@ def look(name: str, offset: int, high_watermark: int, *values: str) -> Lines:
     """Read as a consumer, without waiting."""
     asked = fetch(name, offset, replica=None)
     return made("f", asked, fetched(name, offset, high_watermark, *values))
+
+
+def whole_log(*values: str, inside: Lines = ()) -> Lines:
+    """Look at the whole log."""
+    records = tuple(
+        Record(offset=offset, leader_epoch=0, size=_SIZE, value=value)
+        for offset, value in enumerate(values)
+    )
+    return call("l", ReadLog(partition="t"), LogContent(records=records), inside)
 
 
 def tick(to_ms: int) -> Lines:
@@ -380,6 +391,15 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         control(lead(), MaybeShrinkInSync()),
         made("p", _MINE, produced("x", 0, ErrorCode.NONE)),
     ),
+    "a look at the log shows who stands where": (
+        _LEAD,
+        asks("q", _MINE),
+        put("z", 0),
+        over("q", _MINE),
+        whole_log("z0", "x0"),
+        whole_log("z0", "x0", inside=put("w", 2)),
+        whole_log("z0", "x0", "w0"),
+    ),
     "what is outside is refused": (
         _LEAD,
         denied(lead()),
@@ -563,6 +583,24 @@ _WRONG: dict[str, tuple[ReplicationClause, Sequence[Lines]]] = {
             _LEAD,
             put("x", 0, records=2),
             made("f", fetch("a", 0, max_bytes=19), fetched("a", 0, 0, "x0", "x1")),
+        ),
+    ),
+    "an append is not in the log": (
+        ReplicationClause.ANSWER_IS_RIGHT,
+        (_LEAD, put("x", 0), put("z", 1), whole_log("x0")),
+    ),
+    "the log has half an append": (
+        ReplicationClause.ANSWER_IS_RIGHT,
+        (_LEAD, wait("x", records=2), whole_log("x0")),
+    ),
+    "the log has others than were read": (
+        ReplicationClause.ANSWER_IS_RIGHT,
+        (
+            _LEAD,
+            asks("p", append("x")),
+            asks("q", append("z")),
+            replicate("a", 0, 0, "x0"),
+            whole_log("z0", "x0"),
         ),
     ),
     "out of range, and within it": (

@@ -4,8 +4,10 @@ from collections import Counter
 
 import pytest
 
+from support.agreement.broker_model import BrokerModel, broker_events
 from support.agreement.general_models import PoolModel, TimerModel, pool_events, timer_events
 from support.agreement.purgatory_model import PurgatoryModel, purgatory_events
+from support.agreement.small_brokers import broker_history
 from support.agreement.small_histories import pool_history, timer_history
 from support.agreement.small_purgatories import purgatory_history
 from support.history.history_scripts import judged
@@ -77,3 +79,29 @@ def test_purgatories_many() -> None:
     agreed = _purgatories_agree(MORE)
     assert set(agreed) == {Verdict.PASS, Verdict.FAIL}
     assert agreed.total() > len(MORE) * 0.99
+
+
+def _brokers_agree(seeds: range) -> Counter[Verdict]:
+    found: Counter[Verdict] = Counter()
+    for seed in seeds:
+        history = broker_history(seed)
+        general = check_history(BrokerModel(), broker_events(history)).verdict
+        verdict = judged(history).verdict
+        # Bounds hold for each answer alone; that some of them exclude each other is not seen.
+        lenient = verdict is Verdict.PASS
+        assert verdict is general or lenient, f"broker_history({seed})"
+        found[general] += verdict is general
+    return found
+
+
+def test_brokers_few() -> None:
+    agreed = _brokers_agree(FEW)
+    assert min(agreed.values()) > len(FEW) // 10
+    assert agreed.total() > len(FEW) * 0.95
+
+
+@pytest.mark.long
+def test_brokers_many() -> None:
+    agreed = _brokers_agree(MANY)
+    assert set(agreed) == {Verdict.PASS, Verdict.FAIL}
+    assert agreed.total() > len(MANY) * 0.96

@@ -213,6 +213,20 @@ class Record:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ReadLog(Call):
+    """A whole log is looked at, by nobody who follows or consumes (semantics.md 2.16)."""
+
+    partition: _Partition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogContent:
+    """What is in a log."""
+
+    records: Annotated[tuple[Record, ...], About("its records, from offset 0 to its end")]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EpochEnd:
     """An epoch of a log and where it ends."""
 
@@ -350,6 +364,7 @@ DEFINITION: ComponentDefinition[ReplicationCall, ReplicationObservation] = Compo
         Operation(call=FetchMessages, tells=_ANSWERS),
         Operation(call=ProduceResponse, wire=Wire.RECORDED, happens=True),
         Operation(call=FetchResponse, wire=Wire.RECORDED, happens=True),
+        Operation(call=ReadLog, returns=LogContent, wire=Wire.RECORDED),
         Operation(call=PurgeCompleted, tells=_ANSWERS, may_tell=("watched", "num_keys")),
         Operation(call=Watched, returns=Gauge, wire=Wire.RECORDED),
         Operation(call=NumDelayed, returns=Gauge, wire=Wire.RECORDED),

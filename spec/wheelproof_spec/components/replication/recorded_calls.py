@@ -27,6 +27,7 @@ from wheelproof_spec.components.replication.component import (
     NewRecord,
     PartitionName,
     PartitionRecords,
+    ReadLog,
     TruncateAsFollower,
 )
 from wheelproof_spec.components.replication.reference import ReferenceBroker
@@ -106,10 +107,12 @@ class RecordedBroker:
         """Read a partition from its beginning, as a consumer."""
         self._fetch(None, {partition: 0}, 0)
 
-    def replicate(self, follower: int, partition: PartitionName, max_wait_ms: int) -> None:
+    def replicate(
+        self, follower: int, partition: PartitionName, max_wait_ms: int, min_bytes: int = 1
+    ) -> None:
         """Fetch what a follower lacks; if it is refused, it begins anew."""
         offset = self._cursors.get((follower, partition), 0)
-        self._fetch(follower, {partition: offset}, max_wait_ms)
+        self._fetch(follower, {partition: offset}, max_wait_ms, min_bytes)
 
     def advance(self, clock: ManualClock, now_ms: int) -> None:
         """Move the broker's clock, then let expire what is due; one thread at a time."""
@@ -122,8 +125,10 @@ class RecordedBroker:
         self._recorder.call(AdvanceClock(timeout_ms=0), expire)
 
     def look(self) -> None:
-        """Look at both purgatories, once what is done has been dropped from their lists."""
+        """Look at every log, and at both purgatories without what is done in their lists."""
         recorder, broker = self._recorder, self._broker
+        for partition in self._replicas:
+            recorder.call(ReadLog(partition=partition), partial(broker.read_log, partition))
         recorder.call(NumDelayed(), lambda: Gauge(count=broker.num_delayed()))
         recorder.do(PurgeCompleted(), broker.purge_completed)
         recorder.call(Watched(), lambda: Gauge(count=broker.watched()))

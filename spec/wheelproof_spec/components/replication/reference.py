@@ -13,6 +13,7 @@ from wheelproof.replication import (
     FetchParams,
     FetchPartitionData,
     LogRecord,
+    Partition,
     ReplicaManager,
     TopicPartition,
 )
@@ -31,6 +32,7 @@ from wheelproof_spec.components.replication.component import (
     ErrorCode,
     FetchMessages,
     FetchResponse,
+    LogContent,
     MaybeShrinkInSync,
     NewRecord,
     PartitionFetchResponse,
@@ -157,15 +159,32 @@ class ReferenceBroker:
         for purgatory in self._purgatories:
             purgatory.advance_clock(_NOW)
 
+    def partition(self, name: PartitionName) -> Partition | None:
+        """Return a partition, if the broker has it."""
+        return self.manager.partition(_key(name))
+
     def high_watermark(self, partition: PartitionName) -> int:
         """Return up to where consumers may read; 0 if there is no such partition."""
-        found = self.manager.partition(_key(partition))
+        found = self.partition(partition)
         return 0 if found is None else found.log.high_watermark
 
     def log_end(self, partition: PartitionName) -> int:
         """Return where a log ends; 0 if there is no such partition."""
-        found = self.manager.partition(_key(partition))
+        found = self.partition(partition)
         return 0 if found is None else found.log.log_end_offset
+
+    def read_log(self, partition: PartitionName) -> LogContent:
+        """Return what is in a log, from its beginning to its end."""
+        found = self.partition(partition)
+        records: list[Record] = []
+        more = found is not None
+        while found is not None and more:
+            data = found.log.read(
+                len(records), up_to_high_watermark=False, max_bytes=0, at_least_one=True
+            )
+            records += map(_record_of, data.records)
+            more = bool(data.records)
+        return LogContent(records=tuple(records))
 
     def num_delayed(self) -> int:
         """Return how many requests wait in the two timers."""

@@ -58,10 +58,10 @@ class BrokerUnderTest:
     """A broker that leads both partitions, whose threads record what they do.
 
     In words: "produce 40 ab" appends to two partitions with acks = all and a time-out of 40 ms,
-    "hurry a" with acks = 1; "consume 40 9 ab" waits for 9 bytes at the end that consumers see;
-    "replicate 40 2 a" is a fetch of follower 2, "round a" two of each that do not wait. "advance 7"
-    moves the clock by 7 ms and lets expire what is due; "lose 1 a" follows somebody else, drops the
-    last record and leads again, alone.
+    "hurry a" with acks = 1; "consume 40 9 ab" waits for 9 bytes at the end that consumers see,
+    "replicate 40 9 2 a" is the same of follower 2, and "round a" is two fetches of each follower
+    that do not wait. "advance 7" moves the clock by 7 ms and lets expire what is due; "lose 1 a"
+    follows somebody else, drops the last record and leads again, alone.
     """
 
     def __init__(self, manager_class: type[ReplicaManager], case: ThreadedCase) -> None:
@@ -106,8 +106,8 @@ class BrokerUnderTest:
                 broker.produce((partition,), 1, 0, records=2)
             case ["consume", timeout_ms, min_bytes, partitions]:
                 broker.consume(tuple(partitions), int(timeout_ms), int(min_bytes))
-            case ["replicate", timeout_ms, follower, partition]:
-                broker.replicate(int(follower), partition, int(timeout_ms))
+            case ["replicate", timeout_ms, min_bytes, follower, partition]:
+                broker.replicate(int(follower), partition, int(timeout_ms), int(min_bytes))
             case ["round", partition]:
                 for replica_id in _FOLLOWERS * 2:
                     broker.replicate(replica_id, partition, 0)
@@ -143,12 +143,15 @@ def _calls() -> st.SearchStrategy[str]:
     partitions = st.lists(partition, min_size=1, unique=True).map("".join)
     timeouts = st.sampled_from(_TIMEOUTS_MS)
     followers = st.sampled_from(_FOLLOWERS)
+    enough = st.sampled_from((1, 30))
     return st.one_of(
         st.builds("produce {} {}".format, timeouts, partitions),
         st.builds("produce {} {}".format, timeouts, partition),
         st.builds("hurry {}".format, partition),
-        st.builds("consume {} {} {}".format, timeouts, st.sampled_from((1, 30)), partitions),
-        st.builds("replicate {} {} {}".format, st.sampled_from((0, 7)), followers, partition),
+        st.builds("consume {} {} {}".format, timeouts, enough, partitions),
+        st.builds(
+            "replicate {} {} {} {}".format, st.sampled_from((0, 7)), enough, followers, partition
+        ),
         st.builds("round {}".format, partition),
         st.builds("round {}".format, partition),
         st.builds("advance {}".format, st.integers(1, 10)),

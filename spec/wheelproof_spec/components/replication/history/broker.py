@@ -69,11 +69,11 @@ class BrokerHistory:
         return self.clock.high >= request.expires_low
 
 
-def wrong_answer(request: Request, expected: str, observed: str, reason: str) -> Violation:
-    """Return what is wrong with what an answer says."""
+def wrong_answer(asked: str, expected: str, observed: str, reason: str) -> Violation:
+    """Return what is wrong with the answer to what was asked."""
     return Violation(
         rule=ReplicationClause.ANSWER_IS_RIGHT,
-        expected=f"{request.name}: {expected}",
-        observed=f"{request.name}: {observed}",
+        expected=f"{asked}: {expected}",
+        observed=f"{asked}: {observed}",
         reason=reason,
     )

@@ -1,6 +1,6 @@
 """Judges what fetch requests are answered (semantics.md 2.14)."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from itertools import count
 
@@ -8,16 +8,15 @@ from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import (
     ErrorCode,
     FetchMessages,
-    FetchPartition,
     FetchResponse,
-    PartitionFetchResponse,
+    LogContent,
     PartitionName,
     Record,
     ReplicationClause,
 )
 from wheelproof_spec.components.replication.history.broker import BrokerHistory, wrong_answer
 from wheelproof_spec.components.replication.history.readings import Part, refusal_of
-from wheelproof_spec.components.replication.history.requests import Fetch, Reading
+from wheelproof_spec.components.replication.history.requests import Fetch, Reading, Seen
 
 
 class Fetches:
@@ -84,13 +83,31 @@ class Fetches:
             or self._broker.may_have_expired(request),
         )
         for asked, answer in zip(request.call.partitions, answers, strict=True):
-            yield self._judge_places(request, asked, answer)
+            name, offset = asked.partition, asked.fetch_offset
+            yield self._judge_places(request.name, name, offset, answer.records)
         read = 0
         for asked, answer in zip(request.call.partitions, answers, strict=True):
             yield from self._judge_part(Part(reading, asked, answer, read))
             read += answer.size
         for name in request.partitions:
             yield self.catch_up(name)
+
+    def judge_log(
+        self, name: PartitionName, content: LogContent, seen: Seen, invoked: int
+    ) -> Violation | None:
+        """Judge a look at a whole log, which began at `invoked` when so much was there for sure."""
+        partition = self._broker.partition(name)
+        label = f"a look at {name!r}"
+        violation = self._judge_places(label, name, 0, content.records) or self.catch_up(name)
+        end = len(content.records)
+        if violation is not None or not partition.is_calm_since(invoked):
+            return violation
+        partition.reaches(end)
+        if seen.end <= end and (end > partition.log.end or partition.is_boundary(end)):
+            return None
+        return wrong_answer(
+            label, f"{seen.end} records at least, whole appends", f"{end}", "they were there before"
+        )
 
     def catch_up(self, name: PartitionName) -> Violation | None:
         """Judge what waits for a part of a log that is known by now."""
@@ -119,33 +136,33 @@ class Fetches:
         return self.unjudged + sum(map(len, self._unread.values()))
 
     def _judge_places(
-        self, request: Fetch, asked: FetchPartition, answer: PartitionFetchResponse
+        self, reader: str, name: PartitionName, first: int, records: Sequence[Record]
     ) -> Violation | None:
-        """Learn from the records where they are."""
-        for offset, record in enumerate(answer.records, start=asked.fetch_offset):
-            violation = self._judge_place(request, asked.partition, record, offset)
+        """Learn from records, which were read from the offset `first` on, where they are."""
+        for offset, record in enumerate(records, start=first):
+            violation = self._judge_place(reader, name, offset, record)
             if violation is not None:
                 return violation
         return None
 
     def _judge_place(
-        self, request: Fetch, name: PartitionName, record: Record, offset: int
+        self, reader: str, name: PartitionName, offset: int, record: Record
     ) -> Violation | None:
         batch, number = self._broker.records.get(record.value, (None, 0))
         if (
             batch is None
             or batch.refused
+            or batch.partition != name
             or record.offset != offset
             or record.size != batch.records[number].size
-            or batch.partition != name
             or batch.base not in (None, offset - number)
             or batch.epoch not in (None, record.leader_epoch)
         ):
             known = "nobody appended it there" if batch is None else f"{batch} are not there"
             return wrong_answer(
-                request, f"what is at offset {offset} of {name!r}", str(record), known
+                reader, f"what is at offset {offset} of {name!r}", str(record), known
             )
-        if batch.base is not None and batch.placed:
+        if batch.placed:
             return None
         batch.base, batch.epoch = offset - number, record.leader_epoch
         return self._broker.partition(name).place(batch)

@@ -19,8 +19,10 @@ from wheelproof_spec.components.replication.component import (
     BecomeLeader,
     FetchMessages,
     FetchResponse,
+    LogContent,
     MaybeShrinkInSync,
     ProduceResponse,
+    ReadLog,
     ReplicationClause,
     ReplicationConfig,
     Response,
@@ -31,7 +33,7 @@ from wheelproof_spec.components.replication.component import (
 from wheelproof_spec.components.replication.history.broker import BrokerHistory, wrong_answer
 from wheelproof_spec.components.replication.history.fetches import Fetches
 from wheelproof_spec.components.replication.history.produces import Produces
-from wheelproof_spec.components.replication.history.requests import Fetch, Produce, Request
+from wheelproof_spec.components.replication.history.requests import Fetch, Produce, Request, Seen
 from wheelproof_spec.components.replication.history.waiting import Waiting
 
 ILLEGAL = "IllegalArgument"
@@ -56,6 +58,8 @@ class ReplicationHistoryJudge:
         """What is due by then has expired."""
         self._left: list[Request] = []
         """Those whose time-outs an advance may have left in a timer as they ended (1.11)."""
+        self._read: dict[int, Seen] = {}
+        """What was there for sure when each open look at a log began."""
         self._looks: dict[int, bool] = {}
         """The open looks at the purgatories, and whether nothing else has happened since."""
         self._purged = False
@@ -81,6 +85,8 @@ class ReplicationHistoryJudge:
                 self._clock.ticking(to_ms)
             case AdvanceClock():
                 self._advances[op.index] = self._clock.low
+            case ReadLog(partition=name):
+                self._read[op.index] = self._broker.partition(name).seen
             case _:
                 self._looks[op.index] = not self._waiting.calls
         self._purged = self._purged and op.index in self._looks
@@ -116,6 +122,11 @@ class ReplicationHistoryJudge:
             case AdvanceClock():
                 self._expired_ms = max(self._expired_ms, self._advances.pop(asked.index))
                 self._advanced = op.index
+            case ReadLog(partition=name):
+                assert isinstance(answer, LogContent)
+                self._tests(ReplicationClause.ANSWER_IS_RIGHT)
+                seen = self._read.pop(asked.index)
+                violation = self._fetches.judge_log(name, answer, seen, asked.index)
             case _:
                 violation = self._judge_look(asked, answer)
         self._waiting.call_ends(asked.index)
@@ -141,6 +152,7 @@ class ReplicationHistoryJudge:
                     partition.shrink_ends(op.index)
             case _:
                 self._looks.pop(asked.index, None)
+                self._read.pop(asked.index, None)
         self._waiting.call_ends(asked.index)
         return violation or self._waiting.judge(op.index)
 
@@ -214,7 +226,10 @@ class ReplicationHistoryJudge:
             fits = named == expected
         if isinstance(request, Produce) is not isinstance(response, ProduceResponse) or not fits:
             yield wrong_answer(
-                request, f"an answer for each of {expected}", f"{named}", "it was asked for these"
+                request.name,
+                f"an answer for each of {expected}",
+                f"{named}",
+                "it was asked for these",
             )
         elif isinstance(request, Fetch) and isinstance(response, FetchResponse):
             yield from self._fetches.answer(request, response)

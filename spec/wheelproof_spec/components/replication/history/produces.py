@@ -93,13 +93,15 @@ class Produces:
     ) -> Violation | None:
         if batch.base is not None:
             observed = f"{answer.error}, nothing was appended"
-            return wrong_answer(request, f"{batch} are acknowledged", observed, "they were read")
+            return wrong_answer(
+                request.name, f"{batch} are acknowledged", observed, "they were read"
+            )
         right = self._may_be_refused(request, batch, answer.error, partition)
         batch.refused = True
         if right:
             return partition.refused(batch)
         return wrong_answer(
-            request,
+            request.name,
             f"an answer that {answer.partition!r} can give",
             f"{answer.error} in {answer.partition!r}, nothing was appended",
             "its leader and its replicas were as they are from the request to the answer",
@@ -138,13 +140,15 @@ class Produces:
         base, error = answer.base_offset, answer.error
         if batch.refused or not self._may_be_appended(request, error, partition):
             return wrong_answer(
-                request,
+                request.name,
                 f"an answer that {answer.partition!r} can give",
                 f"{error} in {answer.partition!r}, appended at {base}",
                 "its leader and its replicas were as they are from the request to the answer",
             )
         if batch.base not in (None, base):
-            return wrong_answer(request, str(batch), f"appended at {base}", "they were read there")
+            return wrong_answer(
+                request.name, str(batch), f"appended at {base}", "they were read there"
+            )
         batch.base = base
         batch.acknowledged = request.awaits_replicas and error in _ACKNOWLEDGED
         violation = partition.place(batch)
