@@ -9,7 +9,6 @@ import pytest
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_bug import (
     KnownBug,
@@ -44,17 +43,7 @@ from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.components.replication.bug_table import (
     ReplicationBug,
 )
-from wheelproof_spec.components.replication.component import (
-    AppendRecords,
-    BecomeLeader,
-    FetchMessages,
-    FetchPartition,
-    NewRecord,
-    PartitionRecords,
-    ReplicationCall,
-    ReplicationClause,
-    ReplicationConfig,
-)
+from wheelproof_spec.components.replication.cases import replication_scenarios
 from wheelproof_spec.components.replication.oracle import ReplicationLedger
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.components.timer.bug_table import (
@@ -112,7 +101,7 @@ def _cases(bug: KnownBug) -> Iterator[_Case]:
         case "accumulator":
             yield from _cases_of(BatchLedger, _accumulator, WHEELPROOF, accumulator_scenarios())
         case _:
-            yield _ask_broker
+            yield from _cases_of(ReplicationLedger, _broker, WHEELPROOF, replication_scenarios())
 
 
 def _cases_of(
@@ -160,29 +149,7 @@ def _accumulator(bug: KnownBug | None) -> ReferenceAccumulatorPort:
     )
 
 
-def _ask_broker(bug: KnownBug | None) -> Violation | None:
-    """Ask a broker for more than it has, then append; the second record needs a new segment."""
-    broker = ReferenceReplicationPort(
+def _broker(bug: KnownBug | None) -> ReferenceReplicationPort:
+    return ReferenceReplicationPort(
         bug.manager_class if isinstance(bug, ReplicationBug) else ReplicaManager
     )
-    ledger = ReplicationLedger("wheelproof", Tally(tuple(ReplicationClause)))
-    config = ReplicationConfig(segment_bytes=40)
-    ids = (config.broker_id,)
-    consume = FetchMessages(
-        request="fetch",
-        max_wait_ms=50,
-        min_bytes=60,
-        max_bytes=100,
-        partitions=(FetchPartition(partition="t", fetch_offset=0, max_bytes=100),),
-    )
-    calls: list[ReplicationCall] = [
-        Reset(config=config),
-        BecomeLeader(partition="t", leader_epoch=0, replica_ids=ids, in_sync_ids=ids),
-        consume,
-    ]
-    for size in (20, 30):
-        entry = PartitionRecords(partition="t", records=(NewRecord(size=size),))
-        name = f"append of {size}"
-        calls.append(AppendRecords(request=name, required_acks=1, timeout_ms=50, entries=(entry,)))
-    judged = (ledger.judge(call, broker.perform(call)) for call in calls)
-    return next((violation for violation in judged if violation is not None), None)
