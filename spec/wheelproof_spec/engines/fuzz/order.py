@@ -2,8 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypedDict
 
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+
+
+class Batch(TypedDict):
+    """What a run of a machine takes from an order, whatever it fuzzes."""
+
+    cases: int
+    seed: int
+    seconds: float | None
+    repeat: str
+    progress: Callable[[FuzzReport], None] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,6 +32,16 @@ class FuzzOrder:
     bug: str | None
     repeat: str
     progress: Callable[[FuzzReport], None] | None
+
+    def batch(self) -> Batch:
+        """Return the part of the order that every run takes."""
+        return Batch(
+            cases=self.cases,
+            seed=self.seed,
+            seconds=self.seconds,
+            repeat=self.repeat,
+            progress=self.progress,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

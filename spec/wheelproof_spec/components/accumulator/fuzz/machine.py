@@ -23,20 +23,12 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         yield run_accumulator_fuzz(
             ReferenceAccumulatorPort(accumulator_class),
             profile=WHEELPROOF,
-            cases=order.cases,
-            seed=order.seed,
-            seconds=order.seconds,
-            repeat=order.repeat,
-            progress=order.progress,
+            **order.batch(),
         )
         return
     yield run_threaded_accumulator_fuzz(
         accumulator_class,
-        cases=order.cases,
-        seed=order.seed,
-        seconds=order.seconds,
-        repeat=order.repeat,
-        progress=order.progress,
+        **order.batch(),
     )
 
 

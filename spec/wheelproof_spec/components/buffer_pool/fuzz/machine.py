@@ -23,20 +23,12 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         yield run_pool_fuzz(
             ReferencePoolPort(pool_class),
             profile=LONGEST_WAITING_FIRST,
-            cases=order.cases,
-            seed=order.seed,
-            seconds=order.seconds,
-            repeat=order.repeat,
-            progress=order.progress,
+            **order.batch(),
         )
         return
     yield run_threaded_pool_fuzz(
         pool_class,
-        cases=order.cases,
-        seed=order.seed,
-        seconds=order.seconds,
-        repeat=order.repeat,
-        progress=order.progress,
+        **order.batch(),
     )
 
 

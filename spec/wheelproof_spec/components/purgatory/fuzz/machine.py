@@ -24,21 +24,13 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         yield run_purgatory_fuzz(
             ReferencePurgatoryPort(purgatory_class, discipline, any if bug is None else bug.holds),
             profile=WHEELPROOF,
-            cases=order.cases,
-            seed=order.seed,
-            seconds=order.seconds,
-            repeat=order.repeat,
-            progress=order.progress,
+            **order.batch(),
         )
         return
     yield run_threaded_purgatory_fuzz(
         purgatory_class,
         discipline,
-        cases=order.cases,
-        seed=order.seed,
-        seconds=order.seconds,
-        repeat=order.repeat,
-        progress=order.progress,
+        **order.batch(),
     )
 
 

@@ -19,20 +19,12 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     if order.threads == "none":
         yield run_replication_fuzz(
             ReferenceReplicationPort(manager_class),
-            cases=order.cases,
-            seed=order.seed,
-            seconds=order.seconds,
-            repeat=order.repeat,
-            progress=order.progress,
+            **order.batch(),
         )
         return
     yield run_threaded_replication_fuzz(
         manager_class,
-        cases=order.cases,
-        seed=order.seed,
-        seconds=order.seconds,
-        repeat=order.repeat,
-        progress=order.progress,
+        **order.batch(),
     )
 
 

@@ -1,6 +1,7 @@
 """The machine `timer` of `wheelproof fuzz`."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof_spec.base.contract import KAFKA
@@ -28,41 +29,25 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         yield run_timer_fuzz(
             BoundedReferencePort(timer_class),
             profile=KAFKA.name,
-            cases=order.cases,
-            seed=order.seed,
-            seconds=order.seconds,
-            repeat=order.repeat,
-            progress=order.progress,
+            **order.batch(),
         )
         return
     if order.threads == "controlled":
         yield run_controlled_timer_fuzz(
             timer_class,
             profile=KAFKA.name,
-            cases=order.cases,
-            seed=order.seed,
-            seconds=order.seconds,
-            repeat=order.repeat,
-            progress=order.progress,
+            **order.batch(),
         )
         return
-    half = None if order.seconds is None else order.seconds / 2
+    half = order if order.seconds is None else replace(order, seconds=order.seconds / 2)
     yield run_threaded_timer_fuzz(
         timer_class,
         profile=KAFKA.name,
-        cases=order.cases,
-        seed=order.seed,
-        seconds=half,
-        repeat=order.repeat,
-        progress=order.progress,
+        **half.batch(),
     )
     yield run_list_fuzz(
         TimerTaskList if bug is None else bug.bucket_class,
-        cases=order.cases,
-        seed=order.seed,
-        seconds=half,
-        repeat=order.repeat,
-        progress=order.progress,
+        **half.batch(),
     )
 
 

@@ -57,11 +57,7 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         partial(CounterUnderTest, _CLASSES[order.bug]),
         st.integers(5, 20).map(_setup),
         st.sampled_from(("increment", "increment", "look")),
-        cases=order.cases,
-        seed=order.seed,
-        seconds=order.seconds,
-        repeat=order.repeat,
-        progress=order.progress,
+        **order.batch(),
     )
 
 
