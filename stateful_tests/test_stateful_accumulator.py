@@ -37,6 +37,7 @@ def test_accumulator_one_thread_reference_follows_the_oracle() -> None:
     assert report.cases >= 150
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_accumulator_one_thread_finds(bug: AccumulatorBug) -> None:
     failure = _sequential(bug.accumulator_class, seconds=MANY_BATCHES_S).failure
@@ -50,6 +51,7 @@ def test_accumulator_real_threads_reference_loses_nothing() -> None:
     assert report.cases >= 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _bugs(Finder.THREADS), ids=lambda bug: bug.id)
 def test_accumulator_real_threads_find(bug: AccumulatorBug) -> None:
     report = run_threaded_accumulator_fuzz(

@@ -47,6 +47,7 @@ def test_pool_one_thread_reference_follows_the_oracle(profile: str) -> None:
     assert report.cases >= 150
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_pool_one_thread_finds(bug: BufferPoolBug) -> None:
     failure = _sequential(bug.pool_class, seconds=MANY_BATCHES_S, seed=SEED_OF_BUGS).failure
@@ -61,6 +62,7 @@ def test_pool_real_threads_reference_conserves_memory() -> None:
     assert report.cases >= 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _bugs(Finder.THREADS), ids=lambda bug: bug.id)
 def test_pool_real_threads_find(bug: BufferPoolBug) -> None:
     report = run_threaded_pool_fuzz(bug.pool_class, cases=40, seed=SEED, seconds=MANY_BATCHES_S)

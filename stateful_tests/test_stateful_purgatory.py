@@ -72,6 +72,7 @@ def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() 
     assert failure.violation.rule.startswith("Purgatory.")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_one_thread_finds(bug: PurgatoryBug) -> None:
     failure = _failure(_sequential(_port(bug)))
@@ -93,6 +94,7 @@ def test_real_threads_reference_follows_the_oracle() -> None:
     assert report.cases >= 40
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _known_bugs(Finder.THREADS), ids=lambda bug: bug.id)
 def test_real_threads_find(bug: PurgatoryBug) -> None:
     report = run_threaded_purgatory_fuzz(

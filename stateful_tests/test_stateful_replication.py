@@ -34,6 +34,7 @@ def test_replication_one_thread_follows_the_ledger() -> None:
     assert report.steps > report.cases
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_replication_one_thread_finds(bug: ReplicationBug) -> None:
     report = run_replication_fuzz(
@@ -50,6 +51,7 @@ def test_replication_real_threads_answer_everybody_once() -> None:
     assert report.cases >= 20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _known_bugs(Finder.THREADS), ids=lambda bug: bug.id)
 def test_replication_real_threads_find(bug: ReplicationBug) -> None:
     report = run_threaded_replication_fuzz(

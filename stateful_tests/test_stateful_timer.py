@@ -61,6 +61,7 @@ def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() 
     assert _failure(report).violation.rule == "Timer.NeverBeforeItIsDue"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_one_thread_finds(bug: TimerBug) -> None:
     failure = _failure(_sequential(bug.timer_class))
@@ -86,6 +87,7 @@ def test_real_threads_lists_of_the_reference_stay_consistent() -> None:
     assert report.cases >= 60
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("bug", _known_bugs(Finder.THREADS), ids=lambda bug: bug.id)
 def test_real_threads_find(bug: TimerBug) -> None:
     if bug.bucket_class is TimerTaskList:

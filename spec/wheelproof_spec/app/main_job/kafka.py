@@ -15,6 +15,8 @@ from wheelproof_spec.engines.drive.result import check_results
 
 CASES = 300
 """How many random cases each component is driven through."""
+DRIVEN = ("timer", "purgatory", "buffer_pool", "accumulator")
+"""The components that the adapter drives; the broker's classes repeat findings and no more."""
 _CASES_BETWEEN_REPORTS = 100
 _LIMITS = {
     "timer": "known-limits.txt",
