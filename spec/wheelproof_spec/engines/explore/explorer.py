@@ -138,6 +138,9 @@ class _Session:
         self._digest = SetDigest()
         self._sharing = Sharing()
         self._runs = self._failing = self._deadlocks = self._depth = 0
+        self._given_up = 0
+        self._why = ""
+        self._too_long = False
         self._first: tuple[Failure, tuple[Actor, ...]] | None = None
         self._stopped: str | None = None
         self._counterexample: FailingInterleaving | None = None
@@ -180,10 +183,15 @@ class _Session:
             digest=self._digest.hex(),
             complete=self._strategy.complete,
             stopped=self._stopped,
-            gap=self._sharing.gap(),
+            gap=self._gap(),
             counterexample=self._counterexample,
             recording=self._recording,
         )
+
+    def _gap(self) -> str:
+        if not self._given_up:
+            return self._sharing.gap()
+        return f"{self._given_up:,} of {self._runs:,} runs were given up: {self._why}"
 
     def _run_engine(self) -> None:
         options = self._options
@@ -192,6 +200,9 @@ class _Session:
             if self._runs % options.check_every == 1 % options.check_every:
                 self._repeat(analysis.execution)
             if self._first is not None and not options.keep_going:
+                return
+            if self._too_long and not options.keep_going:
+                # Each of the other runs may be as long, and a pass is out of reach.
                 return
             if options.max_runs is not None and self._runs >= options.max_runs:
                 self._stopped = "the bound on runs was reached"
@@ -223,6 +234,12 @@ class _Session:
         self._depth = max(self._depth, len(execution.actors))
         failure = execution.judge()
         self._sharing.note(execution)
+        unended = "" if failure is not None else execution.unended()
+        if unended:
+            self._given_up += 1
+            self._why = self._why or unended
+            self._too_long = execution.cycle() is None and self._strategy.complete
+            return
         name = self._names.name(execution)
         if name not in self._classes:
             self._classes.add(name)
@@ -255,8 +272,8 @@ class _Session:
 
     def _explain(self, failure: Failure, actors: tuple[Actor, ...]) -> None:
         if self._options.shrink and self._options.engine is not Engine.REPLAY:
-            self.world, actors = OperationShrinker(self.world, failure.kind).shrink(actors)
-            actors = Shrinker(self.world, failure.kind).shrink(actors)
+            self.world, actors = OperationShrinker(self.world, failure).shrink(actors)
+            actors = Shrinker(self.world, failure).shrink(actors)
         self._counterexample = run_of(self.world, actors)
 
 
