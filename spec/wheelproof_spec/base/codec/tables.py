@@ -1,20 +1,37 @@
-"""Tables that are data: TOML beside the module that reads it, as the manifest of models is."""
+"""Tables that are data: TOML beside the module that reads it, as the manifest of models is.
+
+The files are the project's own: what is wrong in one is an error of whoever wrote it last.
+"""
 
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
+from wheelproof_spec.base.codec.explain import build
+from wheelproof_spec.base.codec.shapes import shape_of
+
+RowT = TypeVar("RowT")
 Row = Mapping[str, object]
 
 
 def read_table(module: str, name: str) -> Mapping[str, Row]:
-    """Return the rows of the file `name` beside `module`, by their names; its lists are tuples.
+    """Return the tables of the file `name` beside `module`, by their names; lists are tuples."""
+    return cast(Mapping[str, Row], _frozen(_document(module, name)))
 
-    A file of the project's own: what is wrong with it is an error of whoever wrote it last.
+
+def read_rows(module: str, name: str, row: str, cls: type[RowT]) -> tuple[RowT, ...]:
+    """Return each ``[[row]]`` of the file `name` beside `module`; raises MalformedError.
+
+    `cls` is a dataclass that says what a row has, as those of the wires do.
     """
-    text = Path(module).with_name(name).read_text(encoding="utf-8")
-    return cast(Mapping[str, Row], _frozen(tomllib.loads(text)))
+    shape = shape_of(cls)
+    rows = cast(list[object], _document(module, name)[row])
+    return tuple(cast(RowT, build(shape, found, row)) for found in rows)
+
+
+def _document(module: str, name: str) -> Row:
+    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
 
 
 def _frozen(value: object) -> object:
