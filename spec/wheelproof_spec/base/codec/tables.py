@@ -1,4 +1,4 @@
-"""Tables that are data: TOML beside the module that reads it, as the manifest of models is.
+"""What is data, and stands in a file beside the module that reads it: tables in TOML, templates.
 
 The files are the project's own: what is wrong in one is an error of whoever wrote it last.
 """
@@ -6,6 +6,7 @@ The files are the project's own: what is wrong in one is an error of whoever wro
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from string import Template
 from typing import TypeVar, cast
 
 from wheelproof_spec.base.codec.explain import build
@@ -30,8 +31,17 @@ def read_rows(module: str, name: str, row: str, cls: type[RowT]) -> tuple[RowT, 
     return tuple(cast(RowT, build(shape, found, row)) for found in rows)
 
 
+def read_template(module: str, name: str) -> Template:
+    """Return the text of the file `name` beside `module`, in which ``$name`` stands for a value."""
+    return Template(_text(module, name))
+
+
 def _document(module: str, name: str) -> Row:
-    return tomllib.loads(Path(module).with_name(name).read_text(encoding="utf-8"))
+    return tomllib.loads(_text(module, name))
+
+
+def _text(module: str, name: str) -> str:
+    return Path(module).with_name(name).read_text(encoding="utf-8")
 
 
 def _frozen(value: object) -> object:
