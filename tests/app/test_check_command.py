@@ -21,6 +21,9 @@ HEADER = (
     b'{"schema":"wheelproof.history/1","kind":"header","history":"h","component":"timer",'
     b'"impl":{"name":"x","version":"1"},"config":{"tick_ms":1},"clock":"virtual"}\n'
 )
+POOL = HEADER.replace(b'"timer"', b'"buffer_pool"').replace(
+    b'{"tick_ms":1}', b'{"total_memory":10,"poolable_size":10}'
+)
 
 
 def _op(index: int, kind: str, f: str, value: object, process: str = "p") -> bytes:
@@ -36,6 +39,11 @@ def _op(index: int, kind: str, f: str, value: object, process: str = "p") -> byt
     return json.dumps(op).encode() + b"\n"
 
 
+def _end(ops: int, *, quiet: bool = True) -> bytes:
+    line = {"kind": "end", "history": "h", "ops": ops, "quiet": quiet}
+    return json.dumps(line).encode() + b"\n"
+
+
 GOOD = (
     HEADER,
     _op(0, "invoke", "add", {"task": "a", "delay_ms": 5}),
@@ -43,6 +51,7 @@ GOOD = (
     _op(2, "invoke", "cancel", {"task": "a"}),
     _op(3, "ok", "cancel", {"cancelled": True}),
 )
+WHOLE = (*GOOD, _end(4))
 EARLY = (*GOOD[:3], _op(2, "invoke", "run", {"task": "a"}))
 
 
@@ -55,7 +64,11 @@ def _write(folder: Path, lines: tuple[bytes, ...]) -> Path:
 @pytest.mark.parametrize(
     ("lines", "code"),
     [
-        (GOOD, ExitCode.PASS),
+        (WHOLE, ExitCode.PASS),
+        (GOOD, ExitCode.INCONCLUSIVE),
+        ((*GOOD[:4], _end(3, quiet=False)), ExitCode.INCONCLUSIVE),
+        ((HEADER, _end(0)), ExitCode.INCONCLUSIVE),
+        ((POOL, _op(0, "invoke", "close", {}), _op(1, "ok", "close", {}), _end(2)), 3),
         (EARLY, ExitCode.FAIL),
         (GOOD[:1], ExitCode.INCONCLUSIVE),
         ((), ExitCode.INPUT_REJECTED),
@@ -69,6 +82,16 @@ def _write(folder: Path, lines: tuple[bytes, ...]) -> Path:
 )
 def test_exit_codes(tmp_path: Path, lines: tuple[bytes, ...], code: ExitCode) -> None:
     assert main(["check", str(_write(tmp_path, lines))]) == code
+
+
+def test_a_verdict_that_is_no_pass_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, junit = _write(tmp_path, GOOD[:4]), tmp_path / "report.xml"
+    assert main(["check", str(path), "--junit", str(junit)]) == ExitCode.INCONCLUSIVE
+    why = "(events judged: 3, calls that have not returned: 1)"
+    assert why in capsys.readouterr().out
+    assert why in junit.read_text()
 
 
 def test_a_violation_names_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,6 +117,7 @@ def test_the_profile_is_an_option(tmp_path: Path) -> None:
         _op(4, "invoke", "tick", {"to_ms": 12}),
         _op(5, "ok", "tick", {}),
         _op(6, "invoke", "run", {"task": "a"}),
+        _end(7),
     )
     path = str(_write(tmp_path, lines))
     assert main(["check", path, "--profile", "kafka"]) == ExitCode.PASS
@@ -103,13 +127,12 @@ def test_the_profile_is_an_option(tmp_path: Path) -> None:
 def test_a_profile_that_a_component_does_not_have_leaves_its_histories_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pool = b'{"total_memory":10,"poolable_size":10}'
-    header = HEADER.replace(b'"timer"', b'"buffer_pool"').replace(b'{"tick_ms":1}', pool)
     asked = {"size": 4, "max_time_to_block_ms": 0}
     lines = (
-        header,
+        POOL,
         _op(0, "invoke", "allocate", asked),
         _op(1, "ok", "allocate", {"buffer": "b", "size": 4}),
+        _end(2),
     )
     path = str(_write(tmp_path, lines))
     assert main(["check", path, "--profile", "hashed-wheel"]) == ExitCode.PASS
@@ -126,7 +149,7 @@ def test_a_real_clock_has_a_resolution_and_a_bound(tmp_path: Path) -> None:
 
     def code(run_ms: int) -> int:
         run = at(_op(2, "invoke", "run", {"task": "a"}), run_ms)
-        lines = (header, at(GOOD[1], 1_000), at(GOOD[2], 1_001), run)
+        lines = (header, at(GOOD[1], 1_000), at(GOOD[2], 1_001), run, _end(3))
         return main(["check", str(_write(tmp_path, lines))])
 
     assert [code(ms) for ms in (1_002, 1_004, 1_050, 1_056, 1_090)] == [1, 0, 0, 0, 1]
@@ -149,15 +172,11 @@ def test_processes_without_a_common_order_are_counted(tmp_path: Path) -> None:
     assert main(["check", str(_write(tmp_path, twice))]) == ExitCode.FAIL
 
 
-def _end(ops: int) -> bytes:
-    return b'{"kind":"end","history":"h","ops":%d,"quiet":true}\n' % ops
-
-
 def test_files_may_be_packed(tmp_path: Path) -> None:
     path = tmp_path / "packed.jsonl.gz"
-    path.write_bytes(gzip.compress(b"".join(GOOD)))
+    path.write_bytes(gzip.compress(b"".join(WHOLE)))
     assert main(["check", str(path)]) == ExitCode.PASS
-    path.write_bytes(gzip.compress(b"".join(GOOD))[:-20])
+    path.write_bytes(gzip.compress(b"".join(WHOLE))[:-20])
     assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED
     path.write_bytes(b"PK\x03\x04rest")
     assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED

@@ -40,8 +40,7 @@ def judged(history: History) -> RunVerdict:
     checker = history_checker(history.header)
     for op in history.ops:
         checker.feed(op)
-    if history.end.quiet:
-        checker.feed(history.end)
+    checker.feed(history.end)
     return checker.finish()
 
 

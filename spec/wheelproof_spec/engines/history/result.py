@@ -104,7 +104,8 @@ def _verdicts(results: Sequence[FileResult]) -> Iterable[Verdict]:
 
 def _summary(verdict: RunVerdict) -> str:
     if verdict.violation is None:
-        return f"{verdict.events:,} events"
+        why = verdict.notes[:1] if verdict.verdict is Verdict.INCONCLUSIVE else ()
+        return "; ".join((f"{verdict.events:,} events", *why))
     return f"{verdict.violation.rule} is broken: {verdict.violation.reason}"
 
 

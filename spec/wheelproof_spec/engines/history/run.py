@@ -1,6 +1,6 @@
 """Judges one history, whatever component it belongs to, line by line."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -86,21 +86,22 @@ class HistoryChecker:
         return len(self._asked)
 
     def finish(self, *, cut_off: bool = False) -> RunVerdict:
-        """Return the verdict; what was cut off is judged as far as it goes."""
+        """Return the verdict; what was cut off is judged as far as it goes, and is no pass."""
         del cut_off
         failed = self._violation is not None
+        missing = self._missing()
         return RunVerdict(
             run=self._header.history,
             format="history",
             component=self._header.component,
             implementation=f"{self._header.impl.name} {self._header.impl.version}",
             profile=self._profile,
-            verdict=self._verdict(),
+            verdict=self._verdict(missing),
             events=self._next,
             good_prefix=self._place.index if failed else self._next,
             violation=self._violation,
             place=self._place if failed else None,
-            notes=() if failed else self._judge.notes(self._end),
+            notes=() if failed else (*missing, *self._judge.notes(self._end)),
             checked=dict(self._tally.checked),
         )
 
@@ -120,11 +121,22 @@ class HistoryChecker:
             return UnorderedHistoryJudge(component.balances, self._tally)
         return component.judge(header, self._profile, self._tally)
 
-    def _verdict(self) -> Verdict:
+    def _verdict(self, missing: Collection[str]) -> Verdict:
         if self._violation is not None:
             return Verdict.FAIL
-        # A run that contains nothing has shown nothing.
-        return Verdict.PASS if self._next else Verdict.INCONCLUSIVE
+        return Verdict.INCONCLUSIVE if missing else Verdict.PASS
+
+    def _missing(self) -> tuple[str, ...]:
+        """Return why a history that breaks nothing has not passed; nothing if it has."""
+        found: list[str] = []
+        counts = f"events judged: {self._next:,}, calls that have not returned: {self.under_way:,}"
+        if self._end is None:
+            found.append(f"the line `end` is missing, and nobody knows what came after ({counts})")
+        elif self._asked:
+            found.append(f"calls had not returned, and were not judged to their end ({counts})")
+        if not self._next or not any(self._tally.checked.values()):
+            found.append("no clause was tested: nothing has been shown")
+        return tuple(found)
 
     def _take_end(self, end: HistoryEnd, line: int) -> None:
         if self._end is not None:
