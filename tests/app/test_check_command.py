@@ -94,6 +94,68 @@ def test_a_verdict_that_is_no_pass_says_why(
     assert why in junit.read_text()
 
 
+_ASKED = {"size": 4, "max_time_to_block_ms": 9}
+DEADLOCK = (
+    POOL,
+    _op(0, "invoke", "close", {}),
+    _op(1, "ok", "close", {}),
+    _op(2, "invoke", "allocate", _ASKED),
+    _op(3, "ok", "allocate", {"buffer": "b", "size": 4}),
+    _op(4, "invoke", "allocate", _ASKED),
+    _end(5, quiet=False).replace(b"}", b', "stuck": true}'),
+)
+"""A pool that lends after its close, and then leaves a caller to wait for ever."""
+HIDDEN = "BufferPool.CloseReleasesEveryone"
+
+
+def test_one_violation_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, page = _write(tmp_path, DEADLOCK), tmp_path / "page.html"
+    report, junit = tmp_path / "report.json", tmp_path / "report.xml"
+    outputs = ["--json", str(report), "--junit", str(junit), "--html", str(page)]
+    assert main(["check", str(path), *outputs]) == ExitCode.FAIL
+    shown = capsys.readouterr().out
+    assert f"{path}:5: {HIDDEN} is broken" in shown
+    assert f"{path}:7: History.EveryCallReturns is broken" in shown
+    verdict = json.loads(report.read_text())["files"][0]["verdicts"][0]
+    assert verdict["place"] == {"index": 3, "line": 5}
+    assert [also["place"]["line"] for also in verdict["also_broken"]] == [7]
+    for written in (junit, page):
+        assert "History.EveryCallReturns" in written.read_text()
+
+
+@pytest.mark.parametrize(
+    ("lines", "limits", "code", "said"),
+    [
+        (DEADLOCK, f"{HIDDEN} as in our version 1", ExitCode.FAIL, "History.EveryCallReturns"),
+        ((*DEADLOCK[:5], _end(4)), f"# ours\n{HIDDEN} so", ExitCode.PASS, f"limit: {HIDDEN}"),
+        (WHOLE, "Domain.WheelOfOneBucket conform knows it", ExitCode.PASS, "PASS"),
+        (WHOLE, HIDDEN, ExitCode.INPUT_REJECTED, "without a reason"),
+        (WHOLE, "BufferPool.CallEndsOnce driven", ExitCode.INPUT_REJECTED, "cannot be skipped"),
+        # Once a task has run early, nobody knows what the timer holds.
+        (
+            (*EARLY, _end(3)),
+            "Timer.NeverBeforeItIsDue ours is early",
+            ExitCode.INCONCLUSIVE,
+            "from there on only crashes",
+        ),
+    ],
+)
+def test_known_limits_are_skipped(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    lines: tuple[bytes, ...],
+    limits: str,
+    code: ExitCode,
+    said: str,
+) -> None:
+    skip = tmp_path / "limits"
+    skip.write_text(limits)
+    assert main(["check", str(_write(tmp_path, lines)), "--skip", str(skip)]) == code
+    shown = capsys.readouterr()
+    assert said in shown.out + shown.err
+    assert f"{HIDDEN} is broken" not in shown.out
+
+
 def test_a_violation_names_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, report = _write(tmp_path, EARLY), tmp_path / "report.json"
     junit = tmp_path / "report.xml"

@@ -15,7 +15,7 @@ LINES = LineFormat(registry.definitions())
 parse_line = LINES.parse
 
 
-def open_run(options: CheckOptions) -> Callable[[Header, int], Checker]:
+def open_run(options: CheckOptions) -> Callable[[Header], Checker]:
     """Return what makes the checker of a run."""
     return run_opener(registry.recorded, registry.trace_checker, options)
 

@@ -4,14 +4,18 @@ import argparse
 import shlex
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.known_limits import read_known_limits
 from wheelproof_spec.base.results.publishing import publish
 from wheelproof_spec.base.results.reports import write_text
+from wheelproof_spec.components import registry
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.engines.history.result import check_result
@@ -25,6 +29,13 @@ def register(verbs: Verbs) -> None:
         "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
     )
     add_judging(parser)
+    parser.add_argument(
+        "--skip",
+        type=Path,
+        metavar="FILE",
+        help="known limits that histories are not judged by: a clause and the reason a line; those "
+        "that `conform` knows may be among them",
+    )
     parser.add_argument(
         "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
     )
@@ -44,7 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
     if files.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input can be read once; name - once")
     options = check_options(arguments)
-    write_page = None if arguments.html is None else _page_writer(arguments.html, files, options)
+    if arguments.skip is not None:
+        options = replace(options, skip=read_known_limits(arguments.skip, _skippable()))
+    write_page = None if arguments.html is None else _page_writer(arguments, files, options)
     started = time.monotonic()
     results = [_check(path, options) for path in files]
     seconds = time.monotonic() - started
@@ -58,8 +71,17 @@ def run(arguments: argparse.Namespace) -> int:
     return publish(check_result(results, options, seconds), arguments)
 
 
+def _skippable() -> tuple[str, ...]:
+    """Return what may be skipped: each clause that is judged here, and what `conform` skips."""
+    found: list[str] = []
+    for definition in registry.definitions():
+        found += [clause for clause in definition.clauses if clause.judges & Wire.RECORDED]
+        found += definition.may_be_limits()
+    return tuple(dict.fromkeys(found))
+
+
 def _page_writer(
-    path: Path, files: list[Path], options: CheckOptions
+    arguments: argparse.Namespace, files: list[Path], options: CheckOptions
 ) -> Callable[[list[FileResult]], None]:
     # Jinja is an extra: if it is missing, this has to be said before the files are judged.
     from wheelproof_spec.app.pages.check.page import render_check
@@ -67,7 +89,10 @@ def _page_writer(
     words = ["wheelproof", "check", *map(str, files)]
     if options.profile is not None:
         words += ["--profile", options.profile]
-    return lambda results: write_text(path, render_check(files, results, shlex.join(words)))
+    if arguments.skip is not None:
+        words += ["--skip", str(arguments.skip)]
+    page: Path = arguments.html
+    return lambda results: write_text(page, render_check(files, results, shlex.join(words)))
 
 
 def _check(path: Path, options: CheckOptions) -> FileResult:

@@ -5,8 +5,9 @@ from dataclasses import asdict
 
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.publishing import Result
-from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.run_verdict import Place, RunVerdict
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.routing import FileResult
 
@@ -106,7 +107,9 @@ def _summary(verdict: RunVerdict) -> str:
     if verdict.violation is None:
         why = verdict.notes[:1] if verdict.verdict is Verdict.INCONCLUSIVE else ()
         return "; ".join((f"{verdict.events:,} events", *why))
-    return f"{verdict.violation.rule} is broken: {verdict.violation.reason}"
+    others = ", ".join(broken.violation.rule for broken in verdict.also_broken)
+    also = f"; so is {others}" if others else ""
+    return f"{verdict.violation.rule} is broken: {verdict.violation.reason}{also}"
 
 
 def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
@@ -114,18 +117,25 @@ def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
     yield printable(
         f"{verdict.verdict.upper()}  {title}, profile {verdict.profile}, {verdict.events:,} events"
     )
-    violation, place = verdict.violation, verdict.place
-    if violation is not None:
-        where = "" if place is None else f"{source}:{place.line}: "
-        yield printable(f"  {where}{violation.rule} is broken: {violation.reason}")
-        yield printable(f"    expected: {violation.expected}")
-        yield printable(f"    observed: {violation.observed}")
+    if verdict.violation is not None:
+        yield from _violation(source, verdict.violation, verdict.place)
         yield f"    the first {verdict.good_prefix:,} events have an explanation"
+    for broken in verdict.also_broken:
+        yield from _violation(source, broken.violation, broken.place)
+    for clause, times in verdict.skipped.items():
+        yield f"  skipped as a known limit: {clause}, tested {times:,} times"
     untested = [clause for clause, times in verdict.checked.items() if not times]
-    if untested and violation is None:
+    if untested and verdict.violation is None:
         yield f"  not tested, checked 0 times: {', '.join(untested)}"
     for note in verdict.notes:
         yield printable(f"  note: {note}")
+
+
+def _violation(source: str, violation: Violation, place: Place | None) -> Iterable[str]:
+    where = "" if place is None else f"{source}:{place.line}: "
+    yield printable(f"  {where}{violation.rule} is broken: {violation.reason}")
+    yield printable(f"    expected: {violation.expected}")
+    yield printable(f"    observed: {violation.observed}")
 
 
 def _rejections(result: FileResult) -> Iterable[str]:

@@ -64,7 +64,7 @@ class Router:
         self,
         source: str,
         parse: Callable[[bytes], Event | Rejection],
-        open_run: Callable[[Header, int], Checker],
+        open_run: Callable[[Header], Checker],
     ) -> None:
         """`parse` reads a line, `open_run` makes a run's checker and may raise MalformedError."""
         self.result = FileResult(source)
@@ -109,7 +109,7 @@ class Router:
         if len(self._running) >= MOST_OPEN_RUNS:
             raise MalformedError(f"begins a run while {MOST_OPEN_RUNS:,} are open")
         try:
-            self._running[key] = self._open_run(header, self.result.lines)
+            self._running[key] = self._open_run(header)
         except MalformedError:
             self._given_up[key] = self.result.lines
             raise
