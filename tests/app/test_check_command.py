@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,8 @@ from wheelproof_spec.app.recorded import (
     judge_lines,
 )
 from wheelproof_spec.base.codec.writer import format_line
-from wheelproof_spec.base.results.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
+from wheelproof_spec.engines.history.line_parser import Rejection
 from wheelproof_spec.engines.history.reader import lines_of, read_lines
 
 HEADER = (
@@ -166,6 +168,61 @@ def test_a_violation_names_its_place(tmp_path: Path, capsys: pytest.CaptureFixtu
     verdict = json.loads(report.read_text())["files"][0]["verdicts"][0]
     assert verdict["place"] == {"index": 2, "line": 4}
     assert 'failures="1"' in junit.read_text()
+
+
+@pytest.mark.parametrize(
+    "bad_header",
+    [
+        HEADER.replace(b',"clock":"virtual"', b""),
+        HEADER.replace(b',"history":"h"', b""),
+        HEADER.replace(b'"virtual"', b'"virtual","profile":"none"'),
+        b"\xef\xbb\xbf" + HEADER,
+    ],
+)
+def test_what_follows_from_one_error_is_counted_with_it(tmp_path: Path, bad_header: bytes) -> None:
+    path = _write(
+        tmp_path, (bad_header, *WHOLE[1:], *(line.replace(b'"h"', b'"i"') for line in WHOLE))
+    )
+    result = judge_lines("h", read_lines(path))
+    assert [(one.line, one.followed) for one in result.rejections] == [(1, 5)]
+    assert (result.rejected, result.judged) == (6, 6)
+    assert [one.verdict for one in result.verdicts] == [Verdict.PASS]
+
+
+def test_a_spoiled_line_is_the_only_error_of_its_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _write(tmp_path, (*GOOD[:2], GOOD[2].replace(b'"ok"', b'"oh"'), *WHOLE[3:]))
+    assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED
+    (shown, *_) = capsys.readouterr().out.splitlines()
+    assert shown.endswith("which is unknown; rejected for that too: 3 lines")
+
+
+def test_a_byte_order_mark_is_called_by_its_name(tmp_path: Path) -> None:
+    path = _write(tmp_path, (b"\xef\xbb\xbf" + HEADER, *WHOLE[1:]))
+    (rejected,) = judge_lines("h", read_lines(path)).rejections
+    assert rejected.problem == "begins with a byte-order mark: save the file as UTF-8 without one"
+
+
+def test_ctrl_c_shows_what_was_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(path: Path) -> Iterator[bytes | Rejection]:
+        yield from (*WHOLE, *(line.replace(b'"h"', b'"i"') for line in EARLY), HEADER)
+        raise KeyboardInterrupt(path)
+
+    monkeypatch.setattr("wheelproof_spec.app.recorded.read_lines", interrupted)
+    report, page = tmp_path / "report.json", tmp_path / "page.html"
+    words = ["check", "one", "two", "--json", str(report), "--html", str(page)]
+    path = _write(tmp_path, WHOLE)
+    words[1:3] = [str(path), "never-read"]
+    assert main(words) == ExitCode.INTERRUPTED
+    shown = capsys.readouterr().out
+    assert "PASS  history h" in shown
+    assert "FAIL  history i" in shown
+    assert shown.splitlines()[-1].startswith("INTERRUPTED: 2 runs")
+    assert json.loads(report.read_text())["exit_code"] == 130
+    assert page.exists()
 
 
 def test_the_profile_is_an_option(tmp_path: Path) -> None:

@@ -93,6 +93,7 @@ RESULTS = _struct(
         "expected": (_TEXT, "what the rule expects"),
         "observed": (_TEXT, "what was recorded"),
         "reason": (_TEXT, "the violation in a sentence"),
+        "also_broken": (ArrayType(_TEXT), "the other rules that are broken"),
         "place_index": (_LONG, "the first event without an explanation"),
         "place_file": (_INT, "the file that it is in"),
         "place_line": (_LONG, "the line that it is on"),
@@ -123,7 +124,7 @@ VERDICT_COLUMNS = (
     *(*_FOUND, "notes", "problem"),
 )
 VIOLATION_COLUMNS = (
-    *(*_RUN, "rule", "expected", "observed", "reason", "good_prefix"),
+    *(*_RUN, "rule", "expected", "observed", "reason", "also_broken", "good_prefix"),
     *_FOUND,
 )
 

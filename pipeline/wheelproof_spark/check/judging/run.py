@@ -200,6 +200,7 @@ class RunJudge:
                 "expected": violation.expected,
                 "observed": violation.observed,
                 "reason": violation.reason,
+                "also_broken": [also.violation.rule for also in verdict.also_broken],
             }
         if place is not None:
             found |= {

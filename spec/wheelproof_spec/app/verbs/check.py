@@ -8,16 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from wheelproof_spec.app.judging import add_judging, check_options
-from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.recorded import judge_files, known_limits
 from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.known_limits import read_known_limits
 from wheelproof_spec.base.results.publishing import publish
 from wheelproof_spec.base.results.reports import write_text
-from wheelproof_spec.components import registry
 from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
+from wheelproof_spec.engines.history.reader import STANDARD_INPUT
 from wheelproof_spec.engines.history.result import check_result
 from wheelproof_spec.engines.history.routing import FileResult
 
@@ -50,16 +47,17 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge the files; a violation is exit code 1, a rejected line 4."""
+    """Judge the files; a violation is exit code 1, a rejected line 4, Ctrl-C 130."""
     files: list[Path] = arguments.files
     if files.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input can be read once; name - once")
     options = check_options(arguments)
     if arguments.skip is not None:
-        options = replace(options, skip=read_known_limits(arguments.skip, _skippable()))
+        options = replace(options, skip=known_limits(arguments.skip))
     write_page = None if arguments.html is None else _page_writer(arguments, files, options)
     started = time.monotonic()
-    results = [_check(path, options) for path in files]
+    results = judge_files(files, options)
+    files = files[: len(results)]
     seconds = time.monotonic() - started
     if arguments.tlc:
         # Its module needs Java and rich, and most users of the verb do not.
@@ -69,15 +67,6 @@ def run(arguments: argparse.Namespace) -> int:
     if write_page is not None:
         write_page(results)
     return publish(check_result(results, options, seconds), arguments)
-
-
-def _skippable() -> tuple[str, ...]:
-    """Return what may be skipped: each clause that is judged here, and what `conform` skips."""
-    found: list[str] = []
-    for definition in registry.definitions():
-        found += [clause for clause in definition.clauses if clause.judges & Wire.RECORDED]
-        found += definition.may_be_limits()
-    return tuple(dict.fromkeys(found))
 
 
 def _page_writer(
@@ -92,9 +81,9 @@ def _page_writer(
     if arguments.skip is not None:
         words += ["--skip", str(arguments.skip)]
     page: Path = arguments.html
-    return lambda results: write_text(page, render_check(files, results, shlex.join(words)))
 
+    def write(results: list[FileResult]) -> None:
+        read = files[: len(results)]
+        write_text(page, render_check(read, results, shlex.join(words)))
 
-def _check(path: Path, options: CheckOptions) -> FileResult:
-    source = "<standard input>" if path == STANDARD_INPUT else str(path)
-    return judge_lines(source, read_lines(path), options)
+    return write

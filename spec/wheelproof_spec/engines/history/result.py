@@ -17,6 +17,8 @@ _MOST_GOOD_RUNS = 20
 def code_of(results: Sequence[FileResult]) -> ExitCode:
     """Return the exit code: a violation outranks a line that was rejected."""
     verdict = overall(_verdicts(results))
+    if _interrupted(results):
+        return ExitCode.INTERRUPTED
     if verdict is Verdict.FAIL:
         return ExitCode.FAIL
     if any(result.rejections for result in results):
@@ -33,6 +35,7 @@ def verdict_line(results: Sequence[FileResult]) -> str:
         ExitCode.PASS: "PASS",
         ExitCode.FAIL: "FAIL",
         ExitCode.INPUT_REJECTED: "REJECTED",
+        ExitCode.INTERRUPTED: "INTERRUPTED",
     }.get(code_of(results), "INCONCLUSIVE")
     return (
         f"{word}: {runs:,} runs in {len(results):,} files, {lines:,} lines: "
@@ -103,6 +106,10 @@ def _verdicts(results: Sequence[FileResult]) -> Iterable[Verdict]:
     return (verdict.verdict for result in results for verdict in result.verdicts)
 
 
+def _interrupted(results: Sequence[FileResult]) -> bool:
+    return any(result.interrupted for result in results)
+
+
 def _summary(verdict: RunVerdict) -> str:
     if verdict.violation is None:
         why = verdict.notes[:1] if verdict.verdict is Verdict.INCONCLUSIVE else ()
@@ -141,7 +148,10 @@ def _violation(source: str, violation: Violation, place: Place | None) -> Iterab
 def _rejections(result: FileResult) -> Iterable[str]:
     for rejection in result.rejections:
         place = f"{result.source}:{rejection.line}"
-        yield printable(f"{place}: the line {rejection.problem}")
-    unnamed = result.rejected - len(result.rejections)
+        followed = f"; rejected for that too: {rejection.followed:,} lines"
+        yield printable(
+            f"{place}: the line {rejection.problem}{followed if rejection.followed else ''}"
+        )
+    unnamed = result.rejected - sum(1 + rejection.followed for rejection in result.rejections)
     if unnamed > 0:
         yield f"{result.source}: and {unnamed:,} more rejected lines"
