@@ -48,7 +48,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="wheelproof",
         description="Reference, specification and conformance oracle for delayed operations.",
         epilog="Exit codes: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 input rejected, "
-        "5 internal error.",
+        "5 internal error, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=version("wheelproof"))
     verbs = Verbs(parser)
