@@ -24,6 +24,7 @@ from wheelproof_spec.base.clause import DRIVEN_ALONE, Clause
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
+    NEEDED_WHEN_DRIVEN,
     RECORDED,
     About,
     Absent,
@@ -179,11 +180,23 @@ class Ready(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drain(Call):
-    """The sender takes batches (semantics.md 4.3); when driven what it takes is muted."""
+    """The sender takes batches (semantics.md 4.3); when driven what it takes is muted.
 
-    node: Annotated[Count, DRIVEN, About("the node that they are for")] = 0
-    partitions: Annotated[tuple[Count, ...], DRIVEN, About("the partitions that it leads")] = ()
-    max_size: Annotated[Count, DRIVEN, About("the most bytes that are taken")] = 0
+    A history may leave out what was asked for: whether all partitions have their turn is not judged
+    then.
+    """
+
+    node: Annotated[Count, NEEDED_WHEN_DRIVEN, About("the node that they are for")] = 0
+    partitions: Annotated[
+        Annotated[tuple[Count, ...], DRIVEN] | Annotated[tuple[Name, ...], RECORDED],
+        NEEDED_WHEN_DRIVEN,
+        About("the partitions that it leads, always in one order; none if it is not drained"),
+    ] = ()
+    max_size: Annotated[
+        Count,
+        NEEDED_WHEN_DRIVEN,
+        About("the most bytes that are taken; the first batch may be more"),
+    ] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -402,7 +415,6 @@ class AccumulatorClause(Clause):
         "Accumulator.DrainPassesNobodyOverForLong",
         "4.3",
         "A partition is passed over at most once for each other one of its node.",
-        DRIVEN_ALONE,
     )
     SPLITS_BY_SIZE = (
         "Accumulator.SplitMakesBatchesOfTheSize",
