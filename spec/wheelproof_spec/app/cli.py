@@ -72,7 +72,13 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; errors that are expected print one sentence."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    parsed = build_parser().parse_args(words)
+    parser = build_parser()
+    parsed, more = parser.parse_known_args(words)
+    if more and (not getattr(parsed, "late_files", False) or any(word[:1] == "-" for word in more)):
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    if more:
+        # They stand behind options, where argparse has closed their list already.
+        parsed.files += more
     parsed.words = words
     run: Callable[[argparse.Namespace], int] = parsed.run
     try:
