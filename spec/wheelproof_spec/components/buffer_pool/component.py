@@ -163,7 +163,7 @@ class PoolClause(Clause):
         "BufferPool.LongestWaitingFirst",
         "3.10",
         "Memory goes to whoever has waited longest; in profile kafka a newcomer may be first.",
-        DRIVEN_ALONE,
+        EVERYWHERE,
     )
     NO_MORE_THAN_TOTAL = (
         "BufferPool.LendsNoMoreThanTheTotal",
