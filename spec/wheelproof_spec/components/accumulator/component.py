@@ -20,7 +20,7 @@ from wheelproof_spec.base.calls import (
     Reset,
     Tick,
 )
-from wheelproof_spec.base.clause import DRIVEN_ALONE, Clause
+from wheelproof_spec.base.clause import Clause, driven_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -386,7 +386,7 @@ class AccumulatorClause(Clause):
         "Accumulator.AppendUsesTheLastBatchIfItHasRoom",
         "4.1",
         "A record goes into the last batch of its partition if that has room, or into a new one.",
-        DRIVEN_ALONE,
+        driven_alone("how full a batch is depends on bytes and an order that no history has"),
     )
     REFUSES_AFTER_CLOSE = (
         "Accumulator.RefusesAfterClose",
@@ -403,7 +403,10 @@ class AccumulatorClause(Clause):
         "Accumulator.NoAppendWaitsForWhatIsThere",
         "3.9, 4.9",
         "No append waits for memory that is there, nor for one of a closed accumulator.",
-        DRIVEN_ALONE,
+        driven_alone(
+            "an append that waits looks like one that is slow; if it gives up, "
+            "AppendEndsForAReason is judged"
+        ),
     )
     DRAINS_THE_HEADS = (
         "Accumulator.DrainTakesTheHeadsOfTheQueues",
@@ -420,13 +423,13 @@ class AccumulatorClause(Clause):
         "Accumulator.SplitMakesBatchesOfTheSize",
         "4.6",
         "A split makes as few batches as its size allows.",
-        DRIVEN_ALONE,
+        driven_alone("how many batches a split may make depends on bytes that no history has"),
     )
     READY_TELLS_THE_TRUTH = (
         "Accumulator.ReadyTellsTheTruth",
         "4.2",
         "Those nodes are ready that have something to be sent now.",
-        DRIVEN_ALONE,
+        driven_alone("what is ready depends on how full a batch is, which no history tells"),
     )
     EXPIRES_IN_TIME = (
         "Accumulator.ExpiresWhatIsLate",
@@ -457,13 +460,16 @@ class AccumulatorClause(Clause):
         "Accumulator.ARequestIsNotOverwritten",
         "4.7",
         "The memory of a batch in flight is left alone until its response.",
-        DRIVEN_ALONE,
+        driven_alone("the bytes of a batch are not recorded"),
     )
     KEEPS_TO_ITS_DOMAIN = (
         "Accumulator.KeepsToItsDomain",
         "4.1, 4.6",
         "What the rules allow is carried out, and what they do not is refused.",
-        DRIVEN_ALONE,
+        driven_alone(
+            "whether a call of the sender lay in the domain depends on calls that overlap it; "
+            "appends have clauses of their own"
+        ),
     )
 
 
