@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
 from wheelproof_spec.components.registry import COMPONENTS
 
 if TYPE_CHECKING:
@@ -97,6 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
                     print(result.details)
             if stopped():
                 break
+        interrupted = stopped()
     verdict = overall(result.verdict for result in results)
     names = ("machine", "threads", "cases", "seconds", "shrink_seconds", "bug")
     return publish(
@@ -107,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             line=verdict.value,
             given={"seed": seed, **{name: getattr(arguments, name) for name in names}},
             repeat=_repeat(arguments).format(seed=seed),
+            code=ExitCode.INTERRUPTED if interrupted and verdict is not Verdict.FAIL else None,
         ),
         arguments,
     )
