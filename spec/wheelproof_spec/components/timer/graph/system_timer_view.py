@@ -38,6 +38,7 @@ from types import MethodType
 
 from wheelproof.sync import AtomicInteger, DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
+from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.components.timer.graph.system_timer_module import IDLE
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.graph.states.names import attributes, members
@@ -47,26 +48,7 @@ from wheelproof_spec.engines.tlc.states import State, Value, make_function
 CLOCK = "clock"
 """The name of the thread that lets time go on."""
 
-_ACTIONS: Mapping[tuple[str, str], str] = {
-    ("add", "_RequestRead"): "LockRead",
-    ("add", "_AwaitRead"): "LockRead",
-    ("set_timer_task_entry", "Exchange"): "Bind",
-    ("_link", "Set"): "Link",
-    ("set_expiration", "Exchange"): "SetExpiration",
-    ("offer", "Acquire"): "Offer",
-    ("claim", "CompareAndSet"): "Submit",
-    ("cancel", "CompareAndSet"): "CancelUnbind",
-    ("advance_clock", "_RequestWrite"): "LockWrite",
-    ("advance_clock", "_AwaitWrite"): "LockWrite",
-    ("hi_res_clock_ms", "Get"): "Poll",
-    ("get_expiration", "Get"): "AdvanceClock",
-    ("flush", "Set"): "FlushEnd",
-    ("advance_clock", "_ReleaseWrite"): "UnlockWrite",
-    ("close", "_RequestWrite"): "CloseLock",
-    ("close", "_AwaitWrite"): "CloseLock",
-    ("close", "_ReleaseWrite"): "CloseUnlock",
-    ("close", "Release"): "Shutdown",
-}
+_ACTIONS = read_words(__file__, "steps.toml", "system_timer")
 _UNLINK = ("_holds", "Get")
 _LEAVE = ("add", "_ReleaseRead")
 _TICK = ("tick", "AddAndGet")
@@ -142,7 +124,7 @@ class SystemTimerView:
         elif key == _UNLINK:
             action = "CancelRemove" if step.thread in self._cancellers else "FlushEntry"
         else:
-            action = _ACTIONS.get(key)
+            action = _ACTIONS.get(" ".join(key))
         return None if action is None else f"{step.thread}: {action}"
 
     def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
