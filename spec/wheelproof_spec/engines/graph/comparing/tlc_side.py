@@ -78,15 +78,7 @@ def _model(folder: Path, configuration: TlcConfiguration) -> Model:
         cfg=parse_cfg(f"{_ROOT}.cfg", "\n".join(_cfg_lines(configuration)) + "\n"),
         manifest=manifest,
         library=library(manifest),
-        property=None,
-        distinct=None,
-        generated=None,
-        depth=None,
-        trace_length=None,
         check_deadlock=False,
-        witnesses=(),
-        unreached_actions=(),
-        bug=None,
     )
 
 
