@@ -75,7 +75,16 @@ RESULTS = _struct("RESULTS")
 
 _RUN, _FOUND = tuple(_columns("RUN")), ("place_index", "place_file", "place_line")
 VERDICT_COLUMNS = (*_RUN, "verdict", "events", "good_prefix", "rule", *_FOUND, "notes", "problem")
-VIOLATION_COLUMNS = (*_RUN, "rule", "expected", "observed", "reason", "good_prefix", *_FOUND)
+VIOLATION_COLUMNS = (
+    *_RUN,
+    "rule",
+    "expected",
+    "observed",
+    "reason",
+    "also_broken",
+    "good_prefix",
+    *_FOUND,
+)
 
 SOURCE = _struct("SOURCE")
 """What Spark tells of the files of a stream."""
