@@ -15,7 +15,8 @@ from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.resources import required_checkout, tla_directory
 from wheelproof_spec.base.results.reports import write_text
-from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model, load_manifest
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Expectation, Kind, Model
 
 PAGE = "docs/purgatory-disciplines.md"
 

@@ -25,7 +25,7 @@ from wheelproof_spec.engines.explore.runtime.numbers import maker_of
 from wheelproof_spec.engines.explore.runtime.thread_steps import Life, ThreadHandle
 from wheelproof_spec.engines.graph.states.names import attributes, members
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, make_function
 
 CLOCK = "clock"
 _NONE = ModelValue(name="None")

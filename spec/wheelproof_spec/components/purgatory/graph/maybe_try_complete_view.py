@@ -17,7 +17,7 @@ from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.engines.graph.states.cells import number_in, value_in
 from wheelproof_spec.engines.graph.states.names import attributes
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, make_function
 
 LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"
 

@@ -2,7 +2,7 @@
 
 from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
-from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 _VARIABLES = (
     "lock", "state", "timer", "started", "estimated", "holds", "answers", "expirations",

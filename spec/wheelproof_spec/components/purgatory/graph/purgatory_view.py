@@ -29,7 +29,7 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.states.cells import identity_of, is_dict, number_in, value_in
 from wheelproof_spec.engines.graph.states.names import attributes
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"
 

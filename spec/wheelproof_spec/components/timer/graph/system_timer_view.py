@@ -43,7 +43,7 @@ from wheelproof_spec.components.timer.graph.system_timer_module import IDLE
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.graph.states.names import attributes, members
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states import State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
 
 CLOCK = "clock"
 """The name of the thread that lets time go on."""

@@ -4,7 +4,7 @@ import sys
 
 from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
-from wheelproof_spec.engines.tlc.readmes import load_suite
+from wheelproof_spec.engines.tlc.readmes.tables import load_suite
 
 
 def main() -> int:
