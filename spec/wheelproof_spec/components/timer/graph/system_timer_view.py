@@ -1,27 +1,10 @@
 """What is seen of the reference's SystemTimer when it is compared with SystemTimer.tla.
 
 The code's steps are finer than the module's. Each action of the module has one operation of the
-code at which it takes effect; what lies between changes nothing that is compared:
-
-==============  ===========================================================
-LockRead        asking for the read side, and taking it if that was in vain
-Bind            the task's entry is exchanged
-Link            the entry's `list` is set
-SetExpiration   the bucket's expiration is exchanged
-Offer           taking the lock of the delay queue: the bucket goes in with it
-Submit          the claim
-UnlockRead      giving the read side back; Refuse if the timer is closed
-CancelRemove    the bucket sees that it holds the entry, and unlinks it
-CancelUnbind    the task's entry is exchanged for nothing
-LockWrite       as LockRead, by who advances; CloseLock by who closes
-Poll            reading the clock: the head of the queue is due
-AdvanceClock    reading the expiration of the bucket that was taken
-FlushEntry      as CancelRemove, by who advances
-FlushEnd        the bucket's expiration is set
-UnlockWrite     giving the write side back; CloseUnlock by who closes
-Shutdown        giving back the lock of the delay queue: the executor is next
-Tick            the clock's own step
-==============  ===========================================================
+code at which it takes effect, which steps.toml names; what lies between changes nothing that is
+compared. Where an entry is unlinked, CancelRemove is the bucket's test that it holds the entry,
+FlushEntry the same by who advances; UnlockRead is giving the read side back, Refuse if the timer is
+closed; Tick is the clock's own step.
 
 Compared are the clock, what each bucket holds and its key, the wheels' clocks, the queue, who holds
 the read-write lock and who waits for it, and what has become of each task. Left out are `pc` and
