@@ -1,14 +1,36 @@
 """Types of arguments that several verbs take."""
 
 import argparse
+import math
+from collections.abc import Callable
 
 
-def positive(text: str) -> int:
-    """Return a number from 1 upwards, for `type` of an argument."""
+def bounded(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Return the type of an argument that is a whole number between two bounds, both included."""
+    bounds = f"from {least:,} upwards" if most is None else f"from {least:,} to {most:,}"
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if value < least or (most is not None and value > most):
+            raise argparse.ArgumentTypeError(f"{text!r} is no number {bounds}")
+        return value
+
+    return parse
+
+
+positive = bounded(1)
+"""A number from 1 upwards, for `type` of an argument."""
+
+
+def positive_seconds(text: str) -> float:
+    """Return a finite number of seconds above 0, for `type` of an argument."""
     try:
-        value = int(text)
+        value = float(text)
     except ValueError:
-        value = 0
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 upwards")
+        value = 0.0
+    if not 0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
     return value

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.arguments import positive
+from wheelproof_spec.base.arguments import positive, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.reports import write_text
@@ -99,7 +99,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--timeout",
-        type=_positive_seconds,
+        type=positive_seconds,
         default=USUAL_LIMITS.timeout_s,
         metavar="S",
         help="how long the driver may take for an answer, in seconds (default: %(default)g)",
@@ -189,13 +189,3 @@ def _termination_as_interrupt() -> Generator[None, None, None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _positive_seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return value
