@@ -9,6 +9,8 @@ from pathlib import Path
 from wheelproof_spec.base.arguments import positive
 
 LOCAL = "local[*]"
+KEPT = ("output/manifest.json",)
+"""What a report may not be written over, as `Verbs.add` takes it."""
 
 Say = Callable[[str], None]
 """Is told what goes on, a line at a time."""

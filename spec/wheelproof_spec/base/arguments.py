@@ -1,8 +1,8 @@
-"""Types of arguments that several verbs take."""
+"""Types of arguments that several verbs take, and what is said of a name that nothing has."""
 
 import argparse
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 
 def bounded(least: int, most: int | None = None) -> Callable[[str], int]:
@@ -34,3 +34,13 @@ def positive_seconds(text: str) -> float:
     if not 0 < value < math.inf:
         raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
     return value
+
+
+def unknown(what: str, name: str, known: Iterable[str]) -> str:
+    """Return that there is no such name, and the one that may have been meant, or else all."""
+    import difflib
+
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    remedy = f"did you mean {near[0]}?" if near else f"there are: {', '.join(names)}"
+    return f"{what}: there is no {name!r}; {remedy}"

@@ -4,7 +4,9 @@ import argparse
 import secrets
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.arguments import positive, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
@@ -22,7 +24,7 @@ _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("fuzz", "stateful fuzzing against the oracle", run)
+    parser = verbs.add("fuzz", VERBS["fuzz"], run)
     parser.add_argument(
         "machine",
         metavar="MACHINE",
@@ -37,11 +39,14 @@ def register(verbs: Verbs) -> None:
         "controlled runtime, whose schedule is drawn and shrunk like the calls (default: none)",
     )
     parser.add_argument(
-        "--seconds", type=float, metavar="N", help="go on for N seconds (default: one batch)"
+        "--seconds",
+        type=positive_seconds,
+        metavar="N",
+        help="go on for N seconds (default: one batch)",
     )
     parser.add_argument(
         "--cases",
-        type=int,
+        type=positive,
         metavar="N",
         help="cases in a batch (default: 100, with real threads 20, with controlled ones 200)",
     )
@@ -65,10 +70,6 @@ def run(arguments: argparse.Namespace) -> int:
         _require_one_case(arguments)
     if arguments.cases is None:
         arguments.cases = _CASES_IN_A_BATCH[arguments.threads]
-    if arguments.cases < 1:
-        raise UsageError(f"--cases has to be at least 1, not {arguments.cases}")
-    if arguments.seconds is not None and arguments.seconds <= 0:
-        raise UsageError(f"--seconds has to be more than 0, not {arguments.seconds:g}")
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
     machine = machines()[arguments.machine]
     if not arguments.quiet:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import positive, positive_seconds
 from wheelproof_spec.base.errors import UsageError
@@ -22,7 +23,9 @@ _TIERS = ("smoke", "small", "big")
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its options."""
-    parser = verbs.add("tlc", "model-check the TLA+ suite against its manifest", run)
+    parser = verbs.add(
+        "tlc", VERBS["tlc"], run, reads=("manifest", "jar", "java"), writes=("graph", "output")
+    )
     parser.add_argument(
         "models",
         nargs="*",

@@ -39,15 +39,13 @@ from wheelproof_spec.engines.drive.result import (
     ConformanceResult,
     DriverTrouble,
 )
+from wheelproof_spec.engines.drive.usual import CASES, SEED
 from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
 
 FUZZED_CASES = "fuzzed cases"
 """The name under which the fuzzed cases are reported."""
 VECTORS = "published vectors"
 """The name under which the vectors are reported."""
-
-DEFAULT_CASES = 1_000
-DEFAULT_SEED = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,8 +59,8 @@ class ConformancePlan:
 
     driver: str
     profile: str | None = None
-    cases: int = DEFAULT_CASES
-    seed: int = DEFAULT_SEED
+    cases: int = CASES
+    seed: int = SEED
     limits: DriverLimits = USUAL_LIMITS
     skip: Path | None = None
     must_fail: bool = False

@@ -1,16 +1,10 @@
 """Adapters to start from, for whoever has no checkout: `wheelproof conform --template NAME`."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from wheelproof_spec.base.resources import template_directory
-
-TEMPLATES: Mapping[str, str] = {
-    "python": "adapter.py",
-    "go": "adapter.go",
-    "recorder": "recorder.py",
-}
-"""The file of each template, by the name that one asks for it."""
+from wheelproof_spec.engines.drive.usual import TEMPLATES
 
 
 class PrintTemplate(argparse.Action):
