@@ -4,7 +4,7 @@ import argparse
 import secrets
 from pathlib import Path
 
-from wheelproof_spark.base.options import KEPT, add_number, add_workers, say_of, workers_of
+from wheelproof_spark.base.options import KEPT, add_number, add_workers, folder, say_of, workers_of
 from wheelproof_spec.app.verbs.declaring import Verbs
 
 _SEEDS = 2**31
@@ -18,7 +18,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--output",
-        type=Path,
+        type=folder,
         metavar="DIR",
         default=Path("out/pipeline"),
         help="the folder of runs, tables and page (default: %(default)s)",

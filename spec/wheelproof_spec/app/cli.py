@@ -11,8 +11,9 @@ import contextlib
 import errno
 import importlib
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
 from wheelproof_spec.app.verbs import VERBS
@@ -92,11 +93,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make_streams_safe()
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        return _flushed(_run(words))
+        with _termination_as_interrupt():
+            return _flushed(_run(words))
     except SystemExit as ended:
         # Help, versions, and usage that argparse refuses.
         ended.code = _flushed(ended.code)
         raise
+
+
+@contextlib.contextmanager
+def _termination_as_interrupt() -> Generator[None]:
+    """Let a request to terminate end the program as Ctrl-C does: nothing is left half-done."""
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    # Whoever ignores a signal, as `nohup` does, or handles it already, goes on doing so.
+    taken = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
+    try:
+        for each in taken:
+            signal.signal(each, signal.default_int_handler)
+    except ValueError:
+        # Not the main thread: its signals are another's affair.
+        taken = []
+    try:
+        yield
+    finally:
+        for each in taken:
+            signal.signal(each, signal.SIG_DFL)
 
 
 def _run(words: list[str]) -> int:

@@ -59,7 +59,7 @@ def _print(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.base.codec.json_schema import json_schema
 
     text = json_text(json_schema(LINES.shapes))
-    deliver(arguments, {"json": lambda: text}, "" if arguments.json else text.rstrip())
+    deliver(arguments, {"json": lambda: text}, "", "" if arguments.json else text.rstrip())
     return ExitCode.PASS
 
 

@@ -113,7 +113,9 @@ def _verify(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]")
         if problem is not None:
             place = f"{published.source}:{published.line}: {published.vector.id}"
             problems.append(printable(f"{place}: {problem}"))
-    verdict = Verdict.FAIL if problems else Verdict.PASS
+    verdict = Verdict.PASS if vectors else Verdict.INCONCLUSIVE
+    if problems:
+        verdict = Verdict.FAIL
     if problems and not arguments.quiet:
         print("\n".join(problems[:_MOST_SHOWN]))
     summary = (

@@ -90,7 +90,7 @@ def deliver(
         print(line if text is None else text, end="\n" if text != "" else "", flush=True)
     except OSError as error:
         troubles.append(lost_output(error))
-        if troubles[0] is not None:
+        if line and troubles[0] is not None:
             print(line, file=sys.stderr)
     for name, form in forms.items():
         path: Path | None = getattr(arguments, name, None)
