@@ -42,7 +42,7 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
         allow_abbrev=False,
         description="Reference, specification and conformance oracle for delayed operations.",
         epilog="Exit codes: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 input rejected, "
-        "5 internal error, or an output that cannot be written.",
+        "5 internal error, or an output that cannot be written, 130 interrupted.",
     )
     parser.add_argument(
         "--version", action=_Version, help="print the versions of the program and what it uses"
@@ -122,8 +122,7 @@ def _termination_as_interrupt() -> Generator[None]:
 
 def _run(words: list[str]) -> int:
     try:
-        parsed = build_parser(words).parse_args(words)
-        parsed.words = words
+        parsed = _parsed(words)
         require_separate_files(parsed, parsed.reads, parsed.writes)
         parsed.standard_output = sys.stdout
         given = (getattr(parsed, name, None) for name in parsed.writes)
@@ -150,6 +149,18 @@ def _run(words: list[str]) -> int:
         return _report("interrupted; what was not finished is not judged", ExitCode.INCONCLUSIVE)
     except Exception as error:
         return _defect(error)
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    parser = build_parser(words)
+    parsed, more = parser.parse_known_args(words)
+    if more and (not getattr(parsed, "late_files", False) or any(word[:1] == "-" for word in more)):
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    if more:
+        # They stand behind options, where argparse has closed their list already.
+        parsed.files += more
+    parsed.words = words
+    return parsed
 
 
 def _carry_out(parsed: argparse.Namespace) -> int:

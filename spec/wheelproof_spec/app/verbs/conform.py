@@ -17,8 +17,14 @@ from wheelproof_spec.base.arguments import positive, positive_seconds, unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.components.registry import COMPONENTS
-from wheelproof_spec.engines.drive.templates import PrintTemplate
-from wheelproof_spec.engines.drive.usual import CASES, MEMORY_MB, SEED, TEMPLATES, TIMEOUT_S
+from wheelproof_spec.engines.drive.usual import (
+    CASES,
+    MEMORY_MB,
+    SEED,
+    TEMPLATES,
+    TIMEOUT_S,
+    PrintTemplate,
+)
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.drive.result import ConformanceResult
@@ -53,7 +59,8 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--profile",
         metavar="NAME",
-        help="the contract that the implementation has declared (default: kafka)",
+        help="the contract that the implementation promises (default: the one that the driver "
+        "declares, or else kafka)",
     )
     parser.add_argument(
         "--cases",
@@ -98,7 +105,8 @@ def register(verbs: Verbs) -> None:
         type=positive_seconds,
         default=TIMEOUT_S,
         metavar="S",
-        help="how long the driver may take for an answer, in seconds (default: %(default)g)",
+        help="how long the driver may take for an answer, the first one too, in seconds "
+        "(default: %(default)g)",
     )
     parser.add_argument(
         "--memory-mb",
@@ -112,8 +120,9 @@ def register(verbs: Verbs) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.app.recorded import parse_line
     from wheelproof_spec.components.registry import suites
-    from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
+    from wheelproof_spec.engines.drive.conformance import conform
     from wheelproof_spec.engines.drive.driver.process import DriverLimits
+    from wheelproof_spec.engines.drive.plan import ConformancePlan
     from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
 
     skip: Path | None = arguments.skip
@@ -129,7 +138,11 @@ def _run(arguments: argparse.Namespace) -> int:
         profile=profile,
         cases=arguments.cases,
         seed=arguments.seed,
-        limits=DriverLimits(timeout_s=arguments.timeout, memory_mb=arguments.memory_mb),
+        limits=DriverLimits(
+            timeout_s=arguments.timeout,
+            start_s=arguments.timeout,
+            memory_mb=arguments.memory_mb,
+        ),
         skip=skip,
         must_fail=arguments.must_fail,
         vectors=tuple(find_vector_files(arguments.vectors)),

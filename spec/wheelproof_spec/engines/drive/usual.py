@@ -1,4 +1,12 @@
-"""What a conformance run does if nothing else is said; cheap to import, for the verb's help."""
+"""What a conformance run does if nothing else is said, and adapters to start from.
+
+Cheap to import, for the help of `wheelproof conform`.
+"""
+
+import argparse
+from collections.abc import Sequence
+
+from wheelproof_spec.base.resources import template_directory
 
 CASES = 1_000
 SEED = 1
@@ -12,3 +20,20 @@ TEMPLATES = {
     "recorder": "recorder.py",
 }
 """The file of each template to start from, by the name that one asks for it."""
+
+
+class PrintTemplate(argparse.Action):
+    """Prints a template and ends the program, as `--version` prints the version."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Print the template named `values`; raises MissingToolError if it is not installed."""
+        del namespace, option_string
+        path = template_directory() / TEMPLATES[str(values)]
+        print(path.read_text(encoding="utf-8"), end="")
+        parser.exit()
