@@ -25,6 +25,10 @@ class RefusedError(Exception):
         self.message = message
 
 
+class UnjudgeableError(Exception):
+    """What an implementation tells is not enough to judge it; the message is one sentence."""
+
+
 class BrokenDownError(Exception):
     """The implementation broke down in a call, as no input may make it."""
 
@@ -74,16 +78,28 @@ class Judge(Protocol[Call_contra, Seen_contra]):
         ...
 
 
+class CaseJudge(Judge[Call, Seen_contra], Protocol):
+    """A judge that follows named cases, whose calls are fixed before anything has answered."""
+
+    def as_possible(self, call: Call) -> Call | None:
+        """Return `call` as it can be made now; None if it makes no sense any more.
+
+        So it is where an earlier call was left out, or went another way that is allowed.
+        """
+        ...
+
+
 def judge_call(judge: Judge[Call, Seen], port: Port[Call, Seen], call: Call) -> Violation | None:
     """Make `call` on `port` and return the clause that its outcome breaks, if any."""
     return judge_outcome(judge, call, outcome_of(port, call))
 
 
 def first_violation(
-    judge: Judge[Call, Seen], port: Port[Call, Seen], calls: Iterable[Call]
+    judge: CaseJudge[Call, Seen], port: Port[Call, Seen], calls: Iterable[Call]
 ) -> Violation | None:
-    """Make `calls` up to the first that breaks a clause, and return what it breaks."""
-    violations = (judge_call(judge, port, call) for call in calls)
+    """Make those `calls` that are possible, up to the first that breaks a clause, and return it."""
+    possible = (judge.as_possible(call) for call in calls)
+    violations = (judge_call(judge, port, call) for call in possible if call is not None)
     return next((violation for violation in violations if violation is not None), None)
 
 

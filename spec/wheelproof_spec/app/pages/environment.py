@@ -3,11 +3,13 @@
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
-def page_environment() -> Environment:
-    """Return the environment of all pages."""
+def page_environment(
+    package: str = "wheelproof_spec.app.pages", *, escape: bool = True
+) -> Environment:
+    """Return the environment of all pages; those in Markdown escape nothing."""
     return Environment(
-        loader=PackageLoader("wheelproof_spec.app.pages"),
-        autoescape=True,
+        loader=PackageLoader(package),
+        autoescape=escape,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

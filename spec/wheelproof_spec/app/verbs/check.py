@@ -1,30 +1,35 @@
 """The verb ``check``: judges recorded traces and histories."""
 
 import argparse
+import importlib
 import shlex
 import time
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from wheelproof_spec.app.judging import add_judging, check_options
-from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import publish
-from wheelproof_spec.base.results.reports import write_text
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
-from wheelproof_spec.engines.history.result import check_result
-from wheelproof_spec.engines.history.routing import FileResult
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("check", "judge recorded traces and histories (JSON Lines)", run)
+    parser = verbs.add(
+        "check", VERBS["check"], run, reads=("files", "skip", "jar", "java"), writes=("html",)
+    )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
     )
     add_judging(parser)
+    parser.add_argument(
+        "--skip",
+        type=Path,
+        metavar="FILE",
+        help="known limits that histories are not judged by: a clause and the reason a line; those "
+        "that `conform` knows may be among them",
+    )
     parser.add_argument(
         "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
     )
@@ -39,37 +44,38 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge the files; a violation is exit code 1, a rejected line 4."""
+    """Judge the files; a violation is exit code 1, a rejected line 4, Ctrl-C 130."""
+    from wheelproof_spec.app.recorded import judge_files, known_limits
+    from wheelproof_spec.engines.history.reader import STANDARD_INPUT
+    from wheelproof_spec.engines.history.result import check_result
+
     files: list[Path] = arguments.files
     if files.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input can be read once; name - once")
     options = check_options(arguments)
-    write_page = None if arguments.html is None else _page_writer(arguments.html, files, options)
+    if arguments.skip is not None:
+        options = replace(options, skip=known_limits(arguments.skip))
+    if arguments.html is not None:
+        # Jinja is an extra: if it is missing, this has to be said before the files are judged.
+        importlib.import_module("jinja2")
     started = time.monotonic()
-    results = [_check(path, options) for path in files]
+    results = judge_files(files, options)
+    files = files[: len(results)]
     seconds = time.monotonic() - started
     if arguments.tlc:
         # Its module needs Java and rich, and most users of the verb do not.
         from wheelproof_spec.app.verbs.second_opinion import ask_tlc
 
         ask_tlc(files, results, jar=arguments.jar, java=arguments.java)
-    if write_page is not None:
-        write_page(results)
-    return publish(check_result(results, options, seconds), arguments)
 
+    def page() -> str:
+        from wheelproof_spec.app.pages.check.page import render_check
 
-def _page_writer(
-    path: Path, files: list[Path], options: CheckOptions
-) -> Callable[[list[FileResult]], None]:
-    # Jinja is an extra: if it is missing, this has to be said before the files are judged.
-    from wheelproof_spec.app.pages.check.page import render_check
+        words = ["wheelproof", "check", *map(str, arguments.files)]
+        if options.profile is not None:
+            words += ["--profile", options.profile]
+        if arguments.skip is not None:
+            words += ["--skip", str(arguments.skip)]
+        return render_check(files, results, shlex.join(words))
 
-    words = ["wheelproof", "check", *map(str, files)]
-    if options.profile is not None:
-        words += ["--profile", options.profile]
-    return lambda results: write_text(path, render_check(files, results, shlex.join(words)))
-
-
-def _check(path: Path, options: CheckOptions) -> FileResult:
-    source = "<standard input>" if path == STANDARD_INPUT else str(path)
-    return judge_lines(source, read_lines(path), options)
+    return publish(check_result(results, options, seconds), arguments, page)

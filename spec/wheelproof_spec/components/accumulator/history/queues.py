@@ -27,10 +27,19 @@ class FirstOwed:
 
     def before(self, record: Record, *, undrained: bool) -> Record | None:
         """Return one whose append was over when that of `record` began, and which is owed."""
-        heap = self._heaps.get(record.partition, [])
+        first = self._first(record.partition, undrained=undrained)
+        return first[1] if first is not None and first[0] < record.asked else None
+
+    def first_undrained(self, partition: Partition) -> Record | None:
+        """Return whoever of a partition was accepted first and has been in no drain."""
+        first = self._first(partition, undrained=True)
+        return None if first is None else first[1]
+
+    def _first(self, partition: Partition, *, undrained: bool) -> tuple[int, Record] | None:
+        heap = self._heaps.get(partition, [])
         while heap and not (heap[0][1].is_owed and not (undrained and heap[0][1].batch)):
             heapq.heappop(heap)
-        return heap[0][1] if heap and heap[0][0] < record.asked else None
+        return heap[0] if heap else None
 
 
 class Queues:
@@ -41,7 +50,8 @@ class Queues:
         self._records = records
         self._batches: dict[str, Batch] = {}
         self._muted: dict[Partition, int] = {}
-        self._waiting = FirstOwed()
+        self.waiting = FirstOwed()
+        """The records that wait to be drained."""
 
     def batch(self, name: str) -> Batch | None:
         """Return a batch that was drained."""
@@ -49,7 +59,7 @@ class Queues:
 
     def accepted(self, record: Record) -> None:
         """A record waits to be drained."""
-        self._waiting.add(record)
+        self.waiting.add(record)
 
     def mute(self, partition: str, since: int) -> None:
         """A partition is muted."""
@@ -71,22 +81,45 @@ class Queues:
     def drained(self, began: int, answer: Drained, *, alone: bool) -> Violation | None:
         """A drain has ended; `alone` if nothing was taken out of the queues meanwhile."""
         partitions: set[Partition] = set()
+        first: Violation | None = None
         for taken in answer.batches:
             self._tests(AccumulatorClause.DRAINS_THE_HEADS)
+            violation = self._take(began, taken, alone=alone)
             if taken.partition in partitions:
-                return _drained_wrongly(
+                violation = _drained_wrongly(
                     taken.batch,
                     f"at most one batch of {taken.partition!r}",
                     "a second one",
                     "a drain takes the head of each queue (semantics.md 4.3)",
                 )
             partitions.add(taken.partition)
-            violation = self._take(began, taken, alone=alone)
-            if violation is not None:
-                return violation
-        return None
+            first = first or violation
+        return first
 
     def _take(self, began: int, taken: DrainedBatch, *, alone: bool) -> Violation | None:
+        """Take note of a batch that was drained, rightly or not."""
+        wrong = self._not_to_be_taken(began, taken)
+        found: dict[int, Record] = {}
+        for place, name in enumerate(taken.records):
+            record = self._records.get(name)
+            stranger = _wrong_member(record, began, taken)
+            if stranger is None and record is not None:
+                found[place] = record
+                continue
+            wrong = wrong or _drained_wrongly(
+                taken.batch,
+                f"records of {taken.partition!r} that wait",
+                f"{name!r} {stranger}",
+                "what has ended, was refused, or is being sent is in no queue",
+            )
+        members = tuple(found.values())
+        new = [record for record in members if record.batch is None]
+        batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, members)
+        for place, record in found.items():
+            record.batch, record.place = batch, place
+        return wrong or (self._out_of_order(taken, members, new) if alone else None)
+
+    def _not_to_be_taken(self, began: int, taken: DrainedBatch) -> Violation | None:
         muted = self._muted.get(taken.partition)
         if muted is not None and muted < began:
             return _drained_wrongly(
@@ -96,36 +129,14 @@ class Queues:
                 "mute had returned when the drain began (semantics.md 4.4)",
             )
         batch = self._batches.get(taken.batch)
-        if batch is not None and batch.in_flight:
-            return _drained_wrongly(
-                taken.batch,
-                "a batch that waits",
-                "it is being sent already",
-                "it was drained before, and did not go back",
-            )
-        found = self._members(began, taken)
-        if isinstance(found, Violation):
-            return found
-        new = [record for record in found if record.batch is None]
-        batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, found)
-        for place, record in enumerate(found):
-            record.batch, record.place = batch, place
-        return self._out_of_order(taken, found, new) if alone else None
-
-    def _members(self, began: int, taken: DrainedBatch) -> tuple[Record, ...] | Violation:
-        found: list[Record] = []
-        for name in taken.records:
-            record = self._records.get(name)
-            wrong = _wrong_member(record, began, taken)
-            if wrong is not None or record is None:
-                return _drained_wrongly(
-                    taken.batch,
-                    f"records of {taken.partition!r} that wait",
-                    f"{name!r} {wrong}",
-                    "what has ended, was refused, or is being sent is in no queue",
-                )
-            found.append(record)
-        return tuple(found)
+        if batch is None or not batch.in_flight:
+            return None
+        return _drained_wrongly(
+            taken.batch,
+            "a batch that waits",
+            "it is being sent already",
+            "it was drained before, and did not go back",
+        )
 
     def _out_of_order(
         self, taken: DrainedBatch, found: tuple[Record, ...], new: list[Record]
@@ -138,7 +149,7 @@ class Queues:
             if record.asked > latest.asked:
                 latest = record
         for record in new:
-            earlier = self._waiting.before(record, undrained=True)
+            earlier = self.waiting.before(record, undrained=True)
             if earlier is not None:
                 return _overtaken(taken.batch, record, earlier)
         return None

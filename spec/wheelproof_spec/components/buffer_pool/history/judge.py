@@ -29,6 +29,7 @@ from wheelproof_spec.components.buffer_pool.history.ledger import (
     Loan,
     Request,
 )
+from wheelproof_spec.components.buffer_pool.history.queue import WaitingQueue
 
 CLOSED = "Closed"
 EXHAUSTED = "Exhausted"
@@ -39,8 +40,15 @@ INTERRUPTED = "Interrupted"
 class PoolHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
-    def __init__(self, config: PoolConfig, clock: MonotonicClock | None, tally: Tally) -> None:
-        """Begin; without a real clock, how long anybody waited is not judged."""
+    goes_on_after = frozenset(PoolClause)
+
+    def __init__(
+        self, config: PoolConfig, clock: MonotonicClock | None, tally: Tally, *, in_turn: bool
+    ) -> None:
+        """Begin; without a real clock, how long anybody waited is not judged.
+
+        `in_turn` says that a newcomer is promised to be behind those who wait.
+        """
         self._tests = tally.tests
         self._clock = clock
         self._total = config.total_memory
@@ -53,8 +61,8 @@ class PoolHistoryJudge:
         self._busy = BusyPeriod()
         self._undecided = 0
         self._exhausted = 0
-        self._most_waiting: dict[int, int] = {}
-        """The most calls that were under way during each open look at the queue."""
+        self._queue = WaitingQueue(tally, in_turn=in_turn)
+        self._in_turn = in_turn
         self._interrupts: Counter[str] = Counter()
         """How often each process was interrupted, and has not said so."""
 
@@ -68,7 +76,7 @@ class PoolHistoryJudge:
         elif isinstance(value, AvailableMemory):
             self._ledger.look(op.index)
         elif isinstance(value, Queued):
-            self._most_waiting[op.index] = len(self._requests)
+            self._queue.look(op.index)
         elif isinstance(value, Interrupt):
             self._interrupts[value.name] += 1
         elif isinstance(value, Close) and self._closing is None:
@@ -85,13 +93,14 @@ class PoolHistoryJudge:
         value, answer = asked.value, op.value
         if isinstance(value, Allocate):
             assert isinstance(answer, Allocated)
+            self._queue.granted(asked.index, op.index, value.size)
             return self._lend(asked.index, value, answer)
         if isinstance(value, Deallocate):
             return self._end_return(asked.index, value)
         if isinstance(answer, Memory):
             return self._judge_look(asked.index, answer.size)
         if isinstance(answer, WaitingThreads):
-            return self._judge_queue(asked.index, answer.count)
+            return self._queue.looked(asked.index, op.index, answer.count)
         if isinstance(value, Close) and self._closed is None:
             self._closed = op.index
         return None
@@ -102,7 +111,9 @@ class PoolHistoryJudge:
         if isinstance(value, Allocate):
             request = self._requests.pop(asked.index)
             self._ledger.change(0, -value.size)
-            return self._judge_refusal(request, op)
+            overtaken = self._queue.refused(asked.index, value.size)
+            wrong = self._judge_refusal(request, op)
+            return wrong or overtaken
         if isinstance(value, Deallocate):
             return self._refuse_return(asked.index, value)
         self._forget_look(asked.index)
@@ -114,6 +125,7 @@ class PoolHistoryJudge:
         request = self._requests.pop(asked.index, None)
         if request is not None:
             self._granted(request)
+            self._queue.ends(asked.index)
         self._forget_look(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
@@ -124,7 +136,13 @@ class PoolHistoryJudge:
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
         del end
-        found = ["who among those who wait is served first was not judged"]
+        found: list[str] = []
+        if not self._in_turn:
+            found.append("who among those who wait is served first was not judged")
+        elif not self._queue.tested:
+            found.append(
+                "nobody is known to have waited in vain: who is served first was not judged"
+            )
         if self._undecided:
             found.append(
                 f"{self._undecided} of {self._exhausted} refusals for exhausted memory depend on "
@@ -143,8 +161,7 @@ class PoolHistoryJudge:
         for other in self._requests.values():
             other.alone = False
         self._requests[op.index] = mine
-        for look, most in self._most_waiting.items():
-            self._most_waiting[look] = max(most, len(self._requests))
+        self._queue.asks(op.index)
         ledger.change(0, value.size)
 
     def _granted(self, request: Request) -> None:
@@ -171,26 +188,16 @@ class PoolHistoryJudge:
     def _lend(self, call: int, value: Allocate, answer: Allocated) -> Violation | None:
         ledger = self._ledger
         request = self._requests.pop(call)
-        self._tests(PoolClause.LENDS_WHAT_WAS_ASKED)
-        if answer.size != value.size:
-            return Violation(
-                rule=PoolClause.LENDS_WHAT_WAS_ASKED,
-                expected=f"a buffer of {value.size} bytes",
-                observed=f"{answer.buffer!r} of {answer.size} bytes",
-                reason="the size of a buffer is the one that was asked for",
-            )
         holder = self._loans.get(answer.buffer)
-        self._tests(PoolClause.LENDS_ONCE)
-        if holder is not None and not holder.returning:
-            return Violation(
-                rule=PoolClause.LENDS_ONCE,
-                expected=f"a buffer that is not lent, so not {answer.buffer!r}",
-                observed=f"{answer.buffer!r} was lent again",
-                reason=f"{answer.buffer!r} has not been given back",
-            )
-        self._loans[answer.buffer] = Loan(value.size)
-        ledger.change(value.size, 0)
+        is_lent = holder is not None and not holder.returning
+        wrong = self._wrongly_lent(value, answer, is_lent=is_lent)
+        if holder is not None and is_lent:
+            ledger.change(-holder.certain, 0)
+        loan = self._loans[answer.buffer] = Loan(value.size, odd=wrong is not None)
+        ledger.change(loan.certain, max(answer.size - value.size, 0))
         self._granted(request)
+        if wrong is not None:
+            return wrong
         self._tests(PoolClause.NO_MORE_THAN_TOTAL)
         if ledger.certain > self._total:
             return Violation(
@@ -209,6 +216,27 @@ class PoolHistoryJudge:
             reason="close had returned before the allocation began",
         )
 
+    def _wrongly_lent(
+        self, value: Allocate, answer: Allocated, *, is_lent: bool
+    ) -> Violation | None:
+        self._tests(PoolClause.LENDS_WHAT_WAS_ASKED)
+        if answer.size != value.size:
+            return Violation(
+                rule=PoolClause.LENDS_WHAT_WAS_ASKED,
+                expected=f"a buffer of {value.size} bytes",
+                observed=f"{answer.buffer!r} of {answer.size} bytes",
+                reason="the size of a buffer is the one that was asked for",
+            )
+        self._tests(PoolClause.LENDS_ONCE)
+        if not is_lent:
+            return None
+        return Violation(
+            rule=PoolClause.LENDS_ONCE,
+            expected=f"a buffer that is not lent, so not {answer.buffer!r}",
+            observed=f"{answer.buffer!r} was lent again",
+            reason=f"{answer.buffer!r} has not been given back",
+        )
+
     def _came_after_close(self, call: int) -> bool:
         """Tell whether an allocation began after close had returned: it is to be refused."""
         if self._closed is None or self._closed > call:
@@ -216,38 +244,27 @@ class PoolHistoryJudge:
         return self._tests(PoolClause.CLOSE_RELEASES)
 
     def _judge_refusal(self, request: Request, op: HistoryOp[object]) -> Violation | None:
-        error = op.error
         self._tests(PoolClause.ENDS_FOR_A_REASON)
-        self._came_after_close(request.call)
-        if error == CLOSED and self._closing is None:
-            return Violation(
-                rule=PoolClause.ENDS_FOR_A_REASON,
-                expected=f"{request.size} bytes are lent",
-                observed="refused because the pool is closed",
-                reason="close has not been called",
-            )
-        if error == INTERRUPTED:
-            self._interrupts[op.process] -= 1
-            if self._interrupts[op.process] < 0:
-                return Violation(
-                    rule=PoolClause.ENDS_FOR_A_REASON,
-                    expected=f"{request.size} bytes are lent",
-                    observed="the call ended as if its thread had been interrupted",
-                    reason=f"{op.process!r} was not interrupted as often as that",
-                )
         self._tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
-        if error == TOO_LARGE and request.size <= self._total:
-            return Violation(
-                rule=PoolClause.KEEPS_TO_ITS_DOMAIN,
-                expected=f"{request.size} bytes are lent",
-                observed="refused as too much",
-                reason=f"the pool has {self._total} bytes in all",
-            )
-        if error != EXHAUSTED:
-            self._busy.excused = True
-            self._end_busy_period()
+        self._came_after_close(request.call)
+        if op.error == EXHAUSTED:
+            return self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
+        self._busy.excused = True
+        self._end_busy_period()
+        clause = PoolClause.ENDS_FOR_A_REASON
+        if op.error == CLOSED and self._closing is None:
+            observed, reason = "refused because the pool is closed", "close has not been called"
+        elif op.error == INTERRUPTED and not self._interrupts[op.process]:
+            observed = "the call ended as if its thread had been interrupted"
+            reason = f"{op.process!r} was not interrupted as often as that"
+        elif op.error == TOO_LARGE and request.size <= self._total:
+            clause = PoolClause.KEEPS_TO_ITS_DOMAIN
+            observed, reason = "refused as too much", f"the pool has {self._total} bytes in all"
+        else:
+            self._interrupts[op.process] -= op.error == INTERRUPTED
             return None
-        return self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
+        expected = f"{request.size} bytes are lent"
+        return Violation(rule=clause, expected=expected, observed=observed, reason=reason)
 
     def _judge_exhausted(self, request: Request, index: int) -> Violation | None:
         self._exhausted += 1
@@ -290,11 +307,14 @@ class PoolHistoryJudge:
         self._returns[call] = loan
         if loan is not None:
             if not loan.returning:
-                self._ledger.change(-loan.size, 0)
+                self._ledger.change(-loan.certain, 0)
             loan.returning += 1
 
     def _end_return(self, call: int, value: Deallocate) -> Violation | None:
         loan = self._returns.pop(call)
+        if loan is not None and loan.odd:
+            loan.returning -= 1
+            return None
         self._tests(PoolClause.TAKES_BACK_ONLY_LOANS)
         if loan is None or loan.returned:
             return Violation(
@@ -326,7 +346,7 @@ class PoolHistoryJudge:
         if loan is None or loan.returned:
             return None
         loan.returning -= 1
-        if loan.returning:
+        if loan.returning or loan.odd:
             return None
         self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
         self._ledger.change(loan.size, 0)
@@ -339,19 +359,7 @@ class PoolHistoryJudge:
 
     def _forget_look(self, call: int) -> None:
         self._ledger.looks.pop(call, None)
-        self._most_waiting.pop(call, None)
-
-    def _judge_queue(self, call: int, count: int) -> Violation | None:
-        most = self._most_waiting.pop(call)
-        self._tests(PoolClause.WAITERS_ARE_LIVE)
-        if count <= most:
-            return None
-        return Violation(
-            rule=PoolClause.WAITERS_ARE_LIVE,
-            expected=f"at most {most} threads wait",
-            observed=f"{count} threads",
-            reason="the queue has threads that wait for nothing any more",
-        )
+        self._queue.forget_look(call)
 
     def _judge_look(self, call: int, size: int) -> Violation | None:
         least, most = self._ledger.looks.pop(call)

@@ -3,7 +3,7 @@
 What is compared with MaybeTryComplete.tla is in `maybe_try_complete_view`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,7 +28,7 @@ from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import (
 from wheelproof_spec.engines.explore.program import Action, Scenario, choose, forget
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
-from wheelproof_spec.engines.tlc.states import ModelValue, Value
+from wheelproof_spec.engines.tlc.states.values import ModelValue, Value
 
 NONE = ModelValue(name="None")
 TIMER = "timer"
@@ -56,8 +56,8 @@ class Attempts:
     discipline: str
     triggers: tuple[str, ...]
     needed: int
-    restless: frozenset[str] = frozenset()
-    raising: frozenset[str] = frozenset()
+    restless: Collection[str] = ()
+    raising: Collection[str] = ()
     holders: tuple[str, ...] = ()
     expires: bool = False
 
@@ -71,8 +71,8 @@ class Attempts:
             "Discipline": self.discipline,
             "Triggers": frozenset(self.triggers),
             "Needed": self.needed,
-            "Restless": self.restless,
-            "Raising": self.raising,
+            "Restless": frozenset(self.restless),
+            "Raising": frozenset(self.raising),
             "Holders": frozenset(self.holders),
             "Stubborn": frozenset(),
             "Timers": frozenset(self.timers()),

@@ -14,7 +14,7 @@ from wheelproof_spec.base.calls import (
     Tick,
     Watched,
 )
-from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
+from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -46,6 +46,17 @@ from wheelproof_spec.components.purgatory.history.triggers import Triggers
 
 class PurgatoryHistoryJudge:
     """Answers, event by event, which rule is broken first."""
+
+    goes_on_after = frozenset(
+        {
+            PurgatoryClause.TRIES_IN_WATCH_ORDER,
+            PurgatoryClause.ATTEMPTS_EXCLUDE,
+            PurgatoryClause.COUNTS_COMPLETED,
+            PurgatoryClause.DELAYED_COUNTS,
+            PurgatoryClause.WATCHED_COUNTS,
+            PurgatoryClause.NO_EMPTY_KEY,
+        }
+    )
 
     def __init__(self, config: PurgatoryConfig, clock: HistoryClock, tally: Tally) -> None:
         """Begin; judge what `config` claims, and count in `tally` what is tested."""
@@ -135,13 +146,7 @@ class PurgatoryHistoryJudge:
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
-        found: list[str] = []
-        if not self._clock.judges_times:
-            found.append("there is no clock: neither earliness nor lateness was judged")
-        elif isinstance(self._clock, MonotonicClock) and not isinstance(
-            self._config.lateness_ms, int
-        ):
-            found.append("the configuration has no lateness_ms: lateness was not judged")
+        found = list(self._clock.notes(self._config.lateness_ms))
         if not self._predicates:
             found.append(
                 "the configuration does not say that predicates are recorded: completions "

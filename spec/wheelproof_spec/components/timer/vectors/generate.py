@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.component import VIRTUAL_TIME
 from wheelproof_spec.base.contract import CONTRACTS, KAFKA, TimerContract
@@ -26,40 +27,12 @@ from wheelproof_spec.components.timer.vectors.answers import TimerStep, timer_fl
 from wheelproof_spec.components.timer.vectors.corners import timer_corners
 from wheelproof_spec.components.timer.vectors.driven_wheel import DrivenWheel, submitted
 from wheelproof_spec.components.timer.vectors.ideal import fired_adds
-from wheelproof_spec.engines.tlc.running import Toolchain
-from wheelproof_spec.engines.tlc.states import StateGraph
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import StateGraph
 from wheelproof_spec.engines.vectors.edge_cover import Walk, edge_cover
 from wheelproof_spec.engines.vectors.files import with_hash
 
-WHEELS = (
-    DrivenWheel(
-        name="ticks-of-2",
-        tasks=("a", "b"),
-        delays=(-1, 0, 1, 3),
-        tick_ms=2,
-        wheel_size=2,
-        horizon_ms=5,
-        adds=1,
-    ),
-    DrivenWheel(
-        name="overflow",
-        tasks=("a", "b"),
-        delays=(1, 3),
-        tick_ms=1,
-        wheel_size=2,
-        horizon_ms=4,
-        adds=1,
-    ),
-    DrivenWheel(
-        name="added-again",
-        tasks=("a",),
-        delays=(0, 2, 5),
-        tick_ms=1,
-        wheel_size=2,
-        horizon_ms=5,
-        adds=2,
-    ),
-)
+WHEELS = read_rows(__file__, "wheels.toml", "wheel", DrivenWheel)
 SEED = 7
 CORNERS = 50
 _LONGEST_WALK = 60
