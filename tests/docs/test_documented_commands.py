@@ -61,7 +61,7 @@ _VARYING = re.compile(
 
 def _like(line: str) -> str:
     """Return the line without what differs, and with one space wherever there is any."""
-    return " ".join(_VARYING.sub("0", line).split())
+    return " ".join(_VARYING.sub("0", line.rstrip()).split())
 
 
 @pytest.mark.parametrize(

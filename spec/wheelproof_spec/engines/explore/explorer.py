@@ -18,6 +18,7 @@ from wheelproof_spec.engines.explore.counterexamples.recording import RunRecordi
 from wheelproof_spec.engines.explore.counterexamples.shrink import Shrinker
 from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
+from wheelproof_spec.engines.explore.failures.problems import NondeterminismError
 from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
 from wheelproof_spec.engines.explore.fields.plain_fields import watched
 from wheelproof_spec.engines.explore.program import Program
@@ -140,7 +141,7 @@ class _Session:
         self._runs = self._failing = self._deadlocks = self._depth = 0
         self._given_up = 0
         self._why = ""
-        self._too_long = False
+        self._too_long = self._for_graph_mode = False
         self._first: tuple[Failure, tuple[Actor, ...]] | None = None
         self._stopped: str | None = None
         self._counterexample: FailingInterleaving | None = None
@@ -189,6 +190,8 @@ class _Session:
         )
 
     def _gap(self) -> str:
+        if self._for_graph_mode and not self._given_up:
+            return "its sometimes, leads_to and wakes are judged by --engine graph alone"
         if not self._given_up:
             return self._sharing.gap()
         return f"{self._given_up:,} of {self._runs:,} runs were given up: {self._why}"
@@ -234,6 +237,8 @@ class _Session:
         self._depth = max(self._depth, len(execution.actors))
         failure = execution.judge()
         self._sharing.note(execution)
+        scenario = execution.scenario
+        self._for_graph_mode = bool(scenario.sometimes or scenario.leads_to or scenario.wakes)
         unended = "" if failure is not None else execution.unended()
         if unended:
             self._given_up += 1
@@ -275,6 +280,13 @@ class _Session:
             self.world, actors = OperationShrinker(self.world, failure).shrink(actors)
             actors = Shrinker(self.world, failure).shrink(actors)
         self._counterexample = run_of(self.world, actors)
+        if self._counterexample is None:
+            raise NondeterminismError(
+                self._program.name,
+                f"is not deterministic: a run failed, and its repetition did not: "
+                f"{failure.sentence()}",
+                "make nothing depend on time, randomness or what an earlier run left behind",
+            )
 
 
 def _strategy(program: Program, options: Options) -> Strategy:
