@@ -104,7 +104,7 @@ def _list(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -> 
 
 
 def _verify(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -> int:
-    from wheelproof_spec.components.timer.vectors.agreement import disagreement
+    from wheelproof_spec.components.timer.vectors.answers import disagreement
 
     problems: list[str] = []
     for published in vectors:
