@@ -1,12 +1,13 @@
 """The verb ``wheelproof tlc``: model-checks the TLA+ suite against its manifest."""
 
 import argparse
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.arguments import positive, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -22,7 +23,9 @@ _TIERS = ("smoke", "small", "big")
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its options."""
-    parser = verbs.add("tlc", "model-check the TLA+ suite against its manifest", run)
+    parser = verbs.add(
+        "tlc", VERBS["tlc"], run, reads=("manifest", "jar", "java"), writes=("graph", "output")
+    )
     parser.add_argument(
         "models",
         nargs="*",
@@ -41,13 +44,13 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("--java", type=Path, metavar="FILE", help="the program java to run it with")
     parser.add_argument(
         "--jobs",
-        type=_count,
+        type=positive,
         metavar="N",
         help="models at a time (default: what processors and memory allow)",
     )
     parser.add_argument(
         "--time-limit",
-        type=_seconds,
+        type=positive_seconds,
         metavar="SECONDS",
         help="wall time of one run of TLC (default: a generous limit for each tier)",
     )
@@ -168,17 +171,3 @@ def _print(
             explain=arguments.explain,
             coverage=arguments.coverage,
         )
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1 is needed")
-    return number
-
-
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number) or number <= 0:
-        raise argparse.ArgumentTypeError("a positive number of seconds is needed")
-    return number
