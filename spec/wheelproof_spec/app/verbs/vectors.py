@@ -76,14 +76,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _files(patterns: Sequence[str]) -> list[Path]:
-    from wheelproof_spec.components.timer.vectors.publication import vectors_directory
+    from wheelproof_spec.components.timer.vectors.generate import vectors_directory
     from wheelproof_spec.engines.vectors.files import find_vector_files
 
     return find_vector_files(patterns or [str(vectors_directory() / "*.jsonl")])
 
 
 def _generate(arguments: argparse.Namespace) -> int:
-    from wheelproof_spec.components.timer.vectors.publication import generate, vectors_directory
+    from wheelproof_spec.components.timer.vectors.generate import generate, vectors_directory
 
     counts = generate(arguments.output or vectors_directory())
     if not arguments.quiet:
