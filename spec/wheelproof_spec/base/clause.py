@@ -50,9 +50,8 @@ class Clause(StrEnum):
         member._value_ = name
         member.rule = rule
         member.promise = promise
-        alone = isinstance(judges, Alone)
-        member.judges = judges.judges if alone else judges
-        member.why_alone = judges.why if alone else ""
+        member.judges = judges.judges if isinstance(judges, Alone) else judges
+        member.why_alone = judges.why if isinstance(judges, Alone) else ""
         member.profiles = profiles
         return member
 

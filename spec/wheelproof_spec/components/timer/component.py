@@ -50,6 +50,15 @@ class TimerConfig(Config):
             "`later` (the default): an executor runs it when it can"
         ),
     ] = ABSENT
+    run_order: Annotated[
+        Literal["promised", "open"] | Absent,
+        RECORDED,
+        About(
+            "`promised`: tasks begin to run in the order of their due times, on however many "
+            "threads. `open`: that is not judged. Absent: it is judged if one thread runs all "
+            "tasks of a history that has its end"
+        ),
+    ] = ABSENT
     lateness_ms: Annotated[
         Count | Absent,
         RECORDED,
