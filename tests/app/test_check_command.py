@@ -27,6 +27,8 @@ POOL = HEADER.replace(b'"timer"', b'"buffer_pool"').replace(
     b'{"tick_ms":1}', b'{"total_memory":10,"poolable_size":10}'
 )
 
+PURGATORY = HEADER.replace(b'"timer"', b'"purgatory"').replace(b'{"tick_ms":1}', b"{}")
+
 
 def _op(index: int, kind: str, f: str, value: object, process: str = "p") -> bytes:
     op = {
@@ -133,10 +135,10 @@ def test_one_violation_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixt
         (WHOLE, "Domain.WheelOfOneBucket conform knows it", ExitCode.PASS, "PASS"),
         (WHOLE, HIDDEN, ExitCode.INPUT_REJECTED, "without a reason"),
         (WHOLE, "BufferPool.CallEndsOnce driven", ExitCode.INPUT_REJECTED, "cannot be skipped"),
-        # Once a task has run early, nobody knows what the timer holds.
+        # Once an operation is completed for no reason, nobody knows what the purgatory holds.
         (
-            (*EARLY, _end(3)),
-            "Timer.NeverBeforeItIsDue ours is early",
+            (PURGATORY, _op(0, "invoke", "on_complete", {"operation": "x"}), _end(1)),
+            "Purgatory.CompletesForAReason ours does",
             ExitCode.INCONCLUSIVE,
             "from there on only crashes",
         ),
