@@ -78,6 +78,7 @@ def _write(folder: Path, lines: tuple[bytes, ...]) -> Path:
         ((), ExitCode.INPUT_REJECTED),
         (GOOD[1:], ExitCode.INPUT_REJECTED),
         ((*GOOD, GOOD[-1][:-1]), ExitCode.INPUT_REJECTED),
+        ((*GOOD, _end(4).replace(b"}", b', "stuck": true}')), ExitCode.INPUT_REJECTED),
         ((*GOOD, b"\n"), ExitCode.INPUT_REJECTED),
         ((GOOD[0], GOOD[2]), ExitCode.INPUT_REJECTED),
         ((GOOD[0], *GOOD[2:]), ExitCode.INPUT_REJECTED),
