@@ -201,6 +201,14 @@ def test_a_spoiled_line_is_the_only_error_of_its_run(
     assert shown.endswith("which is unknown; rejected for that too: 3 lines")
 
 
+def test_a_violation_is_not_lost_with_the_lines_after_it() -> None:
+    result = judge_lines("h", (*EARLY, _op(7, "invoke", "size", {}), _end(3)))
+    assert [one.verdict for one in result.verdicts] == [Verdict.FAIL]
+    assert [(one.line, one.followed) for one in result.rejections] == [(5, 1)]
+    good = judge_lines("h", (*GOOD[:3], _op(7, "invoke", "size", {}), _end(3)))
+    assert good.verdicts == []
+
+
 def test_a_byte_order_mark_is_called_by_its_name(tmp_path: Path) -> None:
     path = _write(tmp_path, (b"\xef\xbb\xbf" + HEADER, *WHOLE[1:]))
     (rejected,) = judge_lines("h", read_lines(path)).rejections

@@ -105,6 +105,12 @@ def test_gaps_are_named() -> None:
     assert found["gaps"] == [{"first": 2, "last": 3}, {"first": 5, "last": 5}]
 
 
+def test_a_violation_before_a_gap_stays_one() -> None:
+    rows = _rows(chance_lines(7, "h"))
+    found = _judged([row for row in rows if row.rank != 1 or row.seq < 8 or row.seq > 9])
+    assert (found["verdict"], found["problem"]) == ("fail", "lacks the numbers 8 to 9")
+
+
 def test_a_tail_that_is_missing_is_a_gap() -> None:
     rows = _rows(chance_lines(3, "h"))
     body = max(row.seq for row in rows if row.rank == 1)
