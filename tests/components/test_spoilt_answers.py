@@ -33,7 +33,12 @@ def _spoilt(value: object, chance: random.Random) -> object:
             return chance.choice(("nobody", "a", "b1", value))
         case list():
             items: list[object] = [*value]
-            ways = ([], items * 2, items[::-1], [_spoilt(item, chance) for item in items])
+            ways: tuple[list[object], ...] = (
+                [],
+                items * 2,
+                items[::-1],
+                [_spoilt(item, chance) for item in items],
+            )
             return chance.choice(ways)
         case dict():
             fields: dict[object, object] = {**value}
