@@ -34,7 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.app.parts import comparisons
     from wheelproof_spec.engines.graph.comparing.comparisons import carry_out, select
     from wheelproof_spec.engines.graph.comparing.report import check_result, document
-    from wheelproof_spec.engines.tlc.running import find_toolchain, termination_interrupts
+    from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+    from wheelproof_spec.engines.tlc.running.process import termination_interrupts
 
     if arguments.list:
         for model in comparisons():

@@ -14,9 +14,9 @@ from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.tlc.judging import ModelOutcome
-    from wheelproof_spec.engines.tlc.manifest import Model
-    from wheelproof_spec.engines.tlc.running import Toolchain
+    from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+    from wheelproof_spec.engines.tlc.manifest.model import Model
+    from wheelproof_spec.engines.tlc.running.launch import Toolchain
 
 _TIERS = ("smoke", "small", "big")
 
@@ -84,9 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
         return _write_cfg(arguments)
     if arguments.output is not None:
         raise UsageError("--output needs --write-cfg")
-    from wheelproof_spec.engines.tlc.manifest import Tier, load_manifest, select_models
-    from wheelproof_spec.engines.tlc.reporting import closing_line, run_document
-    from wheelproof_spec.engines.tlc.running import find_toolchain
+    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+    from wheelproof_spec.engines.tlc.manifest.model import Tier
+    from wheelproof_spec.engines.tlc.manifest.selection import select_models
+    from wheelproof_spec.engines.tlc.reporting.document import run_document
+    from wheelproof_spec.engines.tlc.reporting.table import closing_line
+    from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
     models = select_models(
         load_manifest(_manifest(arguments), pinning=arguments.pin),
@@ -109,7 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write_cfg(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.base.results.reports import write_text
-    from wheelproof_spec.engines.tlc.manifest import load_manifest, select_models
+    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+    from wheelproof_spec.engines.tlc.manifest.selection import select_models
 
     if arguments.models:
         raise UsageError("--write-cfg runs nothing; leave out the models to run")
@@ -133,9 +137,10 @@ def _manifest(arguments: argparse.Namespace) -> Path:
 def _run(
     arguments: argparse.Namespace, toolchain: "Toolchain", models: "Sequence[Model]"
 ) -> "list[ModelOutcome]":
-    from wheelproof_spec.engines.tlc.judging import RunSettings, SilentObserver, run_models
-    from wheelproof_spec.engines.tlc.reporting import make_console, progress_observer
-    from wheelproof_spec.engines.tlc.running import termination_interrupts
+    from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
+    from wheelproof_spec.engines.tlc.reporting.progress import progress_observer
+    from wheelproof_spec.engines.tlc.reporting.table import make_console
+    from wheelproof_spec.engines.tlc.running.process import termination_interrupts
 
     settings = RunSettings(
         jobs=arguments.jobs,
@@ -153,7 +158,8 @@ def _run(
 def _print(
     arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
 ) -> None:
-    from wheelproof_spec.engines.tlc.reporting import make_console, pin_lines, print_run
+    from wheelproof_spec.engines.tlc.reporting.pin import pin_lines
+    from wheelproof_spec.engines.tlc.reporting.table import make_console, print_run
 
     if arguments.pin:
         print("\n\n".join("\n".join(pin_lines(outcome)) for outcome in outcomes))
