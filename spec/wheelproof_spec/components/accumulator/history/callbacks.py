@@ -47,6 +47,12 @@ class Callbacks:
             return None
         return _wrongly(record.name, "it was called back, and then refused")
 
+    def give_up(self, record: Record, index: int) -> None:
+        """Its callback has not come, and is not waited for any more."""
+        record.called_back = index
+        self._owed.pop(record, None)
+        self._oldest[record.partition].pop(record, None)
+
     def first_owed(self, until: int) -> Record | None:
         """Return who waits for its callback, of those whose appends had returned by then."""
         self._tests(AccumulatorClause.COMPLETES_ONCE)
@@ -66,9 +72,7 @@ class Callbacks:
         self._tests(AccumulatorClause.OFFSET_OR_ERROR)
         unclear = (value.offset is None) is (value.error is None)
         violation = self._overtakes(record) or self._is_early(record, value)
-        record.called_back = index
-        self._owed.pop(record, None)
-        self._oldest[record.partition].pop(record, None)
+        self.give_up(record, index)
         if unclear:
             return Violation(
                 rule=AccumulatorClause.OFFSET_OR_ERROR,
