@@ -41,6 +41,10 @@ class HistoryClock:
         """Return a mark for `readings_since`: a call begins now."""
         return self.low
 
+    def owing(self) -> int:
+        """Return by when tasks are due that an advance owes which begins now."""
+        return self.low
+
     def release(self) -> None:
         """Forget a mark: its call has ended."""
 
@@ -105,8 +109,9 @@ class MonotonicClock(HistoryClock):
     """A real clock that all processes share; times are the recorder's, taken beside the call.
 
     Nobody knows at which moments the implementation's own milliseconds begin, so bounds are rounded
-    outwards. If its clock truncates, a call may have read less than that; but by less than a whole
-    millisecond, hence the nanosecond.
+    outwards. If its clock truncates, a call may have read less, but by less than a whole one; if
+    not, deadlines and due times may lie between two of them. What is less, or later, by any amount
+    is so by a nanosecond at least: hence that one.
     """
 
     def __init__(
@@ -115,6 +120,7 @@ class MonotonicClock(HistoryClock):
         super().__init__(tick_ms, contract)
         self._is_known = isinstance(resolution_ns, int)
         self._resolution_ns = resolution_ns if isinstance(resolution_ns, int) else _RESOLUTION_NS
+        self._strict_ns = contract.truncates or contract.rounding is Rounding.NEXT
         self._mark = self.low = self.high = self._ceiling = self._latest_ns = -NEVER
 
     @property
@@ -128,11 +134,10 @@ class MonotonicClock(HistoryClock):
         An event without a time may come at any one that is not over.
         """
         if isinstance(time_ns, int):
-            truncates = self.contract.truncates
             self.low = (time_ns - self._resolution_ns) // _NS
-            self._mark = self.low - truncates
+            self._mark = self.low - self.contract.truncates
             latest_ns = self._latest_ns = max(self._latest_ns, time_ns + self._resolution_ns)
-            self.high = (latest_ns - truncates) // _NS
+            self.high = (latest_ns - self._strict_ns) // _NS
             self._ceiling = -(-latest_ns // _NS)
         else:
             self.high = self._ceiling = NEVER
@@ -141,11 +146,15 @@ class MonotonicClock(HistoryClock):
         """Return the least that the implementation's clock may have shown at this event."""
         return self._mark
 
+    def owing(self) -> int:
+        """Return by when what is due is owed: between two milliseconds only without truncation."""
+        return self.low - (not self.contract.truncates)
+
     def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
         """Return what is not judged, or not closely."""
         found: list[str] = []
         if not self._is_known:
-            unseen_ms = 2 * _RESOLUTION_NS // _NS + 1 + self.contract.truncates
+            unseen_ms = 2 * _RESOLUTION_NS // _NS + 1 + self._strict_ns
             found.append(
                 "the header has no clock_resolution_ns, so 1 ms is assumed: what is early by less "
                 f"than {unseen_ms} ms may not have been seen"
@@ -164,7 +173,7 @@ class MonotonicClock(HistoryClock):
             case Rounding.UP:
                 return ((least, greatest + slack_ms),)
             case Rounding.NEXT:
-                return ((least + 1, greatest + self.tick_ms),)
+                return ((least + self.contract.truncates, greatest + self.tick_ms),)
 
 
 class NoClock(HistoryClock):
