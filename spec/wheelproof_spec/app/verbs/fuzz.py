@@ -1,7 +1,6 @@
 """The verb `wheelproof fuzz`: stateful fuzzing of the reference against the oracle."""
 
 import argparse
-import math
 import secrets
 import signal
 import threading
@@ -9,7 +8,9 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.arguments import positive, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -27,7 +28,7 @@ _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("fuzz", "stateful fuzzing against the oracle", run)
+    parser = verbs.add("fuzz", VERBS["fuzz"], run)
     parser.add_argument(
         "machine",
         metavar="MACHINE",
@@ -42,11 +43,14 @@ def register(verbs: Verbs) -> None:
         "controlled runtime, whose schedule is drawn and shrunk like the calls (default: none)",
     )
     parser.add_argument(
-        "--seconds", type=float, metavar="N", help="go on for N seconds (default: one batch)"
+        "--seconds",
+        type=positive_seconds,
+        metavar="N",
+        help="go on for N seconds (default: one batch)",
     )
     parser.add_argument(
         "--shrink-seconds",
-        type=float,
+        type=positive_seconds,
         default=60.0,
         metavar="N",
         help="make a case that fails smaller for N seconds at most (default: %(default)g); Ctrl-C "
@@ -54,7 +58,7 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--cases",
-        type=int,
+        type=positive,
         metavar="N",
         help="cases in a batch (default: 100, with real threads 20, with controlled ones 200)",
     )
@@ -78,10 +82,6 @@ def run(arguments: argparse.Namespace) -> int:
         _require_one_case(arguments)
     if arguments.cases is None:
         arguments.cases = _CASES_IN_A_BATCH[arguments.threads]
-    if arguments.cases < 1:
-        raise UsageError(f"--cases has to be at least 1, not {arguments.cases}")
-    for name in ("seconds", "shrink_seconds"):
-        _require_seconds(name, getattr(arguments, name))
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
     machine = machines()[arguments.machine]
     if not arguments.quiet:
@@ -151,12 +151,6 @@ def _story(failure: "FuzzFailure", heading: str) -> str:
         f"  repeat    {failure.repeat}",
     )
     return "\n".join(lines)
-
-
-def _require_seconds(name: str, seconds: float | None) -> None:
-    if seconds is not None and not 0 < seconds < math.inf:
-        option = f"--{name.replace('_', '-')}"
-        raise UsageError(f"{option} has to be a number above 0, not {seconds:g}")
 
 
 @contextmanager
