@@ -24,6 +24,11 @@ class HistoryClock:
         """What the clock may show already."""
 
     @property
+    def least(self) -> int:
+        """The least that a call may read which begins now."""
+        return self.low
+
+    @property
     def ceiling(self) -> int:
         """What the clock has surely not passed: by a real one it may be later than `high`."""
         return self.high
@@ -38,11 +43,12 @@ class HistoryClock:
         """Take note that a virtual clock has been moved."""
 
     def mark(self) -> int:
-        """Return a mark for `readings_since`: a call begins now."""
-        return self.low
+        """Return a mark for `dues`: a call begins now."""
+        return self.least
 
+    @property
     def owing(self) -> int:
-        """Return by when tasks are due that an advance owes which begins now."""
+        """By when tasks are due that an advance owes which begins now."""
         return self.low
 
     def release(self) -> None:
@@ -121,7 +127,12 @@ class MonotonicClock(HistoryClock):
         self._is_known = isinstance(resolution_ns, int)
         self._resolution_ns = resolution_ns if isinstance(resolution_ns, int) else _RESOLUTION_NS
         self._strict_ns = contract.truncates or contract.rounding is Rounding.NEXT
-        self._mark = self.low = self.high = self._ceiling = self._latest_ns = -NEVER
+        self._least = self.low = self.high = self._ceiling = self._latest_ns = -NEVER
+
+    @property
+    def least(self) -> int:
+        """The time of this event in whole milliseconds, less by one if the clock truncates."""
+        return self._least
 
     @property
     def ceiling(self) -> int:
@@ -135,19 +146,16 @@ class MonotonicClock(HistoryClock):
         """
         if isinstance(time_ns, int):
             self.low = (time_ns - self._resolution_ns) // _NS
-            self._mark = self.low - self.contract.truncates
+            self._least = self.low - self.contract.truncates
             latest_ns = self._latest_ns = max(self._latest_ns, time_ns + self._resolution_ns)
             self.high = (latest_ns - self._strict_ns) // _NS
             self._ceiling = -(-latest_ns // _NS)
         else:
             self.high = self._ceiling = NEVER
 
-    def mark(self) -> int:
-        """Return the least that the implementation's clock may have shown at this event."""
-        return self._mark
-
+    @property
     def owing(self) -> int:
-        """Return by when what is due is owed: between two milliseconds only without truncation."""
+        """The same; without truncation a task may be due between two milliseconds."""
         return self.low - (not self.contract.truncates)
 
     def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
