@@ -1,5 +1,7 @@
 """What is known of the clock at each moment of a history, in milliseconds."""
 
+from bisect import bisect_left
+
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
 from wheelproof_spec.base.contract import Rounding, TimerContract
 from wheelproof_spec.base.history.lines import HistoryHeader
@@ -74,30 +76,29 @@ class VirtualClock(HistoryClock):
         super().__init__(tick_ms, contract)
         self.low = self.high = start_ms
         self._shown = [start_ms]
-        self._dropped = 0
+        """What it may have shown since the first call began that is under way, in order."""
         self._marks = 0
 
     def ticking(self, to_ms: int) -> None:
-        """Take note that the clock is being moved: from now on it may show `to_ms`."""
+        """Take note that the clock is being moved: from now on it may show `to_ms`.
+
+        Other moves may be under way, and any of them may come first.
+        """
+        place = bisect_left(self._shown, to_ms)
+        if to_ms > self.low and to_ms not in self._shown[place : place + 1]:
+            self._shown.insert(place, to_ms)
         self.high = max(self.high, to_ms)
-        if not self._marks:
-            # Before the tick returns it may show either.
-            self._dropped += len(self._shown) - 1
-            del self._shown[:-1]
-        self._shown.append(self.high)
 
     def ticked(self, to_ms: int) -> None:
         """Take note that the clock shows `to_ms` now."""
         self.low = max(self.low, to_ms)
         if not self._marks:
-            self._dropped += len(self._shown) - 1
-            del self._shown[:-1]
+            del self._shown[: bisect_left(self._shown, self.low)]
 
     def mark(self) -> int:
-        """Return the number of the first value that may still be shown."""
+        """Return the least that a call may read which begins now; forget nothing from there on."""
         self._marks += 1
-        last = self._dropped + len(self._shown) - 1
-        return last if self.low == self.high else last - 1
+        return self.low
 
     def release(self) -> None:
         """Forget a mark."""
@@ -106,7 +107,7 @@ class VirtualClock(HistoryClock):
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
         """Return the due times, one for each value that the clock has shown."""
         due_ms = self.contract.due_ms
-        shown = self._shown[max(mark - self._dropped, 0) :]
+        shown = self._shown[bisect_left(self._shown, mark) :]
         found = {due_ms(reading + delay_ms, self.tick_ms) for reading in shown}
         return tuple((due, due) for due in sorted(found))
 
