@@ -28,7 +28,7 @@ class Callbacks:
     def oldest_ms(self, partition: Partition) -> int:
         """Return when the batch of a new record was made, at the least."""
         oldest = next(iter(self._oldest.get(partition, ())), None)
-        return self._clock.low if oldest is None else oldest.oldest_ms
+        return self._clock.least if oldest is None else oldest.oldest_ms
 
     def asked(self, record: Record) -> None:
         """An append begins."""

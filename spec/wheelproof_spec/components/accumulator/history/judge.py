@@ -175,7 +175,7 @@ class AccumulatorHistoryJudge:
             partition=value.partition,
             asked=index,
             oldest_ms=self._callbacks.oldest_ms(value.partition),
-            patient_until_ms=self._clock.low + value.max_time_to_block_ms,
+            patient_until_ms=self._clock.least + value.max_time_to_block_ms,
             holds=self._holdings.need(value.size),
         )
         self._callbacks.asked(record)

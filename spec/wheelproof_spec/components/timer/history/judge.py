@@ -408,7 +408,7 @@ class TimerHistoryJudge:
         return None
 
     def _begin_advance(self, op: _Op) -> Violation | None:
-        self._began[op.index] = self._clock.low
+        self._began[op.index] = self._clock.owing
         self._advances.under_way += 1
         self._epoch += 1
         self._size.flushing += 1
