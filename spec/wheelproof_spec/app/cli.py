@@ -17,6 +17,7 @@ from wheelproof_spec.app.verbs import conform as conformance_command
 from wheelproof_spec.app.verbs import explore as explore_command
 from wheelproof_spec.app.verbs import fuzz as fuzz_command
 from wheelproof_spec.app.verbs import graph as graph_command
+from wheelproof_spec.app.verbs import metamorphic as metamorphic_command
 from wheelproof_spec.app.verbs import record as record_command
 from wheelproof_spec.app.verbs import schema as schema_command
 from wheelproof_spec.app.verbs import tlc as tlc_command
@@ -59,6 +60,7 @@ def build_parser() -> argparse.ArgumentParser:
         fuzz_command,
         conformance_command,
         check_command,
+        metamorphic_command,
         record_command,
         schema_command,
         vectors_command,

@@ -1,6 +1,6 @@
 """Recordings of the reference for the campaign, their judge, and the disagreements on paper."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import count
 from random import Random
@@ -47,9 +47,7 @@ def parts_of(component: str, profiles: tuple[str, ...], seed: int) -> Iterator[P
     """Yield the parts of a campaign without end, a profile after the other."""
     for number in count():
         for profile in profiles:
-            yield Part(
-                component=component, profile=profile, seed=seed + number * CASES_OF_A_PART
-            )
+            yield Part(component=component, profile=profile, seed=seed + number * CASES_OF_A_PART)
 
 
 def run_part(part: Part) -> Counts:
@@ -77,9 +75,7 @@ def recordings(component: str, seed: int) -> Iterator[Recording]:
     with kept_histories() as kept, drawn_by(PlainDrawing(shrinks=False)):
         next(iter(machine.reports(order)))
     definition = registry.definition_of(component)
-    happens = frozenset(
-        operation.name for operation in definition.operations if operation.happens
-    )
+    happens = frozenset(operation.name for operation in definition.operations if operation.happens)
     for number, history in enumerate(kept):
         for length in _cuts(history, Random(f"{seed} {number}")):
             cut = Recording(
@@ -131,7 +127,7 @@ def recorded_clauses(component: str) -> list[str]:
     return [str(clause) for clause in definition.clauses if str(clause) in found]
 
 
-def require_components(names: list[str]) -> tuple[str, ...]:
+def require_components(names: Sequence[str]) -> tuple[str, ...]:
     """Return the components that are named, or all; raises UsageError for an unknown one."""
     known = tuple(campaigns())
     unknown = [name for name in names if name not in known]

@@ -196,9 +196,7 @@ def smaller(recording: Recording, holds: Callable[[Recording], bool]) -> Recordi
     return recording
 
 
-def _chunks(
-    calls: Sequence[tuple[int, ...]], size: int
-) -> Iterator[Sequence[tuple[int, ...]]]:
+def _chunks(calls: Sequence[tuple[int, ...]], size: int) -> Iterator[Sequence[tuple[int, ...]]]:
     for start in range(0, len(calls), size):
         yield calls[start : start + size]
 

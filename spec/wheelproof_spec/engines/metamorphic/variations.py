@@ -34,9 +34,7 @@ def general_variations(component: Metamorphic) -> tuple[Variation, ...]:
         ("a field is left out", weaker, lambda one, dice: _no_field(one, dice, component)),
         ("a claim is left out", weaker, _no_claim),
     )
-    general = (
-        Variation(name=name, relation=relation, vary=vary) for name, relation, vary in table
-    )
+    general = (Variation(name=name, relation=relation, vary=vary) for name, relation, vary in table)
     return (*general, *component.variations)
 
 
