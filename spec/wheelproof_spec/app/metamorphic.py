@@ -1,13 +1,13 @@
 """Recordings of the reference for the campaign, their judge, and the disagreements on paper."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
 from typing import TypeGuard
 
 from wheelproof_spec.app.parts import machines
-from wheelproof_spec.app.recorded import history_checker
+from wheelproof_spec.app.recorded import history_checker, judge_lines
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import UsageError
@@ -53,9 +53,31 @@ def parts_of(component: str, profiles: tuple[str, ...], seed: int) -> Iterator[P
 def run_part(part: Part) -> Counts:
     """Do a part of a campaign and return what it has shown."""
     campaign = Campaign(campaigns()[part.component], part.profile, judged)
-    for number, recording in enumerate(recordings(part.component, part.seed)):
+    recorded = list(recordings(part.component, part.seed))
+    for number, recording in enumerate(recorded):
         campaign.run(recording, f"{part.seed} {number}")
+    campaign.run_together(
+        recorded, lambda some: judged_together(some, Random(part.seed)), str(part.seed)
+    )
     return campaign.counts
+
+
+def judged_together(some: Sequence[Recording], dice: Random) -> list[RunVerdict]:
+    """Return the verdicts on runs of one file, whose lines are mixed."""
+    named = [_named(recording, f"run-{number}") for number, recording in enumerate(some)]
+    turns = [number for number, one in enumerate(named) for _ in one.lines()]
+    dice.shuffle(turns)
+    rest = [iter(recording.lines()) for recording in named]
+    file = judge_lines("mixed", (next(rest[number]) for number in turns))
+    by_run = {verdict.run: verdict for verdict in file.verdicts}
+    return [by_run[one.header.history] for one in named if one.header.history in by_run]
+
+
+def _named(recording: Recording, name: str) -> Recording:
+    header = replace(recording.header, history=name)
+    end = None if recording.end is None else replace(recording.end, history=name)
+    ops = tuple(replace(op, history=name) for op in recording.ops)
+    return replace(recording, header=header, ops=ops, end=end)
 
 
 def recordings(component: str, seed: int) -> Iterator[Recording]:

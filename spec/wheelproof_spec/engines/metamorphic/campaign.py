@@ -23,6 +23,7 @@ Judge = Callable[[Recording], RunVerdict]
 
 RIGHT = "as it was recorded"
 """The variation that changes nothing: what the reference does passes."""
+TOGETHER = "mixed with other runs in a file"
 _SHRINK_TRIES = 400
 _SEEDS_OF_A_TRY = 3
 
@@ -86,10 +87,45 @@ class Campaign:
             return
         for variation in self._variations:
             self._vary(before, first, variation, seed)
+        before, first = self._varied(before, first, Random(seed))
+        for variation in self._variations:
+            self._vary(before, first, variation, f"{seed} varied")
         for spoiler in self._spoilers:
             spoilt = self._spoil(before, first, spoiler, seed)
             if spoilt is not None:
                 self._vary_spoilt(*spoilt, seed)
+
+    def run_together(
+        self,
+        recorded: Sequence[Recording],
+        judge_together: Callable[[Sequence[Recording]], Sequence[RunVerdict]],
+        seed: str,
+    ) -> None:
+        """Judge histories, right and spoilt ones, as runs of one file whose lines are mixed."""
+        runs: list[Recording] = []
+        for number, one in enumerate(recorded):
+            header = replace(one.header, profile=self._profile)
+            runs.append(self._to_profile(replace(one, header=header)))
+            dice = Random(f"{seed} {number} together")
+            spoilt = dice.choice(self._spoilers).spoil(runs[-1], dice)
+            runs += [] if spoilt is None else [spoilt]
+        verdicts = judge_together(runs)
+        for run, verdict in zip(runs, verdicts, strict=True):
+            alone = self._judged(run, TOGETHER)
+            if not Relation.SAME.allows(alone, verdict, None):
+                self._note(TOGETHER, Relation.SAME, None, run, run, (alone, verdict))
+
+    def _varied(
+        self, before: Recording, first: RunVerdict, dice: Random
+    ) -> tuple[Recording, RunVerdict]:
+        """Return a history after a few variations that leave it right."""
+        right = [one for one in self._variations if one.relation is Relation.ALLOWED]
+        for variation in dice.sample(right, dice.randrange(1, len(right) + 1)):
+            after = variation.vary(before, dice)
+            verdict = None if after is None else self._judged(after, variation.name)
+            if after is not None and verdict is not None and verdict.verdict is Verdict.PASS:
+                before, first = after, verdict
+        return before, first
 
     def _vary(self, before: Recording, first: RunVerdict, variation: Variation, seed: str) -> None:
         after = variation.vary(before, Random(f"{seed} {variation.name}"))

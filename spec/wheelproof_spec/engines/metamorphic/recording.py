@@ -91,6 +91,11 @@ class Scene:
         """The configuration of the header."""
         return self._before.header.config
 
+    @property
+    def clock(self) -> str:
+        """What the clock of the header is."""
+        return self._before.header.clock
+
     def name(self) -> str:
         """Return a name that nothing else has."""
         self._names += 1
@@ -121,7 +126,7 @@ class Scene:
         """Let so many milliseconds pass."""
         self._now_ms += ms
         self._time_ns += ms * NS_OF_MS
-        if self._before.header.clock == "virtual":
+        if self.clock == "virtual":
             self.call(Tick(to_ms=self._now_ms), process="scene-clock")
         return self
 
@@ -142,7 +147,7 @@ class Scene:
                 type=kind,
                 f=f,
                 value=value,
-                time_ns=self._time_ns if self._before.header.clock == "monotonic_ns" else ABSENT,
+                time_ns=self._time_ns if self.clock == "monotonic_ns" else ABSENT,
                 error=ABSENT if error is None else error,
             )
         )

@@ -6,7 +6,7 @@ from enum import Enum
 from random import Random
 from typing import cast
 
-from wheelproof_spec.base.calls import Tick
+from wheelproof_spec.base.calls import Interrupt, Tick
 from wheelproof_spec.base.codec.shapes import names_on
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing, Wire
 from wheelproof_spec.engines.metamorphic.recording import NS_OF_MS, Op, Recording, without
@@ -21,12 +21,16 @@ def general_variations(component: Metamorphic) -> tuple[Variation, ...]:
     table = (
         ("other names", same, lambda one, dice: _rename(one, dice, component.words)),
         ("all times shifted", same, _shift),
+        ("a process for each call", same, _own_process),
         ("answers later", allowed, _later),
         ("calls earlier", allowed, _earlier),
+        ("by a real clock", allowed, by_a_real_clock),
         ("without the end", weaker, _without_end),
         ("not known to be quiet", weaker, _not_quiet),
         ("without the tail", weaker, _without_tail),
         ("without a clock", weaker, _without_clock),
+        ("a coarser clock", weaker, _coarser),
+        ("a time is left out", weaker, _no_time),
         ("only the order of each process", weaker, _by_process),
         ("an answer is lost", weaker, _lost_answer),
         ("a call without its answer", weaker, _open_call),
@@ -89,8 +93,7 @@ def _shift(recording: Recording, dice: Random) -> Recording | None:
         return None
     tick_ms: int = getattr(header.config, "tick_ms", 1)
     shift_ms = dice.randrange(-_FAR_MS, _FAR_MS) * tick_ms
-    start_ms: int = getattr(header.config, "start_ms", 0)
-    config = _with(header.config, "start_ms", start_ms + shift_ms)
+    config = _with(header.config, "start_ms", _start_ms(recording) + shift_ms)
     shifted = replace(recording, header=replace(header, config=config))
     return shifted.with_ops(
         replace(op, value=Tick(to_ms=op.value.to_ms + shift_ms))
@@ -98,6 +101,23 @@ def _shift(recording: Recording, dice: Random) -> Recording | None:
         else op
         for op in recording.ops
     )
+
+
+def _own_process(recording: Recording, dice: Random) -> Recording | None:
+    """Give each call a process; what happens inside a call goes with it."""
+    del dice
+    if any(isinstance(op.value, Interrupt) for op in recording.ops):
+        return None
+    inside: dict[str, str] = {}
+    ops: list[Op] = []
+    for op in recording.ops:
+        is_call = op.f not in recording.happens
+        if is_call and op.type == "invoke":
+            inside[op.process] = f"{op.process}.{op.index}"
+        ops.append(replace(op, process=inside.get(op.process, op.process)))
+        if is_call and op.type != "invoke":
+            del inside[op.process]
+    return recording.with_ops(ops)
 
 
 # Within its bounds
@@ -145,6 +165,30 @@ def _earlier(recording: Recording, dice: Random) -> Recording | None:
     return recording.with_ops(ops)
 
 
+def by_a_real_clock(recording: Recording, dice: Random) -> Recording | None:
+    """Return the history as somebody with a real clock, coarse as it may be, would have had it."""
+    del dice
+    if recording.header.clock != "virtual":
+        return None
+    now_ms = _start_ms(recording)
+    timed: list[Op] = []
+    for op in recording.ops:
+        if isinstance(op.value, Tick):
+            now_ms = max(now_ms, op.value.to_ms)
+        elif op.f != Tick.name_on_the_wire():
+            timed.append(replace(op, time_ns=now_ms * NS_OF_MS))
+    if now_ms < 0 or _start_ms(recording) < 0:
+        return None
+    header = replace(recording.header, clock="monotonic_ns")
+    return replace(recording, header=header).with_ops(timed)
+
+
+def _start_ms(recording: Recording) -> int:
+    start: object = getattr(recording.header.config, "start_ms", 0)
+    assert isinstance(start, int)
+    return start
+
+
 def _ends(recording: Recording, op: Op) -> bool:
     return op.type != "invoke" and op.f not in recording.happens
 
@@ -176,6 +220,24 @@ def _without_clock(recording: Recording, dice: Random) -> Recording | None:
     header = replace(recording.header, clock="none", clock_resolution_ns=ABSENT)
     ops = [replace(op, time_ns=ABSENT) for op in recording.ops]
     return replace(recording, header=header).with_ops(ops)
+
+
+def _coarser(recording: Recording, dice: Random) -> Recording | None:
+    if recording.header.clock != "monotonic_ns":
+        return None
+    resolution_ns = dice.randrange(1, 100) * NS_OF_MS
+    return replace(recording, header=replace(recording.header, clock_resolution_ns=resolution_ns))
+
+
+def _no_time(recording: Recording, dice: Random) -> Recording | None:
+    places = [place for place, op in enumerate(recording.ops) if op.time_ns is not ABSENT]
+    if not places:
+        return None
+    gone = set(dice.sample(places, dice.randrange(1, len(places) + 1)))
+    return recording.with_ops(
+        replace(op, time_ns=ABSENT) if place in gone else op
+        for place, op in enumerate(recording.ops)
+    )
 
 
 def _by_process(recording: Recording, dice: Random) -> Recording | None:
