@@ -31,7 +31,8 @@ from wheelproof_spec.base.results.reports import write_json
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.components.timer.trace.run import TraceChecker
-from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
+from wheelproof_spec.engines.drive.conformance import conform
+from wheelproof_spec.engines.drive.plan import ConformancePlan
 from wheelproof_spec.engines.history.line_parser import (
     Rejection,
 )

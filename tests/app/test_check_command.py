@@ -3,6 +3,7 @@
 import gzip
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,16 @@ from wheelproof_spec.app.recorded import (
     judge_lines,
 )
 from wheelproof_spec.base.codec.writer import format_line
-from wheelproof_spec.base.results.verdicts import ExitCode
+from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
+from wheelproof_spec.engines.history.line_parser import Rejection
 from wheelproof_spec.engines.history.reader import lines_of, read_lines
 
 HEADER = (
     b'{"schema":"wheelproof.history/1","kind":"header","history":"h","component":"timer",'
     b'"impl":{"name":"x","version":"1"},"config":{"tick_ms":1},"clock":"virtual"}\n'
+)
+POOL = HEADER.replace(b'"timer"', b'"buffer_pool"').replace(
+    b'{"tick_ms":1}', b'{"total_memory":10,"poolable_size":10}'
 )
 
 
@@ -36,6 +41,11 @@ def _op(index: int, kind: str, f: str, value: object, process: str = "p") -> byt
     return json.dumps(op).encode() + b"\n"
 
 
+def _end(ops: int, *, quiet: bool = True) -> bytes:
+    line = {"kind": "end", "history": "h", "ops": ops, "quiet": quiet}
+    return json.dumps(line).encode() + b"\n"
+
+
 GOOD = (
     HEADER,
     _op(0, "invoke", "add", {"task": "a", "delay_ms": 5}),
@@ -43,6 +53,7 @@ GOOD = (
     _op(2, "invoke", "cancel", {"task": "a"}),
     _op(3, "ok", "cancel", {"cancelled": True}),
 )
+WHOLE = (*GOOD, _end(4))
 EARLY = (*GOOD[:3], _op(2, "invoke", "run", {"task": "a"}))
 
 
@@ -55,7 +66,11 @@ def _write(folder: Path, lines: tuple[bytes, ...]) -> Path:
 @pytest.mark.parametrize(
     ("lines", "code"),
     [
-        (GOOD, ExitCode.PASS),
+        (WHOLE, ExitCode.PASS),
+        (GOOD, ExitCode.INCONCLUSIVE),
+        ((*GOOD[:4], _end(3, quiet=False)), ExitCode.INCONCLUSIVE),
+        ((HEADER, _end(0)), ExitCode.INCONCLUSIVE),
+        ((POOL, _op(0, "invoke", "close", {}), _op(1, "ok", "close", {}), _end(2)), 3),
         (EARLY, ExitCode.FAIL),
         (GOOD[:1], ExitCode.INCONCLUSIVE),
         ((), ExitCode.INPUT_REJECTED),
@@ -71,6 +86,78 @@ def test_exit_codes(tmp_path: Path, lines: tuple[bytes, ...], code: ExitCode) ->
     assert main(["check", str(_write(tmp_path, lines))]) == code
 
 
+def test_a_verdict_that_is_no_pass_says_why(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, junit = _write(tmp_path, GOOD[:4]), tmp_path / "report.xml"
+    assert main(["check", str(path), "--junit", str(junit)]) == ExitCode.INCONCLUSIVE
+    why = "(events judged: 3, calls that have not returned: 1)"
+    assert why in capsys.readouterr().out
+    assert why in junit.read_text()
+
+
+_ASKED = {"size": 4, "max_time_to_block_ms": 9}
+DEADLOCK = (
+    POOL,
+    _op(0, "invoke", "close", {}),
+    _op(1, "ok", "close", {}),
+    _op(2, "invoke", "allocate", _ASKED),
+    _op(3, "ok", "allocate", {"buffer": "b", "size": 4}),
+    _op(4, "invoke", "allocate", _ASKED),
+    _end(5, quiet=False).replace(b"}", b', "stuck": true}'),
+)
+"""A pool that lends after its close, and then leaves a caller to wait for ever."""
+HIDDEN = "BufferPool.CloseReleasesEveryone"
+
+
+def test_one_violation_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, page = _write(tmp_path, DEADLOCK), tmp_path / "page.html"
+    report, junit = tmp_path / "report.json", tmp_path / "report.xml"
+    outputs = ["--json", str(report), "--junit", str(junit), "--html", str(page)]
+    assert main(["check", str(path), *outputs]) == ExitCode.FAIL
+    shown = capsys.readouterr().out
+    assert f"{path}:5: {HIDDEN} is broken" in shown
+    assert f"{path}:7: History.EveryCallReturns is broken" in shown
+    verdict = json.loads(report.read_text())["files"][0]["verdicts"][0]
+    assert verdict["place"] == {"index": 3, "line": 5}
+    assert [also["place"]["line"] for also in verdict["also_broken"]] == [7]
+    for written in (junit, page):
+        assert "History.EveryCallReturns" in written.read_text()
+
+
+@pytest.mark.parametrize(
+    ("lines", "limits", "code", "said"),
+    [
+        (DEADLOCK, f"{HIDDEN} as in our version 1", ExitCode.FAIL, "History.EveryCallReturns"),
+        ((*DEADLOCK[:5], _end(4)), f"# ours\n{HIDDEN} so", ExitCode.PASS, f"limit: {HIDDEN}"),
+        (WHOLE, "Domain.WheelOfOneBucket conform knows it", ExitCode.PASS, "PASS"),
+        (WHOLE, HIDDEN, ExitCode.INPUT_REJECTED, "without a reason"),
+        (WHOLE, "BufferPool.CallEndsOnce driven", ExitCode.INPUT_REJECTED, "cannot be skipped"),
+        # Once a task has run early, nobody knows what the timer holds.
+        (
+            (*EARLY, _end(3)),
+            "Timer.NeverBeforeItIsDue ours is early",
+            ExitCode.INCONCLUSIVE,
+            "from there on only crashes",
+        ),
+    ],
+)
+def test_known_limits_are_skipped(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    lines: tuple[bytes, ...],
+    limits: str,
+    code: ExitCode,
+    said: str,
+) -> None:
+    skip = tmp_path / "limits"
+    skip.write_text(limits)
+    assert main(["check", str(_write(tmp_path, lines)), "--skip", str(skip)]) == code
+    shown = capsys.readouterr()
+    assert said in shown.out + shown.err
+    assert f"{HIDDEN} is broken" not in shown.out
+
+
 def test_a_violation_names_its_place(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, report = _write(tmp_path, EARLY), tmp_path / "report.json"
     junit = tmp_path / "report.xml"
@@ -81,6 +168,61 @@ def test_a_violation_names_its_place(tmp_path: Path, capsys: pytest.CaptureFixtu
     verdict = json.loads(report.read_text())["files"][0]["verdicts"][0]
     assert verdict["place"] == {"index": 2, "line": 4}
     assert 'failures="1"' in junit.read_text()
+
+
+@pytest.mark.parametrize(
+    "bad_header",
+    [
+        HEADER.replace(b',"clock":"virtual"', b""),
+        HEADER.replace(b',"history":"h"', b""),
+        HEADER.replace(b'"virtual"', b'"virtual","profile":"none"'),
+        b"\xef\xbb\xbf" + HEADER,
+    ],
+)
+def test_what_follows_from_one_error_is_counted_with_it(tmp_path: Path, bad_header: bytes) -> None:
+    path = _write(
+        tmp_path, (bad_header, *WHOLE[1:], *(line.replace(b'"h"', b'"i"') for line in WHOLE))
+    )
+    result = judge_lines("h", read_lines(path))
+    assert [(one.line, one.followed) for one in result.rejections] == [(1, 5)]
+    assert (result.rejected, result.judged) == (6, 6)
+    assert [one.verdict for one in result.verdicts] == [Verdict.PASS]
+
+
+def test_a_spoiled_line_is_the_only_error_of_its_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _write(tmp_path, (*GOOD[:2], GOOD[2].replace(b'"ok"', b'"oh"'), *WHOLE[3:]))
+    assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED
+    (shown, *_) = capsys.readouterr().out.splitlines()
+    assert shown.endswith("which is unknown; rejected for that too: 3 lines")
+
+
+def test_a_byte_order_mark_is_called_by_its_name(tmp_path: Path) -> None:
+    path = _write(tmp_path, (b"\xef\xbb\xbf" + HEADER, *WHOLE[1:]))
+    (rejected,) = judge_lines("h", read_lines(path)).rejections
+    assert rejected.problem == "begins with a byte-order mark: save the file as UTF-8 without one"
+
+
+def test_ctrl_c_shows_what_was_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(path: Path) -> Iterator[bytes | Rejection]:
+        yield from (*WHOLE, *(line.replace(b'"h"', b'"i"') for line in EARLY), HEADER)
+        raise KeyboardInterrupt(path)
+
+    monkeypatch.setattr("wheelproof_spec.app.recorded.read_lines", interrupted)
+    report, page = tmp_path / "report.json", tmp_path / "page.html"
+    words = ["check", "one", "two", "--json", str(report), "--html", str(page)]
+    path = _write(tmp_path, WHOLE)
+    words[1:3] = [str(path), "never-read"]
+    assert main(words) == ExitCode.INTERRUPTED
+    shown = capsys.readouterr().out
+    assert "PASS  history h" in shown
+    assert "FAIL  history i" in shown
+    assert shown.splitlines()[-1].startswith("INTERRUPTED: 2 runs")
+    assert json.loads(report.read_text())["exit_code"] == 130
+    assert page.exists()
 
 
 def test_the_profile_is_an_option(tmp_path: Path) -> None:
@@ -94,6 +236,7 @@ def test_the_profile_is_an_option(tmp_path: Path) -> None:
         _op(4, "invoke", "tick", {"to_ms": 12}),
         _op(5, "ok", "tick", {}),
         _op(6, "invoke", "run", {"task": "a"}),
+        _end(7),
     )
     path = str(_write(tmp_path, lines))
     assert main(["check", path, "--profile", "kafka"]) == ExitCode.PASS
@@ -103,13 +246,12 @@ def test_the_profile_is_an_option(tmp_path: Path) -> None:
 def test_a_profile_that_a_component_does_not_have_leaves_its_histories_alone(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    pool = b'{"total_memory":10,"poolable_size":10}'
-    header = HEADER.replace(b'"timer"', b'"buffer_pool"').replace(b'{"tick_ms":1}', pool)
     asked = {"size": 4, "max_time_to_block_ms": 0}
     lines = (
-        header,
+        POOL,
         _op(0, "invoke", "allocate", asked),
         _op(1, "ok", "allocate", {"buffer": "b", "size": 4}),
+        _end(2),
     )
     path = str(_write(tmp_path, lines))
     assert main(["check", path, "--profile", "hashed-wheel"]) == ExitCode.PASS
@@ -126,7 +268,7 @@ def test_a_real_clock_has_a_resolution_and_a_bound(tmp_path: Path) -> None:
 
     def code(run_ms: int) -> int:
         run = at(_op(2, "invoke", "run", {"task": "a"}), run_ms)
-        lines = (header, at(GOOD[1], 1_000), at(GOOD[2], 1_001), run)
+        lines = (header, at(GOOD[1], 1_000), at(GOOD[2], 1_001), run, _end(3))
         return main(["check", str(_write(tmp_path, lines))])
 
     assert [code(ms) for ms in (1_002, 1_004, 1_050, 1_056, 1_090)] == [1, 0, 0, 0, 1]
@@ -149,15 +291,11 @@ def test_processes_without_a_common_order_are_counted(tmp_path: Path) -> None:
     assert main(["check", str(_write(tmp_path, twice))]) == ExitCode.FAIL
 
 
-def _end(ops: int) -> bytes:
-    return b'{"kind":"end","history":"h","ops":%d,"quiet":true}\n' % ops
-
-
 def test_files_may_be_packed(tmp_path: Path) -> None:
     path = tmp_path / "packed.jsonl.gz"
-    path.write_bytes(gzip.compress(b"".join(GOOD)))
+    path.write_bytes(gzip.compress(b"".join(WHOLE)))
     assert main(["check", str(path)]) == ExitCode.PASS
-    path.write_bytes(gzip.compress(b"".join(GOOD))[:-20])
+    path.write_bytes(gzip.compress(b"".join(WHOLE))[:-20])
     assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED
     path.write_bytes(b"PK\x03\x04rest")
     assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED

@@ -19,8 +19,10 @@ from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.base.strict_json import JsonObject, parse_object
 from wheelproof_spec.components.timer.cases import SUITE
 from wheelproof_spec.components.timer.component import TimerClause
-from wheelproof_spec.engines.drive.conformance import ConformancePlan
+from wheelproof_spec.engines.drive.conformance import MOST_FAILURES
 from wheelproof_spec.engines.drive.conformance import conform as conform_suite
+from wheelproof_spec.engines.drive.driver.process import DriverLimits
+from wheelproof_spec.engines.drive.plan import FUZZED_CASES, ConformancePlan
 
 FEW = ("--cases", "5", "--seed", "3")
 
@@ -91,15 +93,25 @@ def test_a_crash_is_an_error_and_the_reports_are_written(
     options = ("--json", str(json_report), "--junit", str(junit_report))
     assert conform(bad_driver("dies"), *options) == ExitCode.INTERNAL_ERROR
     screen = capsys.readouterr().out
-    assert "error: the driver ended with exit code 3" in screen
+    assert screen.startswith("error: the driver ended with exit code 3"), "before the tables"
+    assert f"given up after {MOST_FAILURES} failures of the driver" in screen
     assert "    out of buckets" in screen
     assert read_json(json_report)["verdict"] == "error"
-    assert ElementTree.parse(junit_report).getroot().attrib["errors"] == "1"
+    assert ElementTree.parse(junit_report).getroot().attrib["errors"] == str(MOST_FAILURES)
 
 
-def test_a_hanging_driver_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
-    assert conform(bad_driver("silent"), "--timeout", "0.1") == ExitCode.INTERNAL_ERROR
-    assert "was silent for 0.1 s (request 2, reset)" in capsys.readouterr().out
+def test_a_driver_that_never_introduces_itself_is_an_error_after_the_time_out(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert conform(bad_driver("says_nothing"), "--timeout", "0.1") == ExitCode.INTERNAL_ERROR
+    assert "was silent for 0.1 s (request 1, hello)" in capsys.readouterr().out
+
+
+def test_a_hanging_driver_is_an_error() -> None:
+    plan = ConformancePlan(driver=bad_driver("silent"), limits=DriverLimits(timeout_s=0.1))
+    result = conform_suite(SUITE, plan)
+    assert result.verdict is Verdict.ERROR
+    assert "was silent for 0.1 s (request 2, reset)" in result.troubles[0].problem
 
 
 def test_a_driver_that_dies_in_the_fuzzed_cases_is_an_error_with_its_case(
@@ -107,26 +119,83 @@ def test_a_driver_that_dies_in_the_fuzzed_cases_is_an_error_with_its_case(
 ) -> None:
     result = conform_suite(SUITE, ConformancePlan(driver=_mortal(tmp_path), cases=20, seed=1))
     assert result.verdict is Verdict.ERROR
-    assert result.trouble is not None
-    assert "ended with exit code 1 before it answered" in result.trouble.problem
-    assert '"op":"reset"' in result.trouble.lines[0]
-    assert '"op":"cancel"' in result.trouble.lines[-1]
-    assert "cancelled too often" in result.trouble.last_lines[-1]
+    trouble = result.troubles[0]
+    assert trouble.case == FUZZED_CASES
+    assert "ended with exit code 1 before it answered" in trouble.problem
+    assert '"op":"reset"' in trouble.lines[0]
+    assert '"op":"cancel"' in trouble.lines[-1]
+    assert "cancelled too often" in trouble.last_lines[-1]
+    summaries = {case.name: case.summary for case in result.results}
+    assert summaries[FUZZED_CASES].startswith("20 cases"), "a new driver went on"
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_what_a_crash_leaves_is_driven_and_hides_nothing(wrong: bool, tmp_path: Path) -> None:
+    driver = _changed(tmp_path, "len(self.add_of_task)}", "len(self.heap)}") if wrong else HEAPQ
+    dies = _changed(
+        tmp_path,
+        "    def cancel(self, task: str) -> dict[str, object]:\n",
+        "    def cancel(self, task: str) -> dict[str, object]:\n        assert self.now_ms < 2**61\n",
+        source=Path(shlex.split(driver)[-1]),
+    )
+    whole = conform_suite(SUITE, ConformancePlan(driver=dies, cases=5, seed=1, profile="kafka"))
+    crashed = {trouble.case for trouble in whole.troubles}
+    named = {scenario.name for scenario in SUITE.scenarios()}
+    assert crashed == {name for name in named if name.startswith("the longest delay")}
+    assert {case.name for case in whole.results} == {*(named - crashed), FUZZED_CASES}
+    assert whole.verdict is (Verdict.FAIL if wrong else Verdict.ERROR)
+
+
+def _changed(directory: Path, old: str, new: str, source: Path | None = None) -> str:
+    """Return the command of the adapter `source`, or the shipped one, with a change."""
+    text = (source or ROOT / "adapters" / "python-heapq" / "driver.py").read_text(encoding="utf-8")
+    assert old in text
+    path = directory / f"changed{len(list(directory.iterdir()))}.py"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+    return shlex.join([sys.executable, str(path)])
+
+
+def test_a_named_case_that_fails_is_made_small(tmp_path: Path) -> None:
+    driver = _changed(tmp_path, "len(self.add_of_task)}", "len(self.heap) + 1}")
+    result = conform_suite(SUITE, ConformancePlan(driver=driver, cases=5, profile="kafka"))
+    named = [failure for failure in result.failures if failure.case != FUZZED_CASES]
+    assert len(named) > 3
+    assert {len(failure.lines) for failure in named} == {2}, "a reset, and asking for the size"
+
+
+def test_the_profile_is_the_one_that_the_driver_declares(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert conform(REFERENCE, "--component", "purgatory", "--quiet") == ExitCode.PASS
+    assert "profile wheelproof" in capsys.readouterr().out
+    declares = '"capabilities": ["virtual_time"], "profiles": {"timer": "%s"}'
+    for declared, code in (("never-early", ExitCode.FAIL), ("lax", ExitCode.INCONCLUSIVE)):
+        driver = _changed(tmp_path, '"capabilities": ["virtual_time"]', declares % declared)
+        assert conform(driver) == code
+        assert conform(driver, "--profile", "kafka") == (
+            code if code is ExitCode.INCONCLUSIVE else ExitCode.PASS
+        )
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_a_failure_names_a_profile_by_which_the_same_cases_pass(
+    wrong: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    driver = _changed(tmp_path, "len(self.add_of_task)}", "len(self.heap)}") if wrong else HEAPQ
+    assert conform(driver, "--profile", "never-early") == ExitCode.FAIL
+    hint = "the same cases pass by the profile kafka: --profile kafka"
+    assert (hint in capsys.readouterr().out) is not wrong
 
 
 def _mortal(directory: Path) -> str:
     """Return the command of an adapter that dies at the sixtieth cancel, in a fuzzed case."""
-    source = (ROOT / "adapters" / "python-heapq" / "driver.py").read_text(encoding="utf-8")
     head = "    def cancel(self, task: str) -> dict[str, object]:\n"
     before = "    cancels = 0\n\n"
     after = (
         "        HeapTimer.cancels += 1\n"
         "        assert HeapTimer.cancels < 60, 'cancelled too often'\n"
     )
-    assert head in source
-    path = directory / "mortal.py"
-    path.write_text(source.replace(head, before + head + after), encoding="utf-8")
-    return shlex.join([sys.executable, str(path)])
+    return _changed(directory, head, before + head + after)
 
 
 def _exit_code(*words: str) -> object:
@@ -173,7 +242,7 @@ def test_what_is_skipped_is_counted_and_shown(
     assert conform(HEAPQ, "--skip", str(skip), "--json", str(report)) == ExitCode.PASS
     screen = capsys.readouterr().out
     assert "known limit: not made for it" in screen
-    assert "a wheel of one bucket" not in screen
+    assert "n/a   a wheel of one bucket  (not applicable: needs Domain.WheelOfOneB" in screen
     counts = {
         line.split()[0]: [int(word.replace(",", "")) for word in line.split()[1:3]]
         for line in screen.splitlines()
@@ -194,10 +263,7 @@ def test_a_known_limit_that_is_none_any_more_is_an_error(
         "# comment\nDomain.WheelOfOneBucket  fixed since\nTimer.SizeCountsWaitingTasks  lazy\n",
         encoding="utf-8",
     )
-    source = (ROOT / "adapters" / "python-heapq" / "driver.py").read_text(encoding="utf-8")
-    driver = tmp_path / "lazy.py"
-    driver.write_text(source.replace("len(self.add_of_task)}", "len(self.heap)}"), "utf-8")
-    command = shlex.join([sys.executable, str(driver)])
+    command = _changed(tmp_path, "len(self.add_of_task)}", "len(self.heap)}")
     assert conform(command, "--skip", str(skip)) == ExitCode.PASS
     capsys.readouterr()
     assert conform(command, "--skip", str(skip), "--must-fail") == ExitCode.FAIL

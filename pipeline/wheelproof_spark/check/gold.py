@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import coalesce, col, count, explode, lit, split, when
+from pyspark.sql.functions import array, coalesce, col, concat, count, explode, lit, split, when
 from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.tables.rows import union
@@ -46,8 +46,9 @@ def summary(runs: DataFrame) -> DataFrame:
 def clauses(runs: DataFrame) -> DataFrame:
     """How many of the runs that were judged break which rule, and how many break none."""
     judged = runs.where(col("verdict").isin(Verdict.PASS.value, Verdict.FAIL.value))
-    rule = coalesce(col("rule"), lit("none"))
-    return judged.groupBy(*WHO, "profile", rule.alias("rule")).agg(count("*").alias("runs"))
+    first = array(coalesce(col("rule"), lit("none")))
+    broken = judged.withColumn("rule", explode(coalesce(concat(first, "also_broken"), first)))
+    return broken.groupBy(*WHO, "profile", "rule").agg(count("*").alias("runs"))
 
 
 def coverage(runs: DataFrame) -> DataFrame:

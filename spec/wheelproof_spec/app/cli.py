@@ -49,7 +49,7 @@ def build_parser() -> argparse.ArgumentParser:
         prog="wheelproof",
         description="Reference, specification and conformance oracle for delayed operations.",
         epilog="Exit codes: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 input rejected, "
-        "5 internal error.",
+        "5 internal error, 130 interrupted.",
     )
     parser.add_argument("--version", action="version", version=version("wheelproof"))
     verbs = Verbs(parser)
@@ -74,7 +74,13 @@ def build_parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code; errors that are expected print one sentence."""
     words = sys.argv[1:] if arguments is None else list(arguments)
-    parsed = build_parser().parse_args(words)
+    parser = build_parser()
+    parsed, more = parser.parse_known_args(words)
+    if more and (not getattr(parsed, "late_files", False) or any(word[:1] == "-" for word in more)):
+        parser.error(f"unrecognized arguments: {' '.join(more)}")
+    if more:
+        # They stand behind options, where argparse has closed their list already.
+        parsed.files += more
     parsed.words = words
     run: Callable[[argparse.Namespace], int] = parsed.run
     try:

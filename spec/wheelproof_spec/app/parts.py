@@ -98,7 +98,7 @@ def _imported(name: str) -> Program:
     remedy = "name an importable module and a Program in it, as module:attribute"
     try:
         program: object = getattr(importlib.import_module(module), attribute, None)
-    except Exception as error:
+    except (Exception, SystemExit, GeneratorExit) as error:
         raise InputRejectedError(name, None, f"{type(error).__name__}: {error}", remedy) from error
     if not isinstance(program, Program):
         raise InputRejectedError(name, None, f"{attribute!r} is no Program", remedy)

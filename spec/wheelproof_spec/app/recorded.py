@@ -1,11 +1,15 @@
 """Recorded runs of every component: the engine of histories with the registry in its hands."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.history.lines import HistoryHeader
+from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.components import registry
 from wheelproof_spec.engines.history.checkers import CheckOptions, run_opener
 from wheelproof_spec.engines.history.line_parser import LineFormat, Rejection
+from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.engines.history.routing import Checker, FileResult, Header, Router
 from wheelproof_spec.engines.history.run import HistoryChecker
 
@@ -15,7 +19,7 @@ LINES = LineFormat(registry.definitions())
 parse_line = LINES.parse
 
 
-def open_run(options: CheckOptions) -> Callable[[Header, int], Checker]:
+def open_run(options: CheckOptions) -> Callable[[Header], Checker]:
     """Return what makes the checker of a run."""
     return run_opener(registry.recorded, registry.trace_checker, options)
 
@@ -25,6 +29,26 @@ def judge_lines(
 ) -> FileResult:
     """Judge the runs of one file, whose lines come from `source`."""
     return Router(source, parse_line, open_run(options or CheckOptions())).judge(lines)
+
+
+def judge_files(files: Sequence[Path], options: CheckOptions) -> list[FileResult]:
+    """Judge files (`-` is standard input) one by one, until Ctrl-C."""
+    results: list[FileResult] = []
+    for path in files:
+        source = "<standard input>" if path == STANDARD_INPUT else str(path)
+        results.append(judge_lines(source, read_lines(path), options))
+        if results[-1].interrupted:
+            break
+    return results
+
+
+def known_limits(path: Path) -> tuple[KnownLimit, ...]:
+    """Read which clauses are not judged; what only `conform` knows may be in the file, too."""
+    found: list[str] = []
+    for definition in registry.definitions():
+        found += [clause for clause in definition.clauses if clause.judges & Wire.RECORDED]
+        found += definition.may_be_limits()
+    return read_known_limits(path, tuple(dict.fromkeys(found)))
 
 
 def history_checker(header: HistoryHeader[object], profile: str | None = None) -> HistoryChecker:

@@ -6,7 +6,7 @@ protocol, the lines of histories, the JSON Schema, the steps of vectors and the 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -20,6 +20,22 @@ VIRTUAL_TIME = "virtual_time"
 """The capability to run on a clock that only `advance` moves."""
 
 _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
+
+
+class Capability(StrEnum):
+    """Base of what a driver may declare in `hello`, and need not: its name, and what it means.
+
+    Without it nothing that needs it is asked or demanded; what was left out is counted and shown.
+    """
+
+    about: str
+
+    def __new__(cls, name: str, about: str) -> Self:
+        """Make a member."""
+        member = str.__new__(cls, name)
+        member._value_ = name
+        member.about = about
+        return member
 
 
 class Request(Protocol):
@@ -142,6 +158,8 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     """The clauses that may be known limits; without the others it would be no such component."""
     capabilities: tuple[str, ...] = (VIRTUAL_TIME,)
     """What a driver has to be able to."""
+    optional: type[Capability] | None = None
+    """What else a driver may declare."""
     actions: tuple[ActionDefinition, ...] = ()
     """What a white-box trace has, of the detailed TLA+ module `module`."""
     module: str | None = None
@@ -155,6 +173,11 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     def may_be_limits(self) -> tuple[str, ...]:
         """Return the clauses and the parts of the domain that may be declared as known limits."""
         return (*self.skippable, *(() if self.limits is None else self.limits))
+
+    def undeclared(self, capabilities: Collection[str]) -> tuple[Capability, ...]:
+        """Return what a driver with these capabilities cannot be asked for."""
+        optional = () if self.optional is None else tuple(self.optional)
+        return tuple(capability for capability in optional if capability not in capabilities)
 
 
 AnyDefinition = ComponentDefinition[Request, object]

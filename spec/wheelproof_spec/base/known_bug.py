@@ -1,10 +1,11 @@
 """What the table says about a known bug, whatever its component."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TypeVar
+from typing import TypeVar, cast
 
+from wheelproof_spec.base.codec.tables import Row, read_table
 from wheelproof_spec.base.errors import UsageError
 
 
@@ -42,12 +43,38 @@ class KnownBug:
     broken: str
     source: str
     finders: tuple[Finder, ...]
-    models: tuple[str, ...]
+    models: tuple[str, ...] = ()
     seen: tuple[Sight, ...] = ()
     unseen: str = ""
 
 
 Bug = TypeVar("Bug", bound=KnownBug)
+
+
+def read_bugs(
+    module: str, component: str, make: Callable[..., Bug], variants: Mapping[str, Row]
+) -> tuple[Bug, ...]:
+    """Return the bugs that ``bugs.toml`` beside `module` tells of, in its order.
+
+    `variants` has for each the classes that bring it back, as `make` calls them. Raises ValueError
+    if there are variants of which the table says nothing.
+    """
+    table = read_table(module, "bugs.toml")
+    if unknown := variants.keys() - table.keys():
+        raise ValueError(f"bugs.toml of {component} does not say what {unknown} are")
+    return tuple(
+        make(
+            **{
+                **said,
+                "id": bug,
+                "component": component,
+                "finders": tuple(map(Finder, cast(Iterable[str], said["finders"]))),
+                "seen": tuple(map(Sight, cast(Iterable[str], said.get("seen", ())))),
+                **variants.get(bug, {}),
+            }
+        )
+        for bug, said in table.items()
+    )
 
 
 def find_bug(bugs: Sequence[Bug], bug_id: str) -> Bug:

@@ -25,6 +25,10 @@ class RefusedError(Exception):
         self.message = message
 
 
+class UnjudgeableError(Exception):
+    """What an implementation tells is not enough to judge it; the message is one sentence."""
+
+
 class BrokenDownError(Exception):
     """The implementation broke down in a call, as no input may make it."""
 
@@ -62,14 +66,21 @@ class SendingPort(Port[Call_contra, Seen_co], Protocol):
         ...
 
 
-class Judge(Protocol[Call_contra, Seen_contra]):
+class Judge(Protocol[Call, Seen_contra]):
     """Tells after each call of a case whether the contract allows what was seen."""
 
-    def judge(self, call: Call_contra, seen: Seen_contra) -> Violation | None:
+    def as_possible(self, call: Call) -> Call | None:
+        """Return `call` of a named case as it can be made now; None if it makes no sense any more.
+
+        So it is where an earlier call was left out, or went another way that is allowed.
+        """
+        ...
+
+    def judge(self, call: Call, seen: Seen_contra) -> Violation | None:
         """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
         ...
 
-    def judge_refusal(self, call: Call_contra, refusal: RefusedError) -> Violation | None:
+    def judge_refusal(self, call: Call, refusal: RefusedError) -> Violation | None:
         """Return the clause that refusing `call` breaks, if any."""
         ...
 
@@ -82,8 +93,9 @@ def judge_call(judge: Judge[Call, Seen], port: Port[Call, Seen], call: Call) -> 
 def first_violation(
     judge: Judge[Call, Seen], port: Port[Call, Seen], calls: Iterable[Call]
 ) -> Violation | None:
-    """Make `calls` up to the first that breaks a clause, and return what it breaks."""
-    violations = (judge_call(judge, port, call) for call in calls)
+    """Make those `calls` that are possible, up to the first that breaks a clause, and return it."""
+    possible = (judge.as_possible(call) for call in calls)
+    violations = (judge_call(judge, port, call) for call in possible if call is not None)
     return next((violation for violation in violations if violation is not None), None)
 
 

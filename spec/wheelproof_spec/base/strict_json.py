@@ -26,6 +26,8 @@ def parse_object(line: bytes) -> JsonObject:
         text = line.decode("utf-8")
     except UnicodeDecodeError as error:
         raise MalformedError(f"is not UTF-8: byte {error.start} is wrong") from error
+    if text.startswith("\ufeff"):
+        raise MalformedError("begins with a byte-order mark: save the file as UTF-8 without one")
     try:
         value: object = _DECODER.decode(text)
     except json.JSONDecodeError as error:

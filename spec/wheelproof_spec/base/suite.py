@@ -1,6 +1,6 @@
 """How a component is driven: who judges it, its named cases, its random ones."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeGuard, cast
 
@@ -39,8 +39,13 @@ class FuzzPlan:
 Fuzz = Callable[[SendingPort[CallT, SeenT], str, Tally, FuzzPlan], "FuzzReport"]
 """Drives random cases, which shrink, through a port, and judges by the contract of a profile.
 
-The tally knows the known limits.
+The tally knows the known limits, and the capabilities that are not declared.
 """
+
+
+def _nothing(calls: Sequence[Request]) -> Collection[str]:
+    del calls
+    return ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +61,13 @@ class Suite(Generic[CallT, SeenT]):
     scenarios: Callable[[], Sequence[Scenario[CallT]]]
     fuzz: Fuzz[CallT, SeenT]
     needs: tuple[str, ...] = ("hypothesis",)
+    asks_for: Callable[[Sequence[CallT]], Collection[str]] = _nothing
+    """The parts of the domain and the capabilities that the calls of a case need."""
+
+    def needs_of(self, scenario: Scenario[CallT]) -> frozenset[str]:
+        """Return the parts of the domain and the capabilities without which a case says nothing."""
+        limits = () if scenario.limit is None else (scenario.limit,)
+        return frozenset(map(str, (*limits, *self.asks_for(scenario.calls))))
 
 
 AnySuite = Suite[Request, object]

@@ -11,6 +11,8 @@ from support.history.history_scripts import (
     begin,
     begin_append,
     broken_rule,
+    broken_rules,
+    call,
     called_back,
     drain,
     end,
@@ -26,6 +28,9 @@ from wheelproof_spec.components.accumulator.component import (
     Abort,
     AccumulatorConfig,
     Appended,
+    Drain,
+    Drained,
+    DrainedBatch,
     Expire,
     Flush,
     Mute,
@@ -338,6 +343,16 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
 }
 
 
+_FRESH = DrainedBatch(batch="fresh", partition="fresh", records=("fresh", "second"))
+_AFTERWARDS: Sequence[Lines] = (
+    append("fresh", partition="fresh", process="z"),
+    append("second", partition="fresh", process="z"),
+    call("z", Drain(), Drained(batches=(_FRESH,))),
+    plain(Respond(batch="fresh"), called_back("fresh", 7), called_back("second", 8), process="z"),
+    (*begin_append("odd", process="z"), *refuse("z", "append", "Interrupted")),
+)
+
+
 @pytest.mark.parametrize("name", _RIGHT)
 def test_what_keeps_the_rules_passes(name: str) -> None:
     assert broken_rule(_CLAIMS, _RIGHT[name]) is None
@@ -347,6 +362,15 @@ def test_what_keeps_the_rules_passes(name: str) -> None:
 def test_what_breaks_a_rule_fails(name: str) -> None:
     rule, lines = _WRONG[name]
     assert broken_rule(_CLAIMS, lines) == rule
+
+
+@pytest.mark.parametrize("name", _WRONG)
+def test_what_comes_after_a_violation_is_judged_for_itself(name: str) -> None:
+    clause, lines = _WRONG[name]
+    found = broken_rules(_CLAIMS, (*lines, *_AFTERWARDS), quiet=name == "never called back")
+    # What was closed accepts nothing any more.
+    found = [one for one in found if one != "Accumulator.RefusesAfterClose" or one == clause]
+    assert set(found) == {clause, "Accumulator.AppendEndsForAReason"}
 
 
 @pytest.mark.parametrize(

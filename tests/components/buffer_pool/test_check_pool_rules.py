@@ -10,6 +10,7 @@ from support.history.history_scripts import (
     available,
     begin,
     broken_rule,
+    broken_rules,
     call,
     end,
     give_back,
@@ -169,6 +170,15 @@ _WRONG: dict[str, tuple[PoolClause, Sequence[Lines]]] = {
 }
 
 
+_AFTERWARDS: Sequence[Lines] = (
+    lend("fresh", 1, process="z"),
+    refuse_buffer(11, "IllegalArgument", process="z"),
+    give_back("fresh", process="z"),
+    lend("fresh", 1, process="z"),
+)
+_INTERRUPTED_BY_NOBODY = refuse_buffer(4, "Interrupted", process="z")
+
+
 @pytest.mark.parametrize("name", _RIGHT)
 def test_what_keeps_the_rules_passes(name: str) -> None:
     assert broken_rule(_CONFIG, _RIGHT[name], quiet=False) is None
@@ -178,3 +188,11 @@ def test_what_keeps_the_rules_passes(name: str) -> None:
 def test_what_breaks_a_rule_fails(name: str) -> None:
     clause, lines = _WRONG[name]
     assert broken_rule(_CONFIG, lines, quiet=False) == clause
+
+
+@pytest.mark.parametrize("name", _WRONG)
+def test_what_comes_after_a_violation_is_judged_for_itself(name: str) -> None:
+    clause, lines = _WRONG[name]
+    after = (*lines, *_AFTERWARDS, _INTERRUPTED_BY_NOBODY)
+    both = dict.fromkeys((clause, PoolClause.ENDS_FOR_A_REASON))
+    assert broken_rules(_CONFIG, after, quiet=False) == list(both)

@@ -24,8 +24,9 @@ from wheelproof_spec.components.purgatory.component import (
     TryCompleteElseWatch,
 )
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
+from wheelproof_spec.engines.drive.conformance import conform
 from wheelproof_spec.engines.drive.driver.messages import format_request, parse_request
+from wheelproof_spec.engines.drive.plan import ConformancePlan
 
 _REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.app.reference_driver"])
 _WIRE = DrivenWire(DEFINITION)

@@ -22,6 +22,7 @@ PATIENT = DriverLimits()
 IMPATIENT = DriverLimits(timeout_s=0.1)
 STERN = DriverLimits(grace_s=0.1)
 ENDS_S = 60
+_NEEDS_PROC = pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc")
 
 
 def failure_of(
@@ -139,7 +140,15 @@ def test_an_output_that_is_closed_too_early_is_named() -> None:
     assert "closed its standard output before it answered" in failure.problem
 
 
-@pytest.mark.parametrize("behaviour", ["leaves_a_child", "ignores_termination"])
+@pytest.mark.parametrize(
+    "behaviour",
+    [
+        "leaves_a_child",
+        pytest.param("leaves_a_child_of_another_session", marks=_NEEDS_PROC),
+        pytest.param("leaves_a_grandchild_of_another_session", marks=_NEEDS_PROC),
+        "ignores_termination",
+    ],
+)
 def test_the_whole_group_is_gone_in_the_end(behaviour: str, tmp_path: Path) -> None:
     held = tmp_path / "held-by-the-child"
     os.mkfifo(held)
@@ -148,7 +157,7 @@ def test_the_whole_group_is_gone_in_the_end(behaviour: str, tmp_path: Path) -> N
         session.introduce()
         # Opens once the child has opened its end, which closes when the child is gone.
         with held.open("rb", buffering=0) as pipe:
-            if behaviour == "leaves_a_child":
+            if behaviour != "ignores_termination":
                 session.say_goodbye()
             session.end()
             assert select.select([pipe], [], [], ENDS_S)[0] == [pipe]

@@ -41,7 +41,7 @@ def test_a_conversation() -> None:
         "what follows is not read",
     ) == [
         '{"id":1,"ok":{"impl":"reference","version":"9","components":["timer"],'
-        '"capabilities":["virtual_time"]}}',
+        '"capabilities":["virtual_time"],"profiles":{"timer":"kafka"}}}',
         '{"id":2,"ok":{}}',
         '{"id":3,"ok":{"fired":[]}}',
         '{"id":4,"ok":{"fired":[],"size":1}}',

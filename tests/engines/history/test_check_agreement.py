@@ -11,10 +11,16 @@ from support.agreement.small_brokers import broker_history
 from support.agreement.small_histories import pool_history, timer_history
 from support.agreement.small_purgatories import purgatory_history
 from support.history.history_scripts import judged
+from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.linearizability import check_history
 
 FEW, MORE, MANY = range(200), range(200, 2_000), range(200, 4_000)
+
+
+def _said_of(run: RunVerdict) -> Verdict:
+    """Return what the search would say, which knows nothing of ends and of what was tested."""
+    return Verdict.PASS if run.violation is None else Verdict.FAIL
 
 
 def _timers_agree(seeds: range) -> Counter[Verdict]:
@@ -22,7 +28,7 @@ def _timers_agree(seeds: range) -> Counter[Verdict]:
     for seed in seeds:
         history = timer_history(seed)
         general = check_history(TimerModel(), timer_events(history)).verdict
-        assert judged(history).verdict is general, f"timer_history({seed})"
+        assert _said_of(judged(history)) is general, f"timer_history({seed})"
         found[general] += 1
     return found
 
@@ -34,7 +40,7 @@ def _pools_agree(seeds: range) -> Counter[Verdict]:
         general = check_history(PoolModel(10), pool_events(history)).verdict
         verdict = judged(history)
         undecided = any("depend on" in note for note in verdict.notes)
-        assert undecided or verdict.verdict is general, f"pool_history({seed})"
+        assert undecided or _said_of(verdict) is general, f"pool_history({seed})"
         found[general] += 1
     return found
 
@@ -44,7 +50,7 @@ def _purgatories_agree(seeds: range) -> Counter[Verdict]:
     for seed in seeds:
         history = purgatory_history(seed)
         general = check_history(PurgatoryModel(), purgatory_events(history)).verdict
-        verdict = judged(history).verdict
+        verdict = _said_of(judged(history))
         # Before all is quiet, two calls may count one completion that nobody is known to have made.
         lenient = verdict is Verdict.PASS and not history.end.quiet
         assert verdict is general or lenient, f"purgatory_history({seed})"
@@ -86,7 +92,7 @@ def _brokers_agree(seeds: range) -> Counter[Verdict]:
     for seed in seeds:
         history = broker_history(seed)
         general = check_history(BrokerModel(), broker_events(history)).verdict
-        verdict = judged(history).verdict
+        verdict = _said_of(judged(history))
         # Bounds hold for each answer alone; that some of them exclude each other is not seen.
         lenient = verdict is Verdict.PASS
         assert verdict is general or lenient, f"broker_history({seed})"

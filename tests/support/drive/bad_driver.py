@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NoReturn
 
 INTRODUCTION: dict[str, object] = {
@@ -116,6 +117,10 @@ def no_timer() -> None:
     serve_rest()
 
 
+def says_nothing() -> None:
+    wait_for_ever()
+
+
 def silent() -> None:
     introduce()
     wait_for_ever()
@@ -202,8 +207,30 @@ def ignores_termination() -> None:
 
 def leaves_a_child() -> None:
     """Start a child that holds the pipe ARGUMENT open for as long as it lives."""
+    start_child(new_session=False)
+
+
+def leaves_a_child_of_another_session() -> None:
+    """The same, of a child that has left the driver's group."""
+    start_child(new_session=True)
+
+
+def leaves_a_grandchild_of_another_session() -> None:
+    """The same, of a child whose parent has ended: only its environment says whose it is."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            with Path(sys.argv[2]).open("w"):
+                wait_for_ever()
+        os._exit(0)
+    os.wait()
+    introduce(capabilities=[])
+    answer(next(requests()), {})
+
+
+def start_child(*, new_session: bool) -> None:
     code = f"import sys, time; held = open(sys.argv[1], 'w'); time.sleep({FOREVER_S})"
-    subprocess.Popen([sys.executable, "-c", code, sys.argv[2]])
+    subprocess.Popen([sys.executable, "-c", code, sys.argv[2]], start_new_session=new_session)
     introduce(capabilities=[])
     answer(next(requests()), {})
 

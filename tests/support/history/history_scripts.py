@@ -40,16 +40,22 @@ def judged(history: History) -> RunVerdict:
     checker = history_checker(history.header)
     for op in history.ops:
         checker.feed(op)
-    if history.end.quiet:
-        checker.feed(history.end)
+    checker.feed(history.end)
     return checker.finish()
 
 
 def broken_rule(config: Config, lines: Sequence[Lines], *, quiet: bool = True) -> str | None:
     """Return the first rule that a history breaks; its clock is a virtual one."""
+    return next(iter(broken_rules(config, lines, quiet=quiet)), None)
+
+
+def broken_rules(config: Config, lines: Sequence[Lines], *, quiet: bool = True) -> list[str]:
+    """Return all rules that it breaks, in the order of their first places."""
     flat = [line for some in lines for line in some]
     verdict = judged(history_of(config.component, config, flat, quiet=quiet, clock="virtual"))
-    return None if verdict.violation is None else verdict.violation.rule
+    if verdict.violation is None:
+        return []
+    return [verdict.violation.rule, *(also.violation.rule for also in verdict.also_broken)]
 
 
 def begin(process: str, f: str, asked: object = _NOTHING) -> Lines:

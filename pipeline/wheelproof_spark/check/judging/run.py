@@ -70,7 +70,7 @@ class RunJudge:
                     self._fail("has no header")
                 self._continue(event, row)
             case HistoryHeader() | TraceHeader() as header:
-                self._begin(header, row)
+                self._begin(header)
             case Vector():
                 raise AssertionError("a vector belongs to no run")
             case Rejection(problem):
@@ -89,11 +89,11 @@ class RunJudge:
         judged = self._error() if verdict is None else self._judged(verdict)
         return {**self._identity(), **judged, **self._order.columns(), **self._meter.columns()}
 
-    def _begin(self, header: Header, row: Row) -> None:
+    def _begin(self, header: Header) -> None:
         self._header = header
         self._meter.begin(header)
         try:
-            self._checker = self._open(header, self._line(row))
+            self._checker = self._open(header)
         except MalformedError as error:
             self._fail(str(error))
 
@@ -200,6 +200,7 @@ class RunJudge:
                 "expected": violation.expected,
                 "observed": violation.observed,
                 "reason": violation.reason,
+                "also_broken": [also.violation.rule for also in verdict.also_broken],
             }
         if place is not None:
             found |= {

@@ -10,7 +10,8 @@ from wheelproof_spec.app.main_job.sections import Section
 from wheelproof_spec.base.resources import checkout_directory
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import suites
-from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
+from wheelproof_spec.engines.drive.conformance import conform
+from wheelproof_spec.engines.drive.plan import ConformancePlan
 from wheelproof_spec.engines.drive.result import check_results
 
 CASES = 300

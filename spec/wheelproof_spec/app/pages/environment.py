@@ -3,11 +3,11 @@
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
-def page_environment() -> Environment:
-    """Return the environment of all pages."""
+def page_environment(*, escape: bool = True) -> Environment:
+    """Return the environment of all pages; those in Markdown escape nothing."""
     return Environment(
         loader=PackageLoader("wheelproof_spec.app.pages"),
-        autoescape=True,
+        autoescape=escape,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

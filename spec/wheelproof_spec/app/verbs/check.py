@@ -4,16 +4,17 @@ import argparse
 import shlex
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from wheelproof_spec.app.judging import add_judging, check_options
-from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.recorded import judge_files, known_limits
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import publish
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
+from wheelproof_spec.engines.history.reader import STANDARD_INPUT
 from wheelproof_spec.engines.history.result import check_result
 from wheelproof_spec.engines.history.routing import FileResult
 
@@ -25,6 +26,13 @@ def register(verbs: Verbs) -> None:
         "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
     )
     add_judging(parser)
+    parser.add_argument(
+        "--skip",
+        type=Path,
+        metavar="FILE",
+        help="known limits that histories are not judged by: a clause and the reason a line; those "
+        "that `conform` knows may be among them",
+    )
     parser.add_argument(
         "--tlc", action="store_true", help="ask TLC for a second opinion on each trace"
     )
@@ -39,14 +47,17 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Judge the files; a violation is exit code 1, a rejected line 4."""
+    """Judge the files; a violation is exit code 1, a rejected line 4, Ctrl-C 130."""
     files: list[Path] = arguments.files
     if files.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input can be read once; name - once")
     options = check_options(arguments)
-    write_page = None if arguments.html is None else _page_writer(arguments.html, files, options)
+    if arguments.skip is not None:
+        options = replace(options, skip=known_limits(arguments.skip))
+    write_page = None if arguments.html is None else _page_writer(arguments, files, options)
     started = time.monotonic()
-    results = [_check(path, options) for path in files]
+    results = judge_files(files, options)
+    files = files[: len(results)]
     seconds = time.monotonic() - started
     if arguments.tlc:
         # Its module needs Java and rich, and most users of the verb do not.
@@ -59,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _page_writer(
-    path: Path, files: list[Path], options: CheckOptions
+    arguments: argparse.Namespace, files: list[Path], options: CheckOptions
 ) -> Callable[[list[FileResult]], None]:
     # Jinja is an extra: if it is missing, this has to be said before the files are judged.
     from wheelproof_spec.app.pages.check.page import render_check
@@ -67,9 +78,12 @@ def _page_writer(
     words = ["wheelproof", "check", *map(str, files)]
     if options.profile is not None:
         words += ["--profile", options.profile]
-    return lambda results: write_text(path, render_check(files, results, shlex.join(words)))
+    if arguments.skip is not None:
+        words += ["--skip", str(arguments.skip)]
+    page: Path = arguments.html
 
+    def write(results: list[FileResult]) -> None:
+        read = files[: len(results)]
+        write_text(page, render_check(read, results, shlex.join(words)))
 
-def _check(path: Path, options: CheckOptions) -> FileResult:
-    source = "<standard input>" if path == STANDARD_INPUT else str(path)
-    return judge_lines(source, read_lines(path), options)
+    return write

@@ -16,13 +16,9 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import suites
-from wheelproof_spec.engines.drive.conformance import (
-    DEFAULT_CASES,
-    DEFAULT_SEED,
-    ConformancePlan,
-    conform,
-)
+from wheelproof_spec.engines.drive.conformance import conform
 from wheelproof_spec.engines.drive.driver.process import USUAL_LIMITS, DriverLimits
+from wheelproof_spec.engines.drive.plan import DEFAULT_CASES, DEFAULT_SEED, ConformancePlan
 from wheelproof_spec.engines.drive.result import ConformanceResult, check_results, given
 from wheelproof_spec.engines.drive.templates import TEMPLATES, PrintTemplate
 from wheelproof_spec.engines.drive.text import render, verdict_line
@@ -56,8 +52,8 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--profile",
         metavar="NAME",
-        help="the contract that the implementation has declared "
-        f"(default: {next(iter(suites().values())).definition.profiles[0]})",
+        help="the contract that the implementation promises (default: the one that the driver "
+        f"declares, or else {next(iter(suites().values())).definition.profiles[0]})",
     )
     parser.add_argument(
         "--cases",
@@ -102,7 +98,8 @@ def register(verbs: Verbs) -> None:
         type=_positive_seconds,
         default=USUAL_LIMITS.timeout_s,
         metavar="S",
-        help="how long the driver may take for an answer, in seconds (default: %(default)g)",
+        help="how long the driver may take for an answer, the first one too, in seconds "
+        "(default: %(default)g)",
     )
     parser.add_argument(
         "--memory-mb",
@@ -128,7 +125,11 @@ def _run(arguments: argparse.Namespace) -> int:
         profile=profile,
         cases=arguments.cases,
         seed=arguments.seed,
-        limits=DriverLimits(timeout_s=arguments.timeout, memory_mb=arguments.memory_mb),
+        limits=DriverLimits(
+            timeout_s=arguments.timeout,
+            start_s=arguments.timeout,
+            memory_mb=arguments.memory_mb,
+        ),
         skip=skip,
         must_fail=arguments.must_fail,
         vectors=tuple(find_vector_files(arguments.vectors)),

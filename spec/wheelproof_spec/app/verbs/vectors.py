@@ -14,8 +14,15 @@ from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.known_limits import read_known_limits
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.reports import write_json, write_junit
-from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code
+from wheelproof_spec.base.results.verdicts import (
+    CheckResult,
+    ExitCode,
+    Verdict,
+    exit_code,
+    overall,
+)
 from wheelproof_spec.components.timer.component import DEFINITION
+from wheelproof_spec.engines.drive.conformance import MOST_FAILURES
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
@@ -33,12 +40,13 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "files", nargs="*", metavar="GLOB", help="files of vectors (default: the published ones)"
     )
+    parser.set_defaults(late_files=True)
     parser.add_argument("--driver", metavar="CMD", help="for run: the command of the driver")
     parser.add_argument(
         "--profile",
         choices=DEFINITION.profiles,
-        default=DEFINITION.profiles[0],
-        help="for run: the contract that the implementation has declared (default: %(default)s)",
+        help="for run: the contract that the implementation promises (default: the one that the "
+        f"driver declares, or else {DEFINITION.profiles[0]})",
     )
     parser.add_argument(
         "--skip", type=Path, metavar="FILE", help="for run: known limits that are not judged"
@@ -121,26 +129,36 @@ def _drive(arguments: argparse.Namespace, vectors: Sequence[Vector[object, objec
     skippable = DEFINITION.may_be_limits()
     limits = () if arguments.skip is None else read_known_limits(arguments.skip, skippable)
     tally = VectorTally()
-    trouble: str | None = None
+    troubles: list[str] = []
+    profile: str = arguments.profile or DEFINITION.profiles[0]
     with DriverSession(arguments.driver) as session:
-        try:
-            introduction = session.introduce()
-            runner = VectorRunner(session, any_definition(DEFINITION), limits)
-            run_vectors(runner, vectors, arguments.profile, introduction, tally)
-            session.say_goodbye()
-        except DriverFailedError as failure:
-            trouble = str(failure)
-    verdict = tally.verdict if trouble is None else Verdict.ERROR
+        runner = VectorRunner(session, any_definition(DEFINITION), limits)
+        # One iterator: a vector in which the driver failed is not asked again.
+        waiting = iter(vectors)
+        begin = session.introduce
+        while len(troubles) < MOST_FAILURES:
+            try:
+                introduction = begin()
+                profile = arguments.profile or introduction.profiles.get(DEFINITION.name, profile)
+                begin = session.begin_again
+                run_vectors(runner, waiting, profile, introduction, tally)
+                session.say_goodbye()
+                break
+            except DriverFailedError as failure:
+                troubles.append(str(failure))
+                if begin == session.introduce:
+                    break
+    verdict = overall([tally.verdict, *(Verdict.ERROR for _ in troubles)])
     if not arguments.quiet:
-        for line in _story(tally, trouble):
+        for line in _story(tally, troubles):
             print(line)
-    print(f"{verdict.upper()}: profile {arguments.profile}: {tally.summary}")
-    _report(arguments, verdict, tally.summary, trouble=trouble, **asdict(tally))
+    print(f"{verdict.upper()}: profile {profile}: {tally.summary}")
+    _report(arguments, verdict, tally.summary, troubles=troubles, **asdict(tally))
     return exit_code(verdict)
 
 
-def _story(tally: VectorTally, trouble: str | None) -> list[str]:
-    lines: list[str] = []
+def _story(tally: VectorTally, troubles: Sequence[str]) -> list[str]:
+    lines = [f"error: {trouble}" for trouble in troubles]
     for failure in tally.failures[:_MOST_SHOWN]:
         violation = failure.violation
         lines += [f"{failure.vector}: {violation.reason}"]
@@ -148,7 +166,7 @@ def _story(tally: VectorTally, trouble: str | None) -> list[str]:
         lines += [f"    {line}" for line in failure.lines]
     if len(tally.failures) > _MOST_SHOWN:
         lines.append(f"and {len(tally.failures) - _MOST_SHOWN:,} more")
-    return lines if trouble is None else [*lines, f"error: {trouble}"]
+    return lines
 
 
 def _report(arguments: argparse.Namespace, verdict: Verdict, summary: str, **more: object) -> None:

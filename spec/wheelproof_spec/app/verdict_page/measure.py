@@ -19,7 +19,8 @@ from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict, overall
 from wheelproof_spec.components.registry import suites
-from wheelproof_spec.engines.drive.conformance import ConformancePlan, conform
+from wheelproof_spec.engines.drive.conformance import conform
+from wheelproof_spec.engines.drive.plan import ConformancePlan
 from wheelproof_spec.engines.drive.result import ConformanceResult
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.reader import read_lines
@@ -129,8 +130,8 @@ def _drive(implementation: Implementation, run: DrivenRun, extent: Extent) -> Dr
         must_fail=must_fail,
     )
     result = conform(suites()[run.component], plan)
-    if result.trouble is not None or result.open_question is not None:
-        problem = result.open_question if result.trouble is None else result.trouble.problem
+    if result.troubles or result.open_question is not None:
+        problem = result.troubles[0].problem if result.troubles else result.open_question
         raise MeasurementFailedError(f"{implementation.name} cannot be driven: {problem}")
     told = {failure.case for failure in result.failures}
     for case in result.results:

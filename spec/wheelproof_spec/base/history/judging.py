@@ -1,6 +1,6 @@
 """How a component's recorded history is judged: the judge, and what can be counted in any order."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Literal, Protocol, TypeGuard
 
@@ -20,7 +20,18 @@ from wheelproof_spec.base.results.violation import Violation
 
 
 class HistoryJudge(Protocol):
-    """Judges the calls of one component, in the order in which they were recorded."""
+    """Judges the calls of one component, in the order in which they were recorded.
+
+    Each method returns the first clause that is broken by its event, if one is.
+    """
+
+    @property
+    def goes_on_after(self) -> Collection[str]:
+        """The clauses after whose violation it still knows enough to judge all others.
+
+        After a violation of another one it is asked no more: what it would say could be wrong.
+        """
+        ...
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """A call begins."""

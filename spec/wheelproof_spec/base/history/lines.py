@@ -140,7 +140,7 @@ class HistoryOp(Generic[ValueT]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HistoryEnd:
-    """The last line of a history; without it nobody is to blame for what is still missing."""
+    """The last line of a history; without it a history may fail, but it does not pass."""
 
     kind: Literal["end"]
     history: Annotated[Name, About("the name of the history")]

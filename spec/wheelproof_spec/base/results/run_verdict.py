@@ -19,12 +19,21 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Broken:
+    """A clause that is broken, and the first place where it is."""
+
+    violation: Violation
+    place: Place
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunVerdict:
     """The verdict on one run.
 
-    `good_prefix` is how many events from the beginning have an explanation, `place` is the first
-    event that has none. `notes` says what was not judged, and why, and `checked` how often each
-    clause was tested.
+    `good_prefix` is how many events from the beginning have an explanation, `violation` what the
+    first event breaks that has none, `place` where that is, and `also_broken` are the other clauses
+    that are broken. `notes` says what was not judged, and why, `checked` how often each clause was
+    tested, and `skipped` how often each one that is a known limit would have been.
     """
 
     run: str
@@ -39,6 +48,8 @@ class RunVerdict:
     place: Place | None = None
     notes: tuple[str, ...] = ()
     checked: Mapping[str, int] = field(default_factory=dict[str, int])
+    also_broken: tuple[Broken, ...] = ()
+    skipped: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 class RunChecker(Protocol, Generic[EventT]):

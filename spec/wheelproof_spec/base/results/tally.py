@@ -12,7 +12,10 @@ class Tally:
     __slots__ = ("checked", "skipped")
 
     def __init__(self, clauses: Iterable[str] = (), limits: Collection[str] = ()) -> None:
-        """Count the tests of `clauses`; those among `limits` are not to be judged."""
+        """Count the tests of `clauses`; those among `limits` are not to be judged.
+
+        `limits` may name parts of the domain and capabilities too, which are not there.
+        """
         self.checked: dict[str, int] = dict.fromkeys(map(str, clauses), 0)
         self.skipped: dict[str, int] = dict.fromkeys(map(str, limits), 0)
 
@@ -25,7 +28,7 @@ class Tally:
         return True
 
     def skips(self, clause: str) -> bool:
-        """Tell whether a clause, or a part of the domain, is a known limit."""
+        """Tell whether a clause, a part of the domain or a capability is left out."""
         return clause in self.skipped
 
     def untested(self) -> tuple[str, ...]:

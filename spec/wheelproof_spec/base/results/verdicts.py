@@ -23,6 +23,7 @@ class ExitCode(IntEnum):
     INCONCLUSIVE = 3
     INPUT_REJECTED = 4
     INTERNAL_ERROR = 5
+    INTERRUPTED = 130
 
 
 _EXIT_CODES = {

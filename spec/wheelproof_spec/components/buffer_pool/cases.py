@@ -1,6 +1,6 @@
 """The cases of the buffer pool: what Kafka's own tests ask (semantics.md 5), and drawn ones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.port import SendingPort
@@ -13,6 +13,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     CallId,
     Deallocate,
     PoolCall,
+    PoolCapability,
     PoolConfig,
     PoolFault,
     PoolLimit,
@@ -160,6 +161,31 @@ def _allocate(call: CallId, size: int) -> Allocate:
     return Allocate(buffer=call, size=size, max_time_to_block_ms=_LONG_MS)
 
 
+def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:
+    total_memory = poolable_size = 0
+    for call in calls:
+        match call:
+            case Reset(config=config):
+                total_memory, poolable_size = config.total_memory, config.poolable_size
+                if total_memory % poolable_size:
+                    yield PoolCapability.ANY_SIZE
+            case Allocate(size=size, fault=fault):
+                if size != poolable_size:
+                    yield PoolCapability.ANY_SIZE
+                if not 0 <= size <= total_memory:
+                    yield PoolLimit.SIZE_OUTSIDE
+                if fault is PoolFault.INTERRUPTED_BEFORE:
+                    yield PoolCapability.INTERRUPTION
+                if fault is not None:
+                    yield PoolCapability.FAULTS
+            case Interrupt():
+                yield PoolCapability.INTERRUPTION
+            case Close():
+                yield PoolCapability.CLOSE
+            case Deallocate() | Advance():
+                pass
+
+
 def _fuzz(
     port: SendingPort[PoolCall, PoolObservation], profile: str, tally: Tally, plan: FuzzPlan
 ) -> FuzzReport:
@@ -176,11 +202,21 @@ def _fuzz(
             wide=not tally.skips(PoolLimit.TWO_GIB),
             outside=not tally.skips(PoolLimit.SIZE_OUTSIDE),
             twice=not tally.skips(PoolLimit.GIVEN_BACK_TWICE),
+            any_size=not tally.skips(PoolCapability.ANY_SIZE),
+            interruption=not tally.skips(PoolCapability.INTERRUPTION),
+            closes=not tally.skips(PoolCapability.CLOSE),
+            faults=() if tally.skips(PoolCapability.FAULTS) else tuple(PoolFault),
         ),
         repeat=plan.repeat,
     )
 
 
 SUITE = any_suite(
-    Suite(definition=DEFINITION, judge=LedgerPool, scenarios=pool_scenarios, fuzz=_fuzz)
+    Suite(
+        definition=DEFINITION,
+        judge=LedgerPool,
+        scenarios=pool_scenarios,
+        fuzz=_fuzz,
+        asks_for=lambda calls: frozenset(_asks_for(calls)),
+    )
 )

@@ -30,7 +30,13 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
+from wheelproof_spec.base.component import (
+    Call,
+    Capability,
+    ComponentDefinition,
+    Config,
+    Operation,
+)
 from wheelproof_spec.base.port import Port
 
 CallId = str
@@ -241,6 +247,16 @@ class PoolLimit(StrEnum):
     SIZE_OUTSIDE = "Domain.SizeOutsideThePool"
 
 
+class PoolCapability(Capability):
+    """What a driver of a pool may declare."""
+
+    INTERRUPTION = "interruption", "a thread that waits can be interrupted"
+    CLOSE = "close", "the component can be closed"
+    ANY_SIZE = "any_size", "buffers of other sizes than the poolable one are lent"
+    FAULTS = "faults", "a call fails where its `fault` asks for it"
+    EXACT_TIME = "exact_time", "what is due at a millisecond has happened when the clock shows it"
+
+
 _GAUGES = ("available_memory", "unallocated_memory", "queued")
 
 DEFINITION: ComponentDefinition[PoolCall, PoolObservation] = ComponentDefinition(
@@ -260,5 +276,6 @@ DEFINITION: ComponentDefinition[PoolCall, PoolObservation] = ComponentDefinition
     clauses=PoolClause,
     profiles=(LONGEST_WAITING_FIRST, KAFKA),
     limits=PoolLimit,
+    optional=PoolCapability,
     skippable=(PoolClause.MEMORY_IS_CONSERVED, PoolClause.WAITERS_ARE_LIVE),
 )

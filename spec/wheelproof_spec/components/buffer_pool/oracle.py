@@ -18,9 +18,11 @@ from wheelproof_spec.components.buffer_pool.component import (
     CallId,
     Deallocate,
     PoolCall,
+    PoolCapability,
     PoolClause,
     PoolConfig,
     PoolFault,
+    PoolLimit,
     PoolObservation,
     PoolOutcome,
 )
@@ -32,6 +34,8 @@ _CLOSE_TO_NOTHING = PoolConfig(total_memory=0, poolable_size=1)
 class _Waiting:
     size: int
     deadline_ms: int
+    latest_ms: int
+    """When it has to have ended: a clock that does not count in whole milliseconds may be late."""
 
 
 class LedgerPool:
@@ -57,6 +61,19 @@ class LedgerPool:
         """Return the allocations whose buffers have not come back."""
         return tuple(self._lent)
 
+    def as_possible(self, call: PoolCall) -> PoolCall | None:
+        """Return `call`, unless it is about what was never asked for, or never lent."""
+        match call:
+            case Deallocate(buffer=name):
+                again = name in self._given_back and not self._tally.skips(
+                    PoolLimit.GIVEN_BACK_TWICE
+                )
+                return call if again or name in self._lent else None
+            case Interrupt(name=name):
+                return call if name in self._asked_for else None
+            case _:
+                return call
+
     def judge(self, call: PoolCall, seen: PoolObservation) -> Violation | None:
         """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
         if isinstance(call, Reset):
@@ -73,6 +90,7 @@ class LedgerPool:
             case Deallocate(buffer=name):
                 if self._lent.pop(name, None) is None:
                     return self._not_refused(f"the buffer of {name!r} is not on loan")
+                self._given_back.add(name)
             case Interrupt(name=name):
                 self._interrupted.add(name)
             case Advance(to_ms=to_ms):
@@ -104,13 +122,18 @@ class LedgerPool:
         self._closed = False
         self._waiting: dict[CallId, _Waiting] = {}
         self._lent: dict[CallId, int] = {}
+        self._asked_for: set[CallId] = set()
+        self._given_back: set[CallId] = set()
         self._interrupted: set[CallId] = set()
         self._faults: dict[CallId, PoolFault] = {}
         self.now_ms = config.start_ms
 
     def _allocate(self, call: Allocate) -> None:
         name, fault = call.buffer, call.fault
-        self._waiting[name] = _Waiting(call.size, self.now_ms + call.max_time_to_block_ms)
+        deadline_ms = self.now_ms + call.max_time_to_block_ms
+        late_ms = call.max_time_to_block_ms > 0 and self._tally.skips(PoolCapability.EXACT_TIME)
+        self._asked_for.add(name)
+        self._waiting[name] = _Waiting(call.size, deadline_ms, deadline_ms + late_ms)
         if fault is not None:
             self._faults[name] = fault
         if fault is PoolFault.INTERRUPTED_BEFORE:
@@ -212,7 +235,9 @@ class LedgerPool:
             reason = f"it waits for {waiting.size} bytes, and {self._left()} are not lent"
             return self._still_waits(PoolClause.NO_LOST_WAKE_UP, first, reason)
         for name, waiting in self._waiting.items():
-            if waiting.deadline_ms <= self.now_ms:
+            if waiting.deadline_ms <= self.now_ms < waiting.latest_ms:
+                self._tally.tests(PoolCapability.EXACT_TIME)
+            elif waiting.deadline_ms <= self.now_ms:
                 reason = f"its deadline was {waiting.deadline_ms} ms, and it is {self.now_ms} ms"
                 return self._still_waits(PoolClause.WAIT_IS_BOUNDED, name, reason)
             if name in self._interrupted:

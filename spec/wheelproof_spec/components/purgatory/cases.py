@@ -3,7 +3,7 @@
 The sources are semantics.md 5 and 2.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.port import SendingPort
@@ -17,6 +17,7 @@ from wheelproof_spec.components.purgatory.component import (
     CheckAndComplete,
     ForceComplete,
     PurgatoryCall,
+    PurgatoryCapability,
     PurgatoryConfig,
     PurgatoryObservation,
     SetCondition,
@@ -190,6 +191,11 @@ def _watch(
     return TryCompleteElseWatch(operation=name, delay_ms=delay_ms, keys=keys, conditions=conditions)
 
 
+def _asks_for(calls: Sequence[PurgatoryCall]) -> frozenset[str]:
+    cancels = any(isinstance(call, CancelForKey) for call in calls)
+    return frozenset({PurgatoryCapability.CANCEL_FOR_KEY} if cancels else ())
+
+
 def _fuzz(
     port: SendingPort[PurgatoryCall, PurgatoryObservation],
     profile: str,
@@ -199,10 +205,21 @@ def _fuzz(
     from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
 
     return run_purgatory_fuzz(
-        port, profile=profile, tally=tally, cases=plan.cases, seed=plan.seed, repeat=plan.repeat
+        port,
+        profile=profile,
+        tally=tally,
+        cases=plan.cases,
+        seed=plan.seed,
+        repeat=plan.repeat,
     )
 
 
 SUITE = any_suite(
-    Suite(definition=DEFINITION, judge=OraclePurgatory, scenarios=purgatory_scenarios, fuzz=_fuzz)
+    Suite(
+        definition=DEFINITION,
+        judge=OraclePurgatory,
+        scenarios=purgatory_scenarios,
+        fuzz=_fuzz,
+        asks_for=_asks_for,
+    )
 )

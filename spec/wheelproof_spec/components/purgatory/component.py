@@ -33,7 +33,13 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
+from wheelproof_spec.base.component import (
+    Call,
+    Capability,
+    ComponentDefinition,
+    Config,
+    Operation,
+)
 from wheelproof_spec.base.port import Port
 
 OperationId = str
@@ -343,6 +349,12 @@ class PurgatoryClause(Clause):
     )
 
 
+class PurgatoryCapability(Capability):
+    """What a driver of a purgatory may declare."""
+
+    CANCEL_FOR_KEY = "cancel_for_key", "a key can be given up"
+
+
 _CALLBACKS = ("on_complete", "on_expiration")
 _GAUGES = ("watched", "num_delayed", "num_keys")
 
@@ -374,6 +386,7 @@ DEFINITION: ComponentDefinition[PurgatoryCall, PurgatoryObservation] = Component
     always=_CALLBACKS,
     clauses=PurgatoryClause,
     profiles=(KAFKA, WHEELPROOF),
+    optional=PurgatoryCapability,
     skippable=(
         PurgatoryClause.WATCHED_COUNTS,
         PurgatoryClause.DELAYED_COUNTS,

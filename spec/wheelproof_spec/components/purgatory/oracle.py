@@ -57,6 +57,11 @@ class OraclePurgatory:
         """Return the advance after which no time-out is left."""
         return Advance(to_ms=max((self.now_ms, *self._due_ms.values())))
 
+    def as_possible(self, call: PurgatoryCall) -> PurgatoryCall | None:
+        """Return `call`, unless it is about an operation that was not handed in."""
+        unknown = isinstance(call, ForceComplete) and call.operation not in self._handed_in
+        return None if unknown else call
+
     def judge(self, call: PurgatoryCall, seen: PurgatoryObservation) -> Violation | None:
         """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
         if isinstance(call, Reset):
@@ -93,6 +98,7 @@ class OraclePurgatory:
         self._tick_ms = config.tick_ms
         self._purge_interval = config.purge_interval
         self._true: set[Condition] = set()
+        self._handed_in: set[OperationId] = set()
         self._alive: dict[OperationId, _Watched] = {}
         self._due_ms: dict[OperationId, int] = {}
         """When the time-outs expire that are in the timer."""
@@ -106,6 +112,7 @@ class OraclePurgatory:
     def _hand_in(self, call: TryCompleteElseWatch, seen: PurgatoryObservation) -> Violation | None:
         """Judge try_complete_else_watch of a new operation (semantics.md 2.4)."""
         name, holds = call.operation, self._holds(call.conditions)
+        self._handed_in.add(name)
         if not holds:
             self._alive[name] = _Watched(call.conditions, dict.fromkeys(call.keys))
             deadline_ms = self.now_ms + call.delay_ms

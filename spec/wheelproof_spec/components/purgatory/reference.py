@@ -18,6 +18,7 @@ from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
+    WHEELPROOF,
     AskGauges,
     CancelForKey,
     CheckAndComplete,
@@ -182,7 +183,7 @@ class ConditionOperation(DelayedOperation):
 
 def serve() -> ServedComponent:
     """Return the reference's purgatory, ready to be driven."""
-    return served(DEFINITION, ReferencePurgatoryPort())
+    return served(DEFINITION, ReferencePurgatoryPort(), WHEELPROOF)
 
 
 SERVE = serve

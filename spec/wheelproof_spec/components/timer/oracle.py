@@ -175,6 +175,10 @@ class TimerOracle:
         """Return the advance after which nothing waits any more."""
         return Advance(to_ms=max(self._timer.latest_due_ms() or 0, self.now_ms))
 
+    def as_possible(self, call: TimerCall) -> TimerCall:
+        """Return `call`: every one makes sense at any time."""
+        return call
+
     def judge(self, call: TimerCall, seen: TimerObservation) -> Violation | None:
         """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
         self._tally.tests(TimerClause.ACCEPTS_ITS_DOMAIN)

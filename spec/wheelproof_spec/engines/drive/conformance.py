@@ -4,19 +4,17 @@ Cases are judged by the oracle, as the reference is; vectors carry their answers
 """
 
 import importlib
-import shlex
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.component import AnyDefinition, Request
+from wheelproof_spec.base.component import AnyDefinition, Capability, Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits
-from wheelproof_spec.base.port import first_violation
+from wheelproof_spec.base.port import UnjudgeableError, first_violation
+from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
@@ -25,48 +23,34 @@ from wheelproof_spec.engines.drive.answers import answers_to
 from wheelproof_spec.engines.drive.counting import CountingPort
 from wheelproof_spec.engines.drive.driver.messages import Introduction, request_line
 from wheelproof_spec.engines.drive.driver.port import DriverPort
-from wheelproof_spec.engines.drive.driver.process import (
-    USUAL_LIMITS,
-    DriverFailedError,
-    DriverLimits,
-)
+from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 from wheelproof_spec.engines.drive.must_fail import LiftedLimits
+from wheelproof_spec.engines.drive.named_cases import (
+    FailedCase,
+    OtherProfiles,
+    SmallestCase,
+    lacking,
+)
+from wheelproof_spec.engines.drive.plan import FUZZED_CASES, VECTORS, ConformancePlan
 from wheelproof_spec.engines.drive.result import (
     CaseResult,
     ClauseCount,
     ConformanceFailure,
     ConformanceResult,
     DriverTrouble,
+    NotApplicable,
 )
-from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
+from wheelproof_spec.engines.drive.vector_run import (
+    VectorRunner,
+    VectorTally,
+    lines_of,
+    run_vectors,
+)
 
-FUZZED_CASES = "fuzzed cases"
-"""The name under which the fuzzed cases are reported."""
-VECTORS = "published vectors"
-"""The name under which the vectors are reported."""
-
-DEFAULT_CASES = 1_000
-DEFAULT_SEED = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ConformancePlan:
-    """What to run: the driver's command, the profile, how many cases from which seed.
-
-    `profile` None means the component's usual one. `skip` names a file of known limits, see
-    `read_known_limits`; with `must_fail` each of them has to be needed still. `vectors` are the
-    files of vectors that are run first.
-    """
-
-    driver: str
-    profile: str | None = None
-    cases: int = DEFAULT_CASES
-    seed: int = DEFAULT_SEED
-    limits: DriverLimits = USUAL_LIMITS
-    skip: Path | None = None
-    must_fail: bool = False
-    vectors: tuple[Path, ...] = ()
+INTERRUPTED = "interrupted; what was not finished is not judged"
+MOST_FAILURES = 5
+"""After how many failures of the driver the run ends: each may last as long as the time-out."""
 
 
 def conform(
@@ -98,11 +82,17 @@ def conform(
             run.judge()
             run.lift_known_limits()
         except KeyboardInterrupt:
-            run.open_question = "interrupted; what was not finished is not judged"
+            run.open_question = INTERRUPTED
     return run.result(time.monotonic() - started)
 
 
+class _GivenUpError(Exception):
+    """The driver has failed too often."""
+
+
 class _Run:
+    """Drives an implementation through all that a plan asks for, and keeps what that shows."""
+
     def __init__(
         self,
         suite: AnySuite,
@@ -112,6 +102,7 @@ class _Run:
         session: DriverSession,
         progress: Callable[[int, int], None] | None,
     ) -> None:
+        """Judge what `session` drives by `suite`."""
         self._suite = suite
         self._plan = plan
         self._definition = suite.definition
@@ -120,31 +111,36 @@ class _Run:
         self._vectors = vectors
         self._session = session
         self._runner = VectorRunner(session, suite.definition, known_limits)
-        wire = DrivenWire(suite.definition)
-        self._port = CountingPort(DriverPort(session, wire.parse_answer), progress)
-        clauses = clauses_of(suite.definition.clauses, Wire.DRIVEN, self._profile)
-        self._tally = Tally(clauses, [limit.clause for limit in known_limits])
+        self._wire = DrivenWire(suite.definition)
+        self._port = CountingPort(DriverPort(session, self._wire.parse_answer), progress)
+        self._undeclared: tuple[Capability, ...] = ()
+        self._tally = self._new_tally()
         self._introduction: Introduction | None = None
         self._results: list[CaseResult] = []
+        self._not_applicable: list[NotApplicable] = []
         self._failures: list[ConformanceFailure] = []
-        self._trouble: DriverTrouble | None = None
+        self._troubles: list[DriverTrouble] = []
+        self._passes_as: str | None = None
         self.open_question: str | None = None
 
     def judge(self) -> None:
         """Drive all cases; what they show is in `result`."""
         try:
             self._introduction = self._session.introduce()
-            self.open_question = _why_unsupported(self._definition, self._introduction)
+            self._accept(self._introduction)
             if self.open_question is None:
                 self._run_vectors(self._introduction)
                 self._run_cases()
+                self._find_profile()
             self._port.calls.clear()
             self._session.say_goodbye()
         except DriverFailedError as failure:
-            self._trouble = DriverTrouble(
-                problem=str(failure),
-                last_lines=failure.last_lines,
-                lines=_lines(self._port.calls or self._runner.asked),
+            self._note(failure, "", _lines(self._port.calls))
+        except UnjudgeableError as unknown:
+            self.open_question = str(unknown)
+        except _GivenUpError:
+            self.open_question = (
+                f"given up after {MOST_FAILURES} failures of the driver; the rest was not driven"
             )
 
     def lift_known_limits(self) -> None:
@@ -152,10 +148,12 @@ class _Run:
         plan = self._plan
         if not plan.must_fail or plan.skip is None:
             return
-        if self._trouble is not None or self.open_question is not None:
+        if self._troubles or self.open_question is not None:
             return
         fuzz_plan = FuzzPlan(cases=plan.cases, seed=plan.seed, repeat="")
-        lifted = LiftedLimits(self._suite, plan.driver, self._profile, fuzz_plan, plan.limits)
+        lifted = LiftedLimits(
+            self._suite, plan.driver, self._profile, fuzz_plan, plan.limits, self._undeclared
+        )
         for result in lifted.check(plan.skip, self._known_limits):
             self._results.append(result)
 
@@ -172,22 +170,43 @@ class _Run:
             seconds=seconds,
             clauses=tuple(self._clause_counts()),
             results=tuple(self._results),
+            not_applicable=tuple(self._not_applicable),
             failures=tuple(self._failures),
-            trouble=self._trouble,
+            troubles=tuple(self._troubles),
             open_question=self.open_question,
-            repeat=self._repeat(),
+            passes_as=self._passes_as,
+            repeat=self._plan.repeat(self._definition.name, self._profile),
         )
+
+    def _accept(self, introduction: Introduction) -> None:
+        """Take up the contract that the driver declares, and what it can do."""
+        definition = self._definition
+        self.open_question = _why_unsupported(definition, introduction)
+        if self._plan.profile is None and self.open_question is None:
+            self._profile = introduction.profiles.get(definition.name, self._profile)
+        self._undeclared = definition.undeclared(introduction.capabilities)
+        self._tally = self._new_tally()
+
+    def _new_tally(self, profile: str | None = None) -> Tally:
+        clauses = clauses_of(self._definition.clauses, Wire.DRIVEN, profile or self._profile)
+        return Tally(clauses, [*(limit.clause for limit in self._known_limits), *self._undeclared])
 
     def _run_vectors(self, introduction: Introduction) -> None:
         if not self._plan.vectors:
             return
         started = time.monotonic()
         tally = VectorTally()
-        run_vectors(self._runner, self._vectors, self._profile, introduction, tally)
-        self._runner.asked = []
-        for failure in tally.failures[:1]:
-            lines = (f"vector {failure.vector}", *failure.lines)
-            self._fail(VECTORS, failure.violation, lines)
+        # One iterator: a vector in which the driver failed is not asked again.
+        waiting = iter(self._vectors)
+        while True:
+            try:
+                run_vectors(self._runner, waiting, self._profile, introduction, tally)
+                break
+            except DriverFailedError as failure:
+                self._survive(failure, VECTORS, lines_of(self._runner.asked))
+        for wrong in tally.failures[:1]:
+            lines = (f"vector {wrong.vector}", *wrong.lines)
+            self._fail(VECTORS, wrong.violation, lines)
         self._results.append(
             CaseResult(
                 name=VECTORS,
@@ -203,51 +222,123 @@ class _Run:
             if scenario.limit is None:
                 self._run_scenario(scenario)
         self._run_fuzz()
-        # Last, because here drivers hang and crash, after which nothing more can be asked.
+        # Last, because here drivers hang and crash, and that may happen so many times.
         for scenario in scenarios:
             if scenario.limit is not None:
                 self._run_scenario(scenario)
 
     def _run_scenario(self, scenario: Scenario[Request]) -> None:
-        if scenario.limit is not None and self._tally.skips(scenario.limit):
-            self._tally.tests(scenario.limit)
+        needs = lacking(self._suite, scenario, self._tally)
+        if needs:
+            for need in needs:
+                self._tally.tests(need)
+            self._not_applicable.append(NotApplicable(case=scenario.name, needs=needs))
             return
         started = time.monotonic()
-        violation = self._find_violation(scenario.calls)
-        if violation is not None:
-            self._fail(scenario.name, violation, _lines(self._port.calls))
+        try:
+            failed = self._drive(scenario.calls, self._tally)
+        except DriverFailedError as failure:
+            self._survive(failure, scenario.name, _lines(self._port.calls))
+            return
+        if failed is not None:
+            failed = self._small(failed, scenario.name)
+            self._fail(scenario.name, failed.violation, _lines(failed.calls))
+        violation = None if failed is None else failed.violation
         self._report(scenario.name, started, violation, f"{len(scenario.calls)} steps")
+        if self.open_question is not None:
+            raise KeyboardInterrupt
 
-    def _find_violation(self, calls: Iterable[Request]) -> Violation | None:
-        judge = self._suite.judge(self._profile, self._tally)
-        return first_violation(judge, self._port, calls)
+    def _drive(self, calls: Sequence[Request], tally: Tally) -> FailedCase | None:
+        violation = first_violation(self._suite.judge(self._profile, tally), self._port, calls)
+        return None if violation is None else FailedCase(tuple(self._port.calls), violation)
+
+    def _small(self, failed: FailedCase, name: str) -> FailedCase:
+        smallest = SmallestCase(failed)
+        try:
+            smallest.search(lambda calls: self._drive(calls, self._new_tally()))
+        except DriverFailedError as failure:
+            self._survive(failure, f"{name}, made smaller", _lines(self._port.calls))
+        except KeyboardInterrupt:
+            self.open_question = INTERRUPTED
+        return smallest.case
 
     def _run_fuzz(self) -> None:
         started = time.monotonic()
-        fuzz_plan = FuzzPlan(cases=self._plan.cases, seed=self._plan.seed, repeat="")
+        cases = steps = 0
+        seed = self._plan.seed
+        found: FuzzFailure | None = None
+        while cases < self._plan.cases and found is None:
+            before = self._port.cases, self._port.steps
+            try:
+                report = self._fuzz(FuzzPlan(cases=self._plan.cases - cases, seed=seed, repeat=""))
+                found, cases, steps = report.failure, cases + report.cases, steps + report.steps
+                if self._session.failure is not None:
+                    raise self._session.failure
+                break
+            except DriverFailedError as failure:
+                if found is None:
+                    cases += max(self._port.cases - before[0], 1)
+                    steps += self._port.steps - before[1]
+                # With the same seed the driver would fail again.
+                seed += 1
+                self._survive(failure, FUZZED_CASES, _lines(self._port.calls))
+        if found is not None:
+            self._fail(FUZZED_CASES, found.violation, found.steps)
+        violation = None if found is None else found.violation
+        self._report(FUZZED_CASES, started, violation, f"{cases:,} cases, {steps:,} steps")
+
+    def _fuzz(self, plan: FuzzPlan) -> FuzzReport:
         try:
-            report = self._suite.fuzz(self._port, self._profile, self._tally, fuzz_plan)
+            return self._suite.fuzz(self._port, self._profile, self._tally, plan)
+        except UnjudgeableError:
+            raise
         except Exception as error:
             # Hypothesis may have wrapped what the driver's failure raised, or shrunk it away.
             if self._session.failure is None:
                 raise
             raise self._session.failure from error
-        violation = None
-        if report.failure is not None:
-            violation = report.failure.violation
-            self._fail(FUZZED_CASES, violation, report.failure.steps)
-        self._report(
-            FUZZED_CASES, started, violation, f"{report.cases:,} cases, {report.steps:,} steps"
+
+    def _find_profile(self) -> None:
+        """If cases have failed, look for another profile by which all of them pass."""
+        if not self._failures or self._troubles:
+            return
+        failed = [failure.lines for failure in self._failures if failure.case != VECTORS]
+        if len(failed) == len(self._failures):
+            others = OtherProfiles(self._suite, self._port, self._plan.cases, self._plan.seed)
+            tallies = {name: self._new_tally(name) for name in self._definition.profiles}
+            tallies.pop(self._profile)
+            self._passes_as = others.find(tallies, failed)
+
+    def _note(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
+        self._troubles.append(
+            DriverTrouble(
+                case=case, problem=failure.problem, last_lines=failure.last_lines, lines=lines
+            )
         )
 
+    def _survive(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
+        """Report that the driver failed in a case, and begin a new one.
+
+        Raises _GivenUpError if that was once too often, DriverFailedError if it does not begin.
+        """
+        self._note(failure, case, lines)
+        if len(self._troubles) >= MOST_FAILURES:
+            raise _GivenUpError
+        self._port.begin_again()
+        self._session.begin_again()
+
     def _fail(self, case: str, violation: Violation, lines: tuple[str, ...]) -> None:
+        # An answer to what was asked when it was interrupted may be under way.
+        answers = answers_to(self._session, lines) if self.open_question is None else ()
+        if self._session.failure is not None:
+            self._survive(self._session.failure, f"{case}, asked once more", lines)
         self._failures.append(
             ConformanceFailure(
                 case=case,
                 violation=violation,
                 lines=lines,
-                answers=answers_to(self._session, lines),
-                repeat=self._repeat(),
+                answers=answers,
+                repeat=self._plan.repeat(self._definition.name, self._profile),
             )
         )
 
@@ -263,27 +354,15 @@ class _Run:
 
     def _clause_counts(self) -> Iterable[ClauseCount]:
         reasons = {limit.clause: limit.reason for limit in self._known_limits}
+        reasons |= {str(capability): capability.about for capability in self._undeclared}
         for clause in dict.fromkeys((*self._tally.checked, *self._tally.skipped)):
             yield ClauseCount(
                 clause=clause,
                 checked=self._tally.checked.get(clause, 0),
                 skipped=self._tally.skipped.get(clause, 0),
                 reason=reasons.get(clause, ""),
+                undeclared=clause in self._undeclared,
             )
-
-    def _repeat(self) -> str:
-        """Return the command that does the same again."""
-        plan = self._plan
-        words = ["wheelproof", "conform", "--driver", plan.driver]
-        words += ["--component", self._definition.name, "--profile", self._profile]
-        words += ["--cases", str(plan.cases), "--seed", str(plan.seed)]
-        if plan.skip is not None:
-            words += ["--skip", str(plan.skip)]
-        if plan.must_fail:
-            words.append("--must-fail")
-        for path in plan.vectors:
-            words += ["--vectors", str(path)]
-        return shlex.join(words)
 
 
 def _why_unsupported(definition: AnyDefinition, introduction: Introduction) -> str | None:
@@ -292,6 +371,10 @@ def _why_unsupported(definition: AnyDefinition, introduction: Introduction) -> s
     for capability in definition.capabilities:
         if capability not in introduction.capabilities:
             return f"unsupported: the driver lacks the capability {capability!r}"
+    declared = introduction.profiles.get(definition.name)
+    if declared is not None and declared not in definition.profiles:
+        known = ", ".join(definition.profiles)
+        return f"unsupported: the driver declares the profile {declared!r}; there is {known}"
     return None
 
 

@@ -51,6 +51,11 @@ class CountingPort(Generic[CallT, SeenT]):
                 self._failed = True
                 raise
 
+    def begin_again(self) -> None:
+        """Count again: there is a new driver."""
+        self._failed = False
+        self.calls.clear()
+
     def _count(self, call: CallT) -> None:
         if self._failed:
             return

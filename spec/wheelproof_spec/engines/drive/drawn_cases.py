@@ -97,7 +97,7 @@ def run_drawn_cases(
 
 def smaller_cases(case: DrawnCase) -> Iterator[DrawnCase]:
     """Yield cases that are simpler: without some steps, then with numbers nearer to 0."""
-    for steps in _without_chunks(case.steps):
+    for steps in without_chunks(case.steps):
         yield replace(case, steps=steps)
     for place, (kind, numbers) in enumerate(case.steps):
         for lower in _lowered(numbers):
@@ -178,7 +178,7 @@ class _Run(Generic[CallT, SeenT]):
         return failed
 
 
-def _without_chunks(items: tuple[ItemT, ...]) -> Iterator[tuple[ItemT, ...]]:
+def without_chunks(items: tuple[ItemT, ...]) -> Iterator[tuple[ItemT, ...]]:
     """Yield `items` without a half, then a quarter, down to single items; the last first."""
     size = (len(items) + 1) // 2
     while size:

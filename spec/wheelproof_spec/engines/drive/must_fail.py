@@ -20,6 +20,7 @@ from wheelproof_spec.base.suite import AnySuite, FuzzPlan
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
 from wheelproof_spec.engines.drive.driver.session import DriverSession
+from wheelproof_spec.engines.drive.named_cases import lacking
 from wheelproof_spec.engines.drive.result import CaseResult
 
 LONGEST_SILENCE_S = 5.0
@@ -36,11 +37,13 @@ class LiftedLimits:
         profile: str,
         plan: FuzzPlan,
         limits: DriverLimits,
+        undeclared: Sequence[str],
     ) -> None:
         self._suite = suite
         self._driver = driver
         self._profile = profile
         self._plan = plan
+        self._undeclared = undeclared
         self._limits = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_SILENCE_S))
 
     def check(self, source: Path, known: Sequence[KnownLimit]) -> Iterator[CaseResult]:
@@ -66,7 +69,7 @@ class LiftedLimits:
             try:
                 session.introduce()
                 port = DriverPort(session, DrivenWire(self._suite.definition).parse_answer)
-                tally = Tally(limits=[other.clause for other in others])
+                tally = Tally(limits=[*self._undeclared, *(other.clause for other in others)])
                 return self._in_named_cases(lifted, port, tally) or self._in_random_cases(
                     lifted, port, tally
                 )
@@ -83,9 +86,10 @@ class LiftedLimits:
     ) -> str | None:
         scenarios = self._suite.scenarios()
         # The cases that need it come first: where it is still a limit, they end the search.
-        for scenario in sorted(scenarios, key=lambda scenario: scenario.limit != lifted.clause):
-            needed = scenario.limit
-            if needed is None or needed == lifted.clause or not tally.skips(needed):
+        for scenario in sorted(
+            scenarios, key=lambda scenario: lifted.clause not in self._suite.needs_of(scenario)
+        ):
+            if not lacking(self._suite, scenario, tally):
                 judge = self._suite.judge(self._profile, tally)
                 violation = first_violation(judge, port, scenario.calls)
                 if violation is not None and self._is_about(lifted, violation.rule):

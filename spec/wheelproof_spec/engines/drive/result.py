@@ -10,12 +10,22 @@ from wheelproof_spec.engines.drive.driver.messages import Introduction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClauseCount:
-    """How often a clause was checked, and how often it was skipped as a known limit, and why."""
+    """How often a clause was checked, and how often it was skipped as a known limit, and why.
+
+    Or a capability, how often a case was left out for it, and what it is.
+    """
 
     clause: str
     checked: int
     skipped: int
     reason: str
+    undeclared: bool = False
+
+    @property
+    def why(self) -> str:
+        """Why it was skipped; empty if it was not to be."""
+        kind = "not declared by the driver" if self.undeclared else "known limit"
+        return f"{kind}: {self.reason}" if self.reason else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,8 +44,9 @@ class ConformanceFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverTrouble:
-    """How the driver itself failed: one sentence, its last lines, the case that it was in."""
+    """How the driver itself failed: the case, one sentence, its last lines, the case's lines."""
 
+    case: str
     problem: str
     last_lines: tuple[str, ...]
     lines: tuple[str, ...]
@@ -52,12 +63,21 @@ class CaseResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NotApplicable:
+    """A named case that was not driven: what it needs is a known limit, or not declared."""
+
+    case: str
+    needs: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceResult:
     """The outcome of a run; `seconds` is wall time, `open_question` why it may be inconclusive.
 
     `implementation` is None if the driver never introduced itself. `steps` counts the calls that
     were made on the component, `cases` its resets, those that shrinking needed included; `repeat`
-    is the command that does the same again.
+    is the command that does the same again. `passes_as` is a profile by which the same cases pass,
+    if they fail by this one and that was tried.
     """
 
     component: str
@@ -70,16 +90,18 @@ class ConformanceResult:
     seconds: float
     clauses: tuple[ClauseCount, ...]
     results: tuple[CaseResult, ...]
+    not_applicable: tuple[NotApplicable, ...]
     failures: tuple[ConformanceFailure, ...]
-    trouble: DriverTrouble | None
+    troubles: tuple[DriverTrouble, ...]
     open_question: str | None
+    passes_as: str | None
     repeat: str
 
     @property
     def verdict(self) -> Verdict:
         """The verdict of the whole run."""
         verdicts = [result.verdict for result in self.results]
-        if self.trouble is not None:
+        if self.troubles:
             verdicts.append(Verdict.ERROR)
         if self.open_question is not None:
             verdicts.append(Verdict.INCONCLUSIVE)
@@ -94,7 +116,7 @@ class ConformanceResult:
 
 
 def check_results(result: ConformanceResult) -> tuple[CheckResult, ...]:
-    """Return the run as checks, one a named case and one for the fuzzed cases."""
+    """Return the run as checks: a named case each, the fuzzed cases, each failure of the driver."""
     stories = {failure.case: _story(failure) for failure in result.failures}
     checks = [
         CheckResult(
@@ -107,11 +129,13 @@ def check_results(result: ConformanceResult) -> tuple[CheckResult, ...]:
         )
         for case in result.results
     ]
-    if result.trouble is not None:
-        details = "\n".join((*result.trouble.lines, *result.trouble.last_lines))
-        checks.append(_run_check(result, Verdict.ERROR, result.trouble.problem, details))
+    for trouble in result.troubles:
+        details = "\n".join((*trouble.lines, *trouble.last_lines))
+        name = f"the driver, {trouble.case}" if trouble.case else "the driver"
+        checks.append(_run_check(result, name, Verdict.ERROR, trouble.problem, details))
     if result.open_question is not None:
-        checks.append(_run_check(result, Verdict.INCONCLUSIVE, result.open_question, ""))
+        question = result.open_question
+        checks.append(_run_check(result, "the driver", Verdict.INCONCLUSIVE, question, ""))
     return tuple(checks)
 
 
@@ -122,10 +146,10 @@ def given(result: ConformanceResult) -> Mapping[str, object]:
 
 
 def _run_check(
-    result: ConformanceResult, verdict: Verdict, summary: str, details: str
+    result: ConformanceResult, name: str, verdict: Verdict, summary: str, details: str
 ) -> CheckResult:
     return CheckResult(
-        name="the driver",
+        name=name,
         group="conform",
         verdict=verdict,
         seconds=result.seconds,

@@ -13,20 +13,26 @@ from wheelproof_spec.engines.drive.result import (
 
 def verdict_line(result: ConformanceResult) -> str:
     """Return the verdict in one line."""
+    left_out = len(result.not_applicable)
     return (
         f"{result.verdict.upper()}: {result.component} of {printable(result.subject)}, "
         f"profile {result.profile}: {result.cases:,} cases, {result.steps:,} steps, "
         f"{result.seconds:.1f} s, seed {result.seed}"
+        + (f", {left_out:,} named cases not applicable" if left_out else "")
     )
 
 
 def render(result: ConformanceResult) -> str:
-    """Return the whole run: cases, clauses, known limits, failures, the verdict."""
-    lines = [*_cases(result), "", *_clauses(result)]
+    """Return the whole run: errors, cases, clauses, known limits, failures, the verdict."""
+    lines: list[str] = []
+    for trouble in result.troubles:
+        lines += [*_trouble(trouble), ""]
+    lines += [*_cases(result), "", *_clauses(result)]
     for failure in result.failures:
         lines += ["", *_failure(failure)]
-    if result.trouble is not None:
-        lines += ["", *_trouble(result.trouble)]
+    if result.passes_as is not None:
+        profile = result.passes_as
+        lines += ["", f"the same cases pass by the profile {profile}: --profile {profile}"]
     if result.open_question is not None:
         lines += ["", result.open_question]
     return "\n".join([*lines, "", verdict_line(result)])
@@ -36,6 +42,8 @@ def _cases(result: ConformanceResult) -> Iterable[str]:
     for case in result.results:
         mark = "ok  " if case.verdict is Verdict.PASS else case.verdict.upper()
         yield f"{mark}  {case.name}  ({case.summary})"
+    for left_out in result.not_applicable:
+        yield f"n/a   {left_out.case}  (not applicable: needs {', '.join(left_out.needs)})"
 
 
 def _clauses(result: ConformanceResult) -> Iterable[str]:
@@ -43,7 +51,7 @@ def _clauses(result: ConformanceResult) -> Iterable[str]:
     yield f"{'clause':<{width}}  {'checked':>9}  {'skipped':>9}"
     for count in result.clauses:
         row = f"{count.clause:<{width}}  {count.checked:>9,}  {count.skipped:>9,}"
-        yield f"{row}  known limit: {count.reason}" if count.reason else row
+        yield f"{row}  {count.why}".rstrip()
 
 
 def _failure(failure: ConformanceFailure) -> Iterable[str]:
@@ -57,7 +65,8 @@ def _failure(failure: ConformanceFailure) -> Iterable[str]:
 
 
 def _trouble(trouble: DriverTrouble) -> Iterable[str]:
-    yield f"error: {trouble.problem}"
+    where = f", in {trouble.case}" if trouble.case else ""
+    yield f"error: {trouble.problem}{where}"
     if trouble.lines:
         yield "  it happened at the last line of this case:"
         yield from (f"    {line}" for line in trouble.lines)

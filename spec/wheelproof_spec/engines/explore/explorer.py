@@ -28,6 +28,7 @@ from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, watchdog
 from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runs.schedule import decode
+from wheelproof_spec.engines.explore.runs.sharing import Sharing
 from wheelproof_spec.engines.explore.runtime import (
     accesses,
     cells,
@@ -135,6 +136,7 @@ class _Session:
         self._names = ClassNames(self.world)
         self._classes: set[bytes] = set()
         self._digest = SetDigest()
+        self._sharing = Sharing()
         self._runs = self._failing = self._deadlocks = self._depth = 0
         self._first: tuple[Failure, tuple[Actor, ...]] | None = None
         self._stopped: str | None = None
@@ -178,6 +180,7 @@ class _Session:
             digest=self._digest.hex(),
             complete=self._strategy.complete,
             stopped=self._stopped,
+            gap=self._sharing.gap(),
             counterexample=self._counterexample,
             recording=self._recording,
         )
@@ -219,6 +222,7 @@ class _Session:
         self._runs += 1
         self._depth = max(self._depth, len(execution.actors))
         failure = execution.judge()
+        self._sharing.note(execution)
         name = self._names.name(execution)
         if name not in self._classes:
             self._classes.add(name)

@@ -152,11 +152,18 @@ class Explore:
 
     def _judge(self, exploration: "Exploration") -> None:
         __tracebackhide__ = True
+        from wheelproof_spec.base.results.verdicts import Verdict
+
         found = exploration.counterexample
         if found is None:
-            if exploration.stopped is not None and exploration.engine == "optimal":
-                remedy = "give it a higher bound, or `samples` if a search without end will do"
-                pytest.fail(f"inconclusive: {exploration.summary()}; {remedy}", pytrace=False)
+            passed = exploration.verdict() is Verdict.PASS
+            if not passed and (exploration.engine == "optimal" or exploration.gap):
+                remedy = (
+                    "; give it a higher bound, or `samples` if a search without end will do"
+                    if exploration.stopped
+                    else ""
+                )
+                pytest.fail(f"inconclusive: {exploration.summary()}{remedy}", pytrace=False)
             return
         lines = [exploration.summary(), found.table(), f"  {found.line()}"]
         if found.left_out:

@@ -15,8 +15,9 @@ class Exploration:
     """The result of exploring one program with one engine.
 
     `stopped` says why the engine did not come to its end, None if it did; `complete` whether its
-    end means that every class has been run. `digest` depends on the classes alone. `recording` is
-    the counterexample's run, or without one an example: each thread as far as it can.
+    end means that every class has been run. `gap` says why the runs show nothing, if so.
+    `digest` depends on the classes alone. `recording` is the counterexample's run, or without one
+    an example: each thread as far as it can.
     """
 
     program: str
@@ -35,6 +36,7 @@ class Exploration:
     digest: str
     complete: bool
     stopped: str | None
+    gap: str
     counterexample: FailingInterleaving | None
     recording: RunRecording | None
 
@@ -42,7 +44,8 @@ class Exploration:
         """Return how the check ended: the brute engines are oracles for tests and never pass."""
         if self.counterexample is not None:
             return Verdict.FAIL
-        if self.engine == CERTIFYING_ENGINE and self.complete and self.stopped is None:
+        certified = self.engine == CERTIFYING_ENGINE and self.complete
+        if certified and self.stopped is None and not self.gap:
             return Verdict.PASS
         return Verdict.INCONCLUSIVE
 
@@ -53,6 +56,8 @@ class Exploration:
         rate = f"{self.runs / self.seconds:,.0f} runs/s" if self.seconds else ""
         if self.stopped is not None:
             return f"{self.stopped} after {self.runs:,} runs, no failure among them ({rate})"
+        if self.gap:
+            return f"{self.gap} ({self.classes:,} classes)"
         if self.complete:
             return f"all {self.classes:,} classes, at most {self.depth} steps ({rate})"
         return f"no failure in {self.runs:,} sampled runs of {self.classes:,} classes ({rate})"
@@ -100,6 +105,7 @@ class Exploration:
             "seconds": round(self.seconds, 3),
             "digest": self.digest,
             "stopped": self.stopped,
+            "gap": self.gap,
             "counterexample": _counterexample_document(self.counterexample),
         }
 

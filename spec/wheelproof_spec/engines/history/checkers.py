@@ -9,6 +9,7 @@ from wheelproof_spec.base.history.judging import (
     TraceRunChecker,
 )
 from wheelproof_spec.base.history.lines import HistoryHeader, TraceEnd, TraceEvent
+from wheelproof_spec.base.known_limits import KnownLimit
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.engines.history.routing import Body, Checker, Header
@@ -20,26 +21,33 @@ MAX_STATES = 200_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """How runs are judged: `profile` replaces the one that a history names."""
+    """How runs are judged.
+
+    `profile` replaces the one that a history names, `skip` are the known limits that histories are
+    not judged by.
+    """
 
     profile: str | None = None
     max_states: int = MAX_STATES
+    skip: tuple[KnownLimit, ...] = ()
 
 
 def run_opener(
     components: Callable[[str], RecordedComponent],
     traces: Callable[[str], MakeTraceChecker | None],
     options: CheckOptions,
-) -> Callable[[Header, int], Checker]:
+) -> Callable[[Header], Checker]:
     """Return what makes the checker of a run.
 
     `components` returns how the histories of a component are judged, `traces` how its traces are.
     """
 
-    def make(header: Header, line: int) -> Checker:
+    skip = frozenset(limit.clause for limit in options.skip)
+
+    def make(header: Header) -> Checker:
         if isinstance(header, HistoryHeader):
             component = components(header.component)
-            return HistoryChecker(header, component, options.profile, line)
+            return HistoryChecker(header, component, options.profile, skip)
         make_checker = traces(header.component)
         if make_checker is None:
             raise MalformedError(

@@ -50,11 +50,19 @@ name of the field that names the run).
 """
 
 
+RunKey = tuple[str, str]
+"""What a run is known by in its file: its format and its name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a line is not judged; completes the sentence "the line ..."."""
+    """Why a line is not judged; completes the sentence "the line ...".
+
+    `run` is the run that it names, if it names one.
+    """
 
     problem: str
+    run: RunKey | None = None
 
 
 class LineFormat:
@@ -75,7 +83,7 @@ class LineFormat:
             event = self.shortcut(line)
             return self.explained(line) if event is None else event
         except MalformedError as error:
-            return Rejection(str(error))
+            return Rejection(str(error), _run_of(line))
 
     def shortcut(self, line: bytes) -> Event | None:
         """Return the event if the line is clearly right, without a look at what else it could be.
@@ -210,6 +218,19 @@ def _event_shapes(definition: AnyDefinition) -> dict[ShapeKey, Shape]:
             obs=(parts["obs"],),
         )
     return found
+
+
+def _run_of(line: bytes) -> RunKey | None:
+    """Return the run that a line names that is wrong otherwise."""
+    try:
+        item = parse_object(line)
+    except MalformedError:
+        return None
+    for kind in ("trace", "history"):
+        name = item.get(kind)
+        if isinstance(name, str):
+            return kind, name
+    return None
 
 
 def _needed(item: JsonObject, name: str) -> str:

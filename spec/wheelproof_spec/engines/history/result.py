@@ -5,8 +5,9 @@ from dataclasses import asdict
 
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.publishing import Result
-from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.run_verdict import Place, RunVerdict
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
+from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.routing import FileResult
 
@@ -16,6 +17,8 @@ _MOST_GOOD_RUNS = 20
 def code_of(results: Sequence[FileResult]) -> ExitCode:
     """Return the exit code: a violation outranks a line that was rejected."""
     verdict = overall(_verdicts(results))
+    if _interrupted(results):
+        return ExitCode.INTERRUPTED
     if verdict is Verdict.FAIL:
         return ExitCode.FAIL
     if any(result.rejections for result in results):
@@ -32,6 +35,7 @@ def verdict_line(results: Sequence[FileResult]) -> str:
         ExitCode.PASS: "PASS",
         ExitCode.FAIL: "FAIL",
         ExitCode.INPUT_REJECTED: "REJECTED",
+        ExitCode.INTERRUPTED: "INTERRUPTED",
     }.get(code_of(results), "INCONCLUSIVE")
     return (
         f"{word}: {runs:,} runs in {len(results):,} files, {lines:,} lines: "
@@ -102,10 +106,17 @@ def _verdicts(results: Sequence[FileResult]) -> Iterable[Verdict]:
     return (verdict.verdict for result in results for verdict in result.verdicts)
 
 
+def _interrupted(results: Sequence[FileResult]) -> bool:
+    return any(result.interrupted for result in results)
+
+
 def _summary(verdict: RunVerdict) -> str:
     if verdict.violation is None:
-        return f"{verdict.events:,} events"
-    return f"{verdict.violation.rule} is broken: {verdict.violation.reason}"
+        why = verdict.notes[:1] if verdict.verdict is Verdict.INCONCLUSIVE else ()
+        return "; ".join((f"{verdict.events:,} events", *why))
+    others = ", ".join(broken.violation.rule for broken in verdict.also_broken)
+    also = f"; so is {others}" if others else ""
+    return f"{verdict.violation.rule} is broken: {verdict.violation.reason}{also}"
 
 
 def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
@@ -113,24 +124,34 @@ def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
     yield printable(
         f"{verdict.verdict.upper()}  {title}, profile {verdict.profile}, {verdict.events:,} events"
     )
-    violation, place = verdict.violation, verdict.place
-    if violation is not None:
-        where = "" if place is None else f"{source}:{place.line}: "
-        yield printable(f"  {where}{violation.rule} is broken: {violation.reason}")
-        yield printable(f"    expected: {violation.expected}")
-        yield printable(f"    observed: {violation.observed}")
+    if verdict.violation is not None:
+        yield from _violation(source, verdict.violation, verdict.place)
         yield f"    the first {verdict.good_prefix:,} events have an explanation"
+    for broken in verdict.also_broken:
+        yield from _violation(source, broken.violation, broken.place)
+    for clause, times in verdict.skipped.items():
+        yield f"  skipped as a known limit: {clause}, tested {times:,} times"
     untested = [clause for clause, times in verdict.checked.items() if not times]
-    if untested and violation is None:
+    if untested and verdict.violation is None:
         yield f"  not tested, checked 0 times: {', '.join(untested)}"
     for note in verdict.notes:
         yield printable(f"  note: {note}")
 
 
+def _violation(source: str, violation: Violation, place: Place | None) -> Iterable[str]:
+    where = "" if place is None else f"{source}:{place.line}: "
+    yield printable(f"  {where}{violation.rule} is broken: {violation.reason}")
+    yield printable(f"    expected: {violation.expected}")
+    yield printable(f"    observed: {violation.observed}")
+
+
 def _rejections(result: FileResult) -> Iterable[str]:
     for rejection in result.rejections:
         place = f"{result.source}:{rejection.line}"
-        yield printable(f"{place}: the line {rejection.problem}")
-    unnamed = result.rejected - len(result.rejections)
+        followed = f"; rejected for that too: {rejection.followed:,} lines"
+        yield printable(
+            f"{place}: the line {rejection.problem}{followed if rejection.followed else ''}"
+        )
+    unnamed = result.rejected - sum(1 + rejection.followed for rejection in result.rejections)
     if unnamed > 0:
         yield f"{result.source}: and {unnamed:,} more rejected lines"

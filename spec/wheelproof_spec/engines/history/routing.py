@@ -15,7 +15,7 @@ from wheelproof_spec.base.history.lines import (
 )
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.engines.history.line_parser import Event, Rejection
+from wheelproof_spec.engines.history.line_parser import Event, Rejection, RunKey
 
 MOST_OPEN_RUNS = 10_000
 MOST_REJECTIONS = 20
@@ -25,17 +25,24 @@ Header = HistoryHeader[object] | TraceHeader[object]
 Body = HistoryOp[object] | HistoryEnd | TraceEvent[object, object] | TraceEnd
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class RejectedLine:
-    """A line that is not judged: the problem completes the sentence "the line ..."."""
+    """A line that is not judged: the problem completes the sentence "the line ...".
+
+    `followed` is how many other lines were rejected for that alone.
+    """
 
     line: int
     problem: str
+    followed: int = 0
 
 
 @dataclass(slots=True)
 class FileResult:
-    """What became of one file: `lines` is `judged` and `rejected` together."""
+    """What became of one file: `lines` is `judged` and `rejected` together.
+
+    `interrupted` says that its other lines were not read.
+    """
 
     source: str
     lines: int = 0
@@ -43,6 +50,7 @@ class FileResult:
     rejected: int = 0
     rejections: list[RejectedLine] = field(default_factory=list[RejectedLine])
     verdicts: list[RunVerdict] = field(default_factory=list[RunVerdict])
+    interrupted: bool = False
 
 
 class Checker(Protocol):
@@ -64,34 +72,68 @@ class Router:
         self,
         source: str,
         parse: Callable[[bytes], Event | Rejection],
-        open_run: Callable[[Header, int], Checker],
+        open_run: Callable[[Header], Checker],
     ) -> None:
         """`parse` reads a line, `open_run` makes a run's checker and may raise MalformedError."""
         self.result = FileResult(source)
         self._parse = parse
         self._open_run = open_run
-        self._running: dict[tuple[str, str], Checker] = {}
-        self._ended: set[tuple[str, str]] = set()
-        self._given_up: dict[tuple[str, str], int] = {}
+        self._running: dict[RunKey, Checker] = {}
+        self._ended: set[RunKey] = set()
+        self._given_up: set[RunKey] = set()
+        self._roots: dict[RunKey, RejectedLine] = {}
+        """The first rejected line of each run: what is wrong later is wrong for that."""
+        self._nameless: RejectedLine | None = None
+        """The line before this one, if it was rejected and nobody knows which run it is of."""
 
     def judge(self, lines: Iterable[bytes | Rejection]) -> FileResult:
-        """Judge all lines and return what became of them."""
+        """Judge all lines and return what became of them; after Ctrl-C, of those before it."""
         result = self.result
-        for line in lines:
-            result.lines += 1
-            event = self._parse(line) if isinstance(line, bytes) else line
-            if isinstance(event, Rejection):
-                self._reject(event.problem)
-                continue
-            try:
-                self._take(event)
-                result.judged += 1
-            except MalformedError as error:
-                self._reject(str(error))
+        try:
+            for line in lines:
+                self._judge_line(line)
+        except KeyboardInterrupt:
+            result.interrupted = True
+            result.lines = result.judged + result.rejected
         self._finish()
         if not result.lines:
             self._note("is missing: the file is empty")
         return result
+
+    def _judge_line(self, line: bytes | Rejection) -> None:
+        self.result.lines += 1
+        event = self._parse(line) if isinstance(line, bytes) else line
+        nameless, self._nameless = self._nameless, None
+        if isinstance(event, Rejection):
+            rejected = self._reject(event.problem)
+            if event.run is None:
+                self._nameless = rejected
+            else:
+                self._roots.setdefault(event.run, rejected)
+            return
+        try:
+            self._take(event)
+            self.result.judged += 1
+        except MalformedError as error:
+            self._follow(event, nameless, str(error))
+
+    def _follow(self, event: Event, nameless: RejectedLine | None, problem: str) -> None:
+        """Reject a line for itself, or for a line before it."""
+        if isinstance(event, Vector):
+            self._reject(problem)
+            return
+        key = _key(event)
+        root = self._roots.get(key)
+        goes_on = key in self._running or key in self._ended
+        if root is None and not goes_on and key not in self._given_up:
+            root = nameless
+        if root is not None:
+            self.result.rejected += 1
+            root.followed += 1
+        else:
+            root = self._reject(problem)
+        if not goes_on or not isinstance(event, HistoryHeader | TraceHeader):
+            self._roots[key] = root
 
     def _take(self, event: Event) -> None:
         match event:
@@ -109,16 +151,22 @@ class Router:
         if len(self._running) >= MOST_OPEN_RUNS:
             raise MalformedError(f"begins a run while {MOST_OPEN_RUNS:,} are open")
         try:
-            self._running[key] = self._open_run(header, self.result.lines)
+            self._running[key] = self._open_run(header)
+            self._roots.pop(key, None)
         except MalformedError:
-            self._given_up[key] = self.result.lines
+            self._given_up.add(key)
             raise
 
     def _continue(self, event: Body) -> None:
         key = _key(event)
         checker = self._running.get(key)
         if checker is None:
-            raise MalformedError(self._why_not(key))
+            why = (
+                "comes after the end of {}"
+                if key in self._ended
+                else "belongs to {}, which has no header before it"
+            )
+            raise MalformedError(why.format(f"{key[0]} {key[1]!r}"))
         try:
             checker.feed(event, self.result.lines)
             if isinstance(event, HistoryEnd | TraceEnd):
@@ -127,16 +175,8 @@ class Router:
                 self._ended.add(key)
         except MalformedError:
             del self._running[key]
-            self._given_up[key] = self.result.lines
+            self._given_up.add(key)
             raise
-
-    def _why_not(self, key: tuple[str, str]) -> str:
-        what = f"{key[0]} {key[1]!r}"
-        if key in self._given_up:
-            return f"belongs to {what}, which was given up at line {self._given_up[key]}"
-        if key in self._ended:
-            return f"comes after the end of {what}"
-        return f"belongs to {what}, which has no header before it"
 
     def _finish(self) -> None:
         for (kind, name), checker in self._running.items():
@@ -145,16 +185,18 @@ class Router:
             except MalformedError as error:
                 self._note(f"is the last one of {kind} {name!r}, which {error}")
 
-    def _reject(self, problem: str) -> None:
+    def _reject(self, problem: str) -> RejectedLine:
         self.result.rejected += 1
-        self._note(problem)
+        return self._note(problem)
 
-    def _note(self, problem: str) -> None:
+    def _note(self, problem: str) -> RejectedLine:
+        rejected = RejectedLine(line=self.result.lines, problem=problem)
         if len(self.result.rejections) < MOST_REJECTIONS:
-            self.result.rejections.append(RejectedLine(line=self.result.lines, problem=problem))
+            self.result.rejections.append(rejected)
+        return rejected
 
 
-def _key(event: Header | Body) -> tuple[str, str]:
+def _key(event: Header | Body) -> RunKey:
     if isinstance(event, HistoryHeader | HistoryOp | HistoryEnd):
         return "history", event.history
     return "trace", event.trace

@@ -1,12 +1,12 @@
 """Judges one history, whatever component it belongs to, line by line."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.history.judging import HistoryJudge, RecordedComponent
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
-from wheelproof_spec.base.results.run_verdict import Place, RunVerdict
+from wheelproof_spec.base.results.run_verdict import Broken, Place, RunVerdict
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
@@ -32,12 +32,13 @@ class HistoryChecker:
         header: HistoryHeader[object],
         component: RecordedComponent,
         profile: str | None = None,
-        line: int = 0,
+        skip: Collection[str] = (),
     ) -> None:
         """Begin with the header; `profile` replaces the one that it names, if there is such a one.
 
-        A file can have histories of several components, whose profiles differ. Raises
-        MalformedError if the profile that the header names is unknown.
+        A file can have histories of several components, whose profiles differ. The clauses of
+        `skip` are not judged. Raises MalformedError if the profile that the header names is
+        unknown.
         """
         definition = component.definition
         self._header = header
@@ -46,7 +47,9 @@ class HistoryChecker:
         if self._profile not in definition.profiles:
             known = " and ".join(definition.profiles)
             raise MalformedError(f"names the profile {self._profile!r}; there are {known}")
-        self._tally = Tally(clauses_of(definition.clauses, Wire.RECORDED, self._profile))
+        clauses = clauses_of(definition.clauses, Wire.RECORDED, self._profile)
+        limits = [clause for clause in clauses if clause in skip]
+        self._tally = Tally([clause for clause in clauses if clause not in skip], limits)
         self._judge = self._judge_of(component)
         self._known = {
             operation.name: operation.happens
@@ -55,8 +58,9 @@ class HistoryChecker:
         self._asked: dict[str, HistoryOp[object]] = {}
         self._next = 0
         self._end: HistoryEnd | None = None
-        self._violation: Violation | None = None
-        self._place = Place(index=0, line=line)
+        self._broken: dict[str, Broken] = {}
+        self._stopped: Broken | None = None
+        """After what the judge was asked no more."""
         self._steps: Mapping[str, Callable[[HistoryOp[object]], Violation | None]] = {
             "invoke": self._invoke,
             "ok": self._ok,
@@ -78,7 +82,7 @@ class HistoryChecker:
     @property
     def violation(self) -> Violation | None:
         """What the history breaks as far as it has come."""
-        return self._violation
+        return next((broken.violation for broken in self._broken.values()), None)
 
     @property
     def under_way(self) -> int:
@@ -86,33 +90,48 @@ class HistoryChecker:
         return len(self._asked)
 
     def finish(self, *, cut_off: bool = False) -> RunVerdict:
-        """Return the verdict; what was cut off is judged as far as it goes."""
+        """Return the verdict; what was cut off is judged as far as it goes, and is no pass."""
         del cut_off
-        failed = self._violation is not None
+        broken = tuple(self._broken.values())
+        first = broken[0] if broken else None
+        if first is not None:
+            verdict, notes = Verdict.FAIL, self._unjudged()
+        else:
+            missing = self._missing()
+            verdict = Verdict.INCONCLUSIVE if missing else Verdict.PASS
+            notes = missing if self._stopped else (*missing, *self._judge.notes(self._end))
         return RunVerdict(
             run=self._header.history,
             format="history",
             component=self._header.component,
             implementation=f"{self._header.impl.name} {self._header.impl.version}",
             profile=self._profile,
-            verdict=self._verdict(),
+            verdict=verdict,
             events=self._next,
-            good_prefix=self._place.index if failed else self._next,
-            violation=self._violation,
-            place=self._place if failed else None,
-            notes=() if failed else self._judge.notes(self._end),
+            good_prefix=self._next if first is None else first.place.index,
+            violation=None if first is None else first.violation,
+            place=None if first is None else first.place,
+            notes=notes,
+            also_broken=broken[1:],
+            skipped=dict(self._tally.skipped),
             checked=dict(self._tally.checked),
         )
 
     def _take(self, event: HistoryOp[object], line: int) -> None:
         self._require_place(event)
-        if self._violation is not None:
-            self._step_only(event)
-        else:
-            self._violation = self._steps[event.type](event)
-            if self._violation is not None:
-                self._place = Place(index=event.index, line=line)
+        violation = self._steps[event.type](event)
+        if violation is not None:
+            self._breaks(Broken(violation=violation, place=Place(index=event.index, line=line)))
         self._next += 1
+
+    def _breaks(self, broken: Broken) -> None:
+        """Take note of a violation; ask the judge no more if it knows too little from now on."""
+        rule = broken.violation.rule
+        if not self._tally.skips(rule):
+            self._broken.setdefault(rule, broken)
+        if rule not in (NO_CALL_CRASHES, EVERY_CALL_RETURNS, *self._judge.goes_on_after):
+            self._stopped = broken
+            self._judge = UnorderedHistoryJudge((), self._tally)
 
     def _judge_of(self, component: RecordedComponent) -> HistoryJudge:
         header = self._header
@@ -120,11 +139,27 @@ class HistoryChecker:
             return UnorderedHistoryJudge(component.balances, self._tally)
         return component.judge(header, self._profile, self._tally)
 
-    def _verdict(self) -> Verdict:
-        if self._violation is not None:
-            return Verdict.FAIL
-        # A run that contains nothing has shown nothing.
-        return Verdict.PASS if self._next else Verdict.INCONCLUSIVE
+    def _missing(self) -> tuple[str, ...]:
+        """Return why a history that breaks nothing has not passed; nothing if it has."""
+        found: list[str] = []
+        counts = f"events judged: {self._next:,}, calls that have not returned: {self.under_way:,}"
+        if self._end is None:
+            found.append(f"the line `end` is missing, and nobody knows what came after ({counts})")
+        elif self._asked:
+            found.append(f"calls had not returned, and were not judged to their end ({counts})")
+        if not self._next or not any(self._tally.checked.values()):
+            found.append("no clause was tested: nothing has been shown")
+        return (*found, *self._unjudged())
+
+    def _unjudged(self) -> tuple[str, ...]:
+        """Return from where on only crashes, and calls that never return, were judged."""
+        if self._stopped is None:
+            return ()
+        rule, line = self._stopped.violation.rule, self._stopped.place.line
+        return (
+            f"{rule} is broken at line {line}: from there on only crashes, and calls that never "
+            "return, were judged",
+        )
 
     def _take_end(self, end: HistoryEnd, line: int) -> None:
         if self._end is not None:
@@ -135,12 +170,10 @@ class HistoryChecker:
             process = next(iter(self._asked))
             raise MalformedError(f"says that all is quiet, but the last call of {process!r} runs")
         self._end = end
-        if self._violation is None:
-            stuck = end.stuck is True and self._asked
-            self._violation = (
-                _stuck(self._asked.values()) if stuck else self._judge.finish(end, self._next)
-            )
-            self._place = Place(index=self._next, line=line)
+        stuck = end.stuck is True and self._asked
+        violation = _stuck(self._asked.values()) if stuck else self._judge.finish(end, self._next)
+        if violation is not None:
+            self._breaks(Broken(violation=violation, place=Place(index=self._next, line=line)))
 
     def _require_place(self, op: HistoryOp[object]) -> None:
         if self._end is not None:
@@ -164,14 +197,6 @@ class HistoryChecker:
         elif asked.f != op.f:
             raise MalformedError(f"ends {op.f!r}, but {op.process!r} called {asked.f!r}")
 
-    def _step_only(self, op: HistoryOp[object]) -> None:
-        if self._known[op.f]:
-            return
-        if op.type == "invoke":
-            self._asked[op.process] = op
-        else:
-            del self._asked[op.process]
-
     def _invoke(self, op: HistoryOp[object]) -> Violation | None:
         if not self._known[op.f]:
             self._asked[op.process] = op
@@ -185,6 +210,8 @@ class HistoryChecker:
     def _fail(self, op: HistoryOp[object]) -> Violation | None:
         asked = self._asked.pop(op.process)
         if op.error == CRASHED:
+            # Nobody knows how far it came.
+            self._judge.lost(asked, op)
             return _crashed(asked)
         return self._judge.failed(asked, op)
 

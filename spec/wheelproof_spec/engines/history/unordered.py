@@ -17,7 +17,10 @@ from wheelproof_spec.base.results.violation import Violation
 class UnorderedHistoryJudge:
     """Compares, at the end, how often things happened to each task, buffer, operation, record."""
 
+    goes_on_after = frozenset[str]()
+
     def __init__(self, balances: Sequence[Balance], tally: Tally) -> None:
+        """Without balances it judges nothing."""
         self._balances = balances
         self._tally = tally
         self._room: Counter[tuple[Balance, str]] = Counter()

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
 from wheelproof_spec.base.resources import checkout_directory, tla_directory
 from wheelproof_spec.base.results.reports import write_text
@@ -52,7 +53,7 @@ class Promise:
     text: str
     module: str = "MaybeTryComplete"
     property: str | None = None
-    present: frozenset[str] = frozenset()
+    present: tuple[str, ...] = ()
     program: str | None = None
 
 
@@ -60,69 +61,10 @@ class UndecidedCellError(WheelproofSpecError):
     """The manifest has no model, or contradicting ones, for a cell of the table."""
 
 
-DISCIPLINES = (
-    Discipline(name="monitor", versions="0.9 - 0.11.0", in_lock_order="monitor"),
-    Discipline(name="try_lock_once", versions="1.0", in_lock_order="try_lock"),
-    Discipline(name="try_lock_pending", versions="1.1 - 2.6", in_lock_order="try_lock"),
-    Discipline(name="blocking", versions="2.7 - 4.0", in_lock_order="blocking"),
-    Discipline(name="exclusive", versions="since KAFKA-19312", in_lock_order="exclusive"),
-)
+DISCIPLINES = read_rows(__file__, "disciplines.toml", "discipline", Discipline)
+PROMISES = read_rows(__file__, "disciplines.toml", "promise", Promise)
 
 _SURROUNDINGS = frozenset({"Holders", "Stubborn", "Restless", "Raising"})
-_FRESH = "EveryTriggerIsFollowedByAFreshCheck"
-_STUCK = frozenset({"Holders", "Stubborn"})
-
-PROMISES = (
-    Promise(text="An operation completes at most once", property="CompletesAtMostOnce"),
-    Promise(
-        text="on_expiration runs at most once, after on_complete, and only if the expiry won",
-        property="ExpiresOnlyIfItCompleted",
-    ),
-    Promise(text="Two try_complete exclude each other", property="TriesExcludeEachOther"),
-    Promise(
-        text="try_complete and on_complete exclude each other",
-        property="TryCompleteAndOnCompleteExcludeEachOther",
-    ),
-    Promise(text="No try_complete begins after completion", property="NoTryBeginsAfterCompletion"),
-    Promise(text="Every trigger is followed by a fresh check", property=_FRESH),
-    Promise(
-        text="The same, while somebody else may hold the lock",
-        property=_FRESH,
-        present=frozenset({"Holders"}),
-    ),
-    Promise(
-        text="The same, when a predicate raises in another thread",
-        property=_FRESH,
-        present=frozenset({"Raising"}),
-    ),
-    Promise(
-        text="A trigger waits for nobody who holds the lock", property="CallsEnd", present=_STUCK
-    ),
-    Promise(
-        text="A trigger ends, however often others trigger",
-        property="CallsEnd",
-        present=frozenset({"Restless"}),
-    ),
-    Promise(
-        text="An expiry waits for nobody who holds the lock", property="ExpiryEnds", present=_STUCK
-    ),
-    Promise(
-        text="No deadlock with users whose read-write lock surrounds the watch",
-        module="LockOrder",
-        program="Users",
-    ),
-    Promise(
-        text="No deadlock when callbacks trigger each other's operations, even if nobody tested "
-        "before the lock whether an operation is done (they do, and that forbids it everywhere)",
-        module="LockOrder",
-        program="Callbacks",
-    ),
-    Promise(
-        text="The same, when one of the two operations has expired",
-        module="LockOrder",
-        program="ExpiryCallback",
-    ),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,7 +133,7 @@ def _is_about(setting: _Setting, promise: Promise, discipline: Discipline) -> bo
 
 def _holds(setting: _Setting, promise: Promise) -> bool:
     model = setting.model
-    if model.kind is not Kind.MODEL or not setting.present >= promise.present:
+    if model.kind is not Kind.MODEL or not setting.present >= set(promise.present):
         return False
     if promise.property is None:
         return model.check_deadlock
@@ -200,7 +142,7 @@ def _holds(setting: _Setting, promise: Promise) -> bool:
 
 def _breaks(setting: _Setting, promise: Promise) -> bool:
     model = setting.model
-    if model.kind is Kind.MODEL or not setting.present <= promise.present:
+    if model.kind is Kind.MODEL or not setting.present <= set(promise.present):
         return False
     if promise.property is None:
         return model.expect is Expectation.DEADLOCK

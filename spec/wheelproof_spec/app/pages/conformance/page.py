@@ -55,9 +55,8 @@ def clause_rows(result: ConformanceResult) -> Iterator[ClauseRow]:
     for count in result.clauses:
         if count.clause in broken:
             yield ClauseRow(count=count, kind="fail", word="fail", why=broken[count.clause])
-        elif count.reason:
-            why = f"known limit: {count.reason}"
-            yield ClauseRow(count=count, kind="inconclusive", word="skipped", why=why)
+        elif count.why:
+            yield ClauseRow(count=count, kind="inconclusive", word="skipped", why=count.why)
         elif count.checked:
             yield ClauseRow(count=count, kind="pass", word="pass", why="")
         else:

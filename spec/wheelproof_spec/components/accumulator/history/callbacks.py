@@ -64,18 +64,20 @@ class Callbacks:
             observed = "its append was refused" if record.refused else "it is called back again"
             return _wrongly(value.record, observed)
         self._tests(AccumulatorClause.OFFSET_OR_ERROR)
-        if (value.offset is None) is (value.error is None):
+        unclear = (value.offset is None) is (value.error is None)
+        violation = self._overtakes(record) or self._is_early(record, value)
+        record.called_back = index
+        self._owed.pop(record, None)
+        self._oldest[record.partition].pop(record, None)
+        if unclear:
             return Violation(
                 rule=AccumulatorClause.OFFSET_OR_ERROR,
                 expected="an offset or an error",
                 observed=f"offset {value.offset}, error {value.error}",
                 reason="a record either has its place or has failed (semantics.md 4.11)",
             )
-        violation = self._overtakes(record) or self._is_early(record, value)
-        record.called_back = index
-        self._owed.pop(record, None)
-        self._oldest[record.partition].pop(record, None)
-        return violation or self._judge_outcome(record, value)
+        outcome = self._judge_outcome(record, value)
+        return violation or outcome
 
     def _overtakes(self, record: Record) -> Violation | None:
         if self._in_order is None:

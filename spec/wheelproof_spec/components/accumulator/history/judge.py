@@ -44,6 +44,8 @@ _SENDER = (*_ENDS_BATCHES, Drain, Reenqueue, Split)
 class AccumulatorHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
+    goes_on_after = frozenset(AccumulatorClause)
+
     def __init__(self, config: AccumulatorConfig, clock: HistoryClock, tally: Tally) -> None:
         """Begin; `clock` is what the history tells of the time."""
         self._clock = clock
@@ -225,8 +227,8 @@ class AccumulatorHistoryJudge:
         if op.error != INTERRUPTED:
             return None
         self._tests(clause)
-        self._interrupts[op.process] -= 1
-        if self._interrupts[op.process] >= 0:
+        if self._interrupts[op.process]:
+            self._interrupts[op.process] -= 1
             return None
         return Violation(
             rule=clause,

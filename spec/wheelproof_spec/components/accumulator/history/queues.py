@@ -71,22 +71,45 @@ class Queues:
     def drained(self, began: int, answer: Drained, *, alone: bool) -> Violation | None:
         """A drain has ended; `alone` if nothing was taken out of the queues meanwhile."""
         partitions: set[Partition] = set()
+        first: Violation | None = None
         for taken in answer.batches:
             self._tests(AccumulatorClause.DRAINS_THE_HEADS)
+            violation = self._take(began, taken, alone=alone)
             if taken.partition in partitions:
-                return _drained_wrongly(
+                violation = _drained_wrongly(
                     taken.batch,
                     f"at most one batch of {taken.partition!r}",
                     "a second one",
                     "a drain takes the head of each queue (semantics.md 4.3)",
                 )
             partitions.add(taken.partition)
-            violation = self._take(began, taken, alone=alone)
-            if violation is not None:
-                return violation
-        return None
+            first = first or violation
+        return first
 
     def _take(self, began: int, taken: DrainedBatch, *, alone: bool) -> Violation | None:
+        """Take note of a batch that was drained, rightly or not."""
+        wrong = self._not_to_be_taken(began, taken)
+        found: dict[int, Record] = {}
+        for place, name in enumerate(taken.records):
+            record = self._records.get(name)
+            stranger = _wrong_member(record, began, taken)
+            if stranger is None and record is not None:
+                found[place] = record
+                continue
+            wrong = wrong or _drained_wrongly(
+                taken.batch,
+                f"records of {taken.partition!r} that wait",
+                f"{name!r} {stranger}",
+                "what has ended, was refused, or is being sent is in no queue",
+            )
+        members = tuple(found.values())
+        new = [record for record in members if record.batch is None]
+        batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, members)
+        for place, record in found.items():
+            record.batch, record.place = batch, place
+        return wrong or (self._out_of_order(taken, members, new) if alone else None)
+
+    def _not_to_be_taken(self, began: int, taken: DrainedBatch) -> Violation | None:
         muted = self._muted.get(taken.partition)
         if muted is not None and muted < began:
             return _drained_wrongly(
@@ -96,36 +119,14 @@ class Queues:
                 "mute had returned when the drain began (semantics.md 4.4)",
             )
         batch = self._batches.get(taken.batch)
-        if batch is not None and batch.in_flight:
-            return _drained_wrongly(
-                taken.batch,
-                "a batch that waits",
-                "it is being sent already",
-                "it was drained before, and did not go back",
-            )
-        found = self._members(began, taken)
-        if isinstance(found, Violation):
-            return found
-        new = [record for record in found if record.batch is None]
-        batch = self._batches[taken.batch] = Batch(taken.batch, taken.partition, found)
-        for place, record in enumerate(found):
-            record.batch, record.place = batch, place
-        return self._out_of_order(taken, found, new) if alone else None
-
-    def _members(self, began: int, taken: DrainedBatch) -> tuple[Record, ...] | Violation:
-        found: list[Record] = []
-        for name in taken.records:
-            record = self._records.get(name)
-            wrong = _wrong_member(record, began, taken)
-            if wrong is not None or record is None:
-                return _drained_wrongly(
-                    taken.batch,
-                    f"records of {taken.partition!r} that wait",
-                    f"{name!r} {wrong}",
-                    "what has ended, was refused, or is being sent is in no queue",
-                )
-            found.append(record)
-        return tuple(found)
+        if batch is None or not batch.in_flight:
+            return None
+        return _drained_wrongly(
+            taken.batch,
+            "a batch that waits",
+            "it is being sent already",
+            "it was drained before, and did not go back",
+        )
 
     def _out_of_order(
         self, taken: DrainedBatch, found: tuple[Record, ...], new: list[Record]

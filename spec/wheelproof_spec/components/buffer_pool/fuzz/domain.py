@@ -14,12 +14,16 @@ class PoolDomain:
     """The bounds within which cases are drawn.
 
     With `wide` pools have many GiB, of which nothing is allocated; with `outside` sizes that are
-    refused are drawn too, and with `twice` buffers are given back twice.
+    refused are drawn too, and with `twice` buffers are given back twice. Without `any_size` buffers
+    have the poolable size alone, and pools a multiple of it.
     """
 
     wide: bool = True
     outside: bool = True
     twice: bool = True
+    any_size: bool = True
+    interruption: bool = True
+    closes: bool = True
     faults: tuple[PoolFault, ...] = tuple(PoolFault)
 
 
@@ -45,9 +49,9 @@ def pool_configs(domain: PoolDomain) -> st.SearchStrategy[PoolConfig]:
     poolable = st.integers(1, 4) | st.sampled_from((16, 1_000, 16_384))
     if domain.wide:
         poolable |= st.sampled_from((_GIB, 7 * _GIB))
-    return st.builds(
-        _config, poolable, st.sampled_from((1, 2, 3, 0)), st.integers(0, 3), st.integers(0, 2)
-    )
+    buffers = st.sampled_from((1, 2, 3, 0) if domain.any_size else (1, 2, 3))
+    rests = st.integers(0, 3 if domain.any_size else 0)
+    return st.builds(_config, poolable, buffers, rests, st.integers(0, 2))
 
 
 def _config(poolable: int, buffers: int, rest: int, start_ms: int) -> PoolConfig:
@@ -58,8 +62,10 @@ def _config(poolable: int, buffers: int, rest: int, start_ms: int) -> PoolConfig
     )
 
 
-def amounts() -> st.SearchStrategy[Amount]:
+def amounts(domain: PoolDomain) -> st.SearchStrategy[Amount]:
     """Draw a size: 0, 1, around the poolable size, several times it, the total."""
+    if not domain.any_size:
+        return st.just(Amount(buffers=1, of_total=False, rest=0))
     return st.builds(
         Amount,
         buffers=st.sampled_from((1, 1, 0, 2, 3)),
@@ -75,4 +81,9 @@ def timeouts() -> st.SearchStrategy[int]:
 
 def faults(domain: PoolDomain) -> st.SearchStrategy[PoolFault | None]:
     """Draw what goes wrong; mostly nothing."""
-    return st.sampled_from((*(None,) * 4 * len(PoolFault), *domain.faults))
+    possible = [
+        fault
+        for fault in domain.faults
+        if domain.interruption or fault is not PoolFault.INTERRUPTED_BEFORE
+    ]
+    return st.sampled_from((*(None,) * 4 * len(PoolFault), *possible))

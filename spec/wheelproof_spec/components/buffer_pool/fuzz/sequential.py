@@ -86,16 +86,16 @@ def pool_machine(
             self._running = True
             self._call(Reset(config=config))
 
-        @rule(amount=amounts(), timeout_ms=timeouts(), fault=faults(domain))
+        @rule(amount=amounts(domain), timeout_ms=timeouts(), fault=faults(domain))
         def allocate(self, amount: Amount, timeout_ms: int, fault: PoolFault | None) -> None:
             size = amount.size(self._config)
             self._allocate(size, timeout_ms, fault)
 
-        @rule(amount=amounts())
+        @rule(amount=amounts(domain))
         def allocate_patiently(self, amount: Amount) -> None:
             self._allocate(amount.size(self._config), 1_000, None)
 
-        @precondition(lambda _self: domain.outside)
+        @precondition(lambda _self: domain.outside and domain.any_size)
         @rule(beyond=st.sampled_from((1, 2**31, -1, -(2**31))))
         def allocate_outside_the_domain(self, beyond: int) -> None:
             self._allocate(beyond + (self._config.total_memory if beyond > 0 else 0), 5, None)
@@ -112,7 +112,7 @@ def pool_machine(
         def deallocate_again(self, data: st.DataObject) -> None:
             self._call(Deallocate(buffer=data.draw(st.sampled_from(self._given_back))))
 
-        @precondition(lambda self: bool(self._judge.waiting()))
+        @precondition(lambda self: domain.interruption and bool(self._judge.waiting()))
         @rule(data=st.data())
         def interrupt(self, data: st.DataObject) -> None:
             self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
@@ -121,7 +121,7 @@ def pool_machine(
         def advance(self, jump_ms: int) -> None:
             self._call(Advance(to_ms=self._judge.now_ms + jump_ms))
 
-        @precondition(lambda self: not self._closed)
+        @precondition(lambda self: domain.closes and not self._closed)
         @rule(now=st.sampled_from(_RARELY))
         def close(self, now: bool) -> None:
             if now:

@@ -3,7 +3,7 @@
 What is compared with BufferPool.tla is in `buffer_pool_view`.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -51,7 +51,7 @@ class Borrowers:
     poolable_size: int
     programs: Mapping[str, tuple[int, ...]]
     limits_ms: Mapping[str, int] = field(default_factory=dict[str, int])
-    unlucky: frozenset[str] = frozenset()
+    unlucky: Collection[str] = ()
     closers: tuple[str, ...] = ()
     victims: Mapping[str, str] = field(default_factory=dict[str, str])
     max_time_ms: int = 0
@@ -67,7 +67,7 @@ class Borrowers:
             "Program": make_function(self.programs.items()),
             "Restless": frozenset(),
             "Limit": make_function((client, self.limit_ms(client)) for client in self.programs),
-            "Unlucky": self.unlucky,
+            "Unlucky": frozenset(self.unlucky),
             "Closers": frozenset(self.closers),
             "Interrupters": frozenset(self.victims),
             "Victim": make_function(self.victims.items()),

@@ -1,7 +1,7 @@
 """What is compared of the states and steps of BufferPool.tla; see `buffer_pool_view`."""
 
-from wheelproof_spec.engines.graph.comparing.projected import only
-from wheelproof_spec.engines.tlc.states import State, Value, entries
+from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
+from wheelproof_spec.engines.tlc.states import State, Value
 
 _VARIABLES = (
     "now", "lock", "closed", "nonPooled", "free", "waiters", "asleep", "accumulated", "interrupted",
@@ -11,7 +11,7 @@ _VARIABLES = (
 
 def project_buffer_pool(state: State) -> State:
     """Return of a state of the module what is compared."""
-    lent = sum(size for _, size in _pairs(state["held"]) if isinstance(size, int))
+    lent = sum(size for _, size in pairs_of(state["held"]) if isinstance(size, int))
     return {**only(state, _VARIABLES), "lent": lent}
 
 
@@ -25,12 +25,10 @@ def label_of_buffer_pool(action: str, before: State, after: State) -> str | None
     if before["now"] != after["now"]:
         return "Tick"
     for variable in ("pc", "called"):
-        changes = zip(_pairs(before[variable]), _pairs(after[variable]), strict=True)
-        for (thread, old), (_, new) in changes:
-            if old != new:
-                # Only a closer makes the same step twice running, and counts how often.
-                step = old if variable == "pc" else "CloseSignal"
-                return f"{thread}: {_name_of(step, new, thread, before)}"
+        for thread, old, new in changes_of(variable, before, after):
+            # Only a closer makes the same step twice running, and counts how often.
+            step = old if variable == "pc" else "CloseSignal"
+            return f"{thread}: {_name_of(step, new, thread, before)}"
     return None
 
 
@@ -45,9 +43,3 @@ def _name_of(step: Value, following: Value, thread: Value, before: State) -> Val
             return "Wake"
         return "WakeInterrupted" if thread in interrupted else "TimeOut"
     return "MakeFails" if step == "Make" and following == "Refund" else step
-
-
-def _pairs(value: Value) -> tuple[tuple[Value, Value], ...]:
-    pairs = entries(value)
-    assert pairs is not None
-    return pairs

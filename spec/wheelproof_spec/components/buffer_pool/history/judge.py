@@ -39,6 +39,8 @@ INTERRUPTED = "Interrupted"
 class PoolHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
+    goes_on_after = frozenset(PoolClause)
+
     def __init__(self, config: PoolConfig, clock: MonotonicClock | None, tally: Tally) -> None:
         """Begin; without a real clock, how long anybody waited is not judged."""
         self._tests = tally.tests
@@ -171,26 +173,16 @@ class PoolHistoryJudge:
     def _lend(self, call: int, value: Allocate, answer: Allocated) -> Violation | None:
         ledger = self._ledger
         request = self._requests.pop(call)
-        self._tests(PoolClause.LENDS_WHAT_WAS_ASKED)
-        if answer.size != value.size:
-            return Violation(
-                rule=PoolClause.LENDS_WHAT_WAS_ASKED,
-                expected=f"a buffer of {value.size} bytes",
-                observed=f"{answer.buffer!r} of {answer.size} bytes",
-                reason="the size of a buffer is the one that was asked for",
-            )
         holder = self._loans.get(answer.buffer)
-        self._tests(PoolClause.LENDS_ONCE)
-        if holder is not None and not holder.returning:
-            return Violation(
-                rule=PoolClause.LENDS_ONCE,
-                expected=f"a buffer that is not lent, so not {answer.buffer!r}",
-                observed=f"{answer.buffer!r} was lent again",
-                reason=f"{answer.buffer!r} has not been given back",
-            )
-        self._loans[answer.buffer] = Loan(value.size)
-        ledger.change(value.size, 0)
+        is_lent = holder is not None and not holder.returning
+        wrong = self._wrongly_lent(value, answer, is_lent=is_lent)
+        if holder is not None and is_lent:
+            ledger.change(-holder.certain, 0)
+        loan = self._loans[answer.buffer] = Loan(value.size, odd=wrong is not None)
+        ledger.change(loan.certain, max(answer.size - value.size, 0))
         self._granted(request)
+        if wrong is not None:
+            return wrong
         self._tests(PoolClause.NO_MORE_THAN_TOTAL)
         if ledger.certain > self._total:
             return Violation(
@@ -209,6 +201,27 @@ class PoolHistoryJudge:
             reason="close had returned before the allocation began",
         )
 
+    def _wrongly_lent(
+        self, value: Allocate, answer: Allocated, *, is_lent: bool
+    ) -> Violation | None:
+        self._tests(PoolClause.LENDS_WHAT_WAS_ASKED)
+        if answer.size != value.size:
+            return Violation(
+                rule=PoolClause.LENDS_WHAT_WAS_ASKED,
+                expected=f"a buffer of {value.size} bytes",
+                observed=f"{answer.buffer!r} of {answer.size} bytes",
+                reason="the size of a buffer is the one that was asked for",
+            )
+        self._tests(PoolClause.LENDS_ONCE)
+        if not is_lent:
+            return None
+        return Violation(
+            rule=PoolClause.LENDS_ONCE,
+            expected=f"a buffer that is not lent, so not {answer.buffer!r}",
+            observed=f"{answer.buffer!r} was lent again",
+            reason=f"{answer.buffer!r} has not been given back",
+        )
+
     def _came_after_close(self, call: int) -> bool:
         """Tell whether an allocation began after close had returned: it is to be refused."""
         if self._closed is None or self._closed > call:
@@ -216,38 +229,27 @@ class PoolHistoryJudge:
         return self._tests(PoolClause.CLOSE_RELEASES)
 
     def _judge_refusal(self, request: Request, op: HistoryOp[object]) -> Violation | None:
-        error = op.error
         self._tests(PoolClause.ENDS_FOR_A_REASON)
-        self._came_after_close(request.call)
-        if error == CLOSED and self._closing is None:
-            return Violation(
-                rule=PoolClause.ENDS_FOR_A_REASON,
-                expected=f"{request.size} bytes are lent",
-                observed="refused because the pool is closed",
-                reason="close has not been called",
-            )
-        if error == INTERRUPTED:
-            self._interrupts[op.process] -= 1
-            if self._interrupts[op.process] < 0:
-                return Violation(
-                    rule=PoolClause.ENDS_FOR_A_REASON,
-                    expected=f"{request.size} bytes are lent",
-                    observed="the call ended as if its thread had been interrupted",
-                    reason=f"{op.process!r} was not interrupted as often as that",
-                )
         self._tests(PoolClause.KEEPS_TO_ITS_DOMAIN)
-        if error == TOO_LARGE and request.size <= self._total:
-            return Violation(
-                rule=PoolClause.KEEPS_TO_ITS_DOMAIN,
-                expected=f"{request.size} bytes are lent",
-                observed="refused as too much",
-                reason=f"the pool has {self._total} bytes in all",
-            )
-        if error != EXHAUSTED:
-            self._busy.excused = True
-            self._end_busy_period()
+        self._came_after_close(request.call)
+        if op.error == EXHAUSTED:
+            return self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
+        self._busy.excused = True
+        self._end_busy_period()
+        clause = PoolClause.ENDS_FOR_A_REASON
+        if op.error == CLOSED and self._closing is None:
+            observed, reason = "refused because the pool is closed", "close has not been called"
+        elif op.error == INTERRUPTED and not self._interrupts[op.process]:
+            observed = "the call ended as if its thread had been interrupted"
+            reason = f"{op.process!r} was not interrupted as often as that"
+        elif op.error == TOO_LARGE and request.size <= self._total:
+            clause = PoolClause.KEEPS_TO_ITS_DOMAIN
+            observed, reason = "refused as too much", f"the pool has {self._total} bytes in all"
+        else:
+            self._interrupts[op.process] -= op.error == INTERRUPTED
             return None
-        return self._judge_exhausted(request, op.index) or self._gave_up_early(request, op)
+        expected = f"{request.size} bytes are lent"
+        return Violation(rule=clause, expected=expected, observed=observed, reason=reason)
 
     def _judge_exhausted(self, request: Request, index: int) -> Violation | None:
         self._exhausted += 1
@@ -290,11 +292,14 @@ class PoolHistoryJudge:
         self._returns[call] = loan
         if loan is not None:
             if not loan.returning:
-                self._ledger.change(-loan.size, 0)
+                self._ledger.change(-loan.certain, 0)
             loan.returning += 1
 
     def _end_return(self, call: int, value: Deallocate) -> Violation | None:
         loan = self._returns.pop(call)
+        if loan is not None and loan.odd:
+            loan.returning -= 1
+            return None
         self._tests(PoolClause.TAKES_BACK_ONLY_LOANS)
         if loan is None or loan.returned:
             return Violation(
@@ -326,7 +331,7 @@ class PoolHistoryJudge:
         if loan is None or loan.returned:
             return None
         loan.returning -= 1
-        if loan.returning:
+        if loan.returning or loan.odd:
             return None
         self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
         self._ledger.change(loan.size, 0)

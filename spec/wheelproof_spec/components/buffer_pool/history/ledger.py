@@ -8,9 +8,16 @@ class Loan:
     """A buffer that is lent."""
 
     size: int
+    odd: bool = False
+    """Whether it was lent wrongly: nobody knows what its pool has noted, nor what is right now."""
     returning: int = 0
     """Calls of deallocate under way for it."""
     returned: bool = False
+
+    @property
+    def certain(self) -> int:
+        """What is lent for certain with it, in bytes."""
+        return 0 if self.odd else self.size
 
 
 @dataclass(slots=True)

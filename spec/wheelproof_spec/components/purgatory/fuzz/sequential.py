@@ -18,6 +18,7 @@ from wheelproof_spec.components.purgatory.component import (
     CheckAndComplete,
     ForceComplete,
     PurgatoryCall,
+    PurgatoryCapability,
     PurgatoryConfig,
     PurgatoryPort,
     SetCondition,
@@ -117,6 +118,7 @@ def purgatory_machine(
         def force(self, data: st.DataObject) -> None:
             self._call(ForceComplete(operation=data.draw(st.sampled_from(self._handed_in))))
 
+        @precondition(lambda _self: not tally.skips(PurgatoryCapability.CANCEL_FOR_KEY))
         @rule(key=_keys)
         def cancel(self, key: str) -> None:
             self._call(CancelForKey(key=key))

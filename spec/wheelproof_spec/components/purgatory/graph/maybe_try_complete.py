@@ -3,7 +3,7 @@
 What is compared with MaybeTryComplete.tla is in `maybe_try_complete_view`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -56,8 +56,8 @@ class Attempts:
     discipline: str
     triggers: tuple[str, ...]
     needed: int
-    restless: frozenset[str] = frozenset()
-    raising: frozenset[str] = frozenset()
+    restless: Collection[str] = ()
+    raising: Collection[str] = ()
     holders: tuple[str, ...] = ()
     expires: bool = False
 
@@ -71,8 +71,8 @@ class Attempts:
             "Discipline": self.discipline,
             "Triggers": frozenset(self.triggers),
             "Needed": self.needed,
-            "Restless": self.restless,
-            "Raising": self.raising,
+            "Restless": frozenset(self.restless),
+            "Raising": frozenset(self.raising),
             "Holders": frozenset(self.holders),
             "Stubborn": frozenset(),
             "Timers": frozenset(self.timers()),

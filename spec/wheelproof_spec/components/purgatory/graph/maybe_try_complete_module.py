@@ -1,7 +1,7 @@
 """What is compared of MaybeTryComplete.tla; see `maybe_try_complete_view`."""
 
-from wheelproof_spec.engines.graph.comparing.projected import only
-from wheelproof_spec.engines.tlc.states import State, Value, entries, make_function
+from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
+from wheelproof_spec.engines.tlc.states import State, Value, make_function
 
 _OF_THE_MODULE = {
     "IsDoneUnderLock": "IsDone",
@@ -15,7 +15,7 @@ _VARIABLES = ("lock", "state", "pending", "events", "answers", "expirations")
 
 def project_maybe_try_complete(state: State) -> State:
     """Return of a state of the module what is compared."""
-    steps = {thread: _step_of(pc) for thread, pc in _pairs(state["pc"])}
+    steps = {thread: _step_of(pc) for thread, pc in pairs_of(state["pc"])}
     return {**only(state, _VARIABLES), "pc": make_function(steps.items())}
 
 
@@ -26,18 +26,11 @@ def label_of_maybe_try_complete(action: str, before: State, after: State) -> str
     replaced by another is called by the name of what it replaces.
     """
     del action
-    for (thread, old), (_, new) in zip(_pairs(before["pc"]), _pairs(after["pc"]), strict=True):
-        if old != new:
-            raises = old == "TryComplete" and new == "UnlockAndRaise"
-            return f"{thread}: {'TryCompleteRaises' if raises else _step_of(old)}"
+    for thread, old, new in changes_of("pc", before, after):
+        raises = old == "TryComplete" and new == "UnlockAndRaise"
+        return f"{thread}: {'TryCompleteRaises' if raises else _step_of(old)}"
     return None
 
 
 def _step_of(pc: Value) -> Value:
     return _OF_THE_MODULE.get(pc, pc) if isinstance(pc, str) else pc
-
-
-def _pairs(value: Value) -> tuple[tuple[Value, Value], ...]:
-    pairs = entries(value)
-    assert pairs is not None
-    return pairs

@@ -1,7 +1,7 @@
 """What is compared of the states and steps of Purgatory.tla; see `purgatory_view`."""
 
-from wheelproof_spec.engines.graph.comparing.projected import only
-from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, entries, make_function
+from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
+from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
 
 _VARIABLES = (
     "lock", "state", "timer", "started", "estimated", "holds", "answers", "expirations",
@@ -25,10 +25,10 @@ _STEPS = {
 
 def project_purgatory(state: State) -> State:
     """Return of a state of the module what is compared."""
-    contents = dict(_pairs(state["content"]))
+    contents = dict(pairs_of(state["content"]))
     lists = {
         key: held if isinstance(held, ModelValue) else contents[held]
-        for key, held in _pairs(state["watchersOf"])
+        for key, held in pairs_of(state["watchersOf"])
     }
     return {**only(state, _VARIABLES), "lists": make_function(lists.items())}
 
@@ -41,22 +41,14 @@ def label_of_purgatory(action: str, before: State, after: State) -> str | None:
     """
     del action
     for variable in ("pc", "todo", "doomed"):
-        changes = zip(_pairs(before[variable]), _pairs(after[variable]), strict=True)
-        for (thread, old), (_, new) in changes:
-            if old != new:
-                return f"{thread}: {_step_of(thread, before)}"
+        for thread, _, _ in changes_of(variable, before, after):
+            return f"{thread}: {_step_of(thread, before)}"
     return None
 
 
 def _step_of(thread: Value, state: State) -> Value:
-    pc = dict(_pairs(state["pc"]))[thread]
+    pc = dict(pairs_of(state["pc"]))[thread]
     assert isinstance(pc, str)
     if pc == "PurgeRemove":
-        return "Remove" if dict(_pairs(state["doomed"]))[thread] else "TestEmpty"
+        return "Remove" if dict(pairs_of(state["doomed"]))[thread] else "TestEmpty"
     return _STEPS.get(pc, pc)
-
-
-def _pairs(value: Value) -> tuple[tuple[Value, Value], ...]:
-    pairs = entries(value)
-    assert pairs is not None
-    return pairs

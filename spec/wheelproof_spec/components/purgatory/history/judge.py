@@ -47,6 +47,17 @@ from wheelproof_spec.components.purgatory.history.triggers import Triggers
 class PurgatoryHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
+    goes_on_after = frozenset(
+        {
+            PurgatoryClause.TRIES_IN_WATCH_ORDER,
+            PurgatoryClause.ATTEMPTS_EXCLUDE,
+            PurgatoryClause.COUNTS_COMPLETED,
+            PurgatoryClause.DELAYED_COUNTS,
+            PurgatoryClause.WATCHED_COUNTS,
+            PurgatoryClause.NO_EMPTY_KEY,
+        }
+    )
+
     def __init__(self, config: PurgatoryConfig, clock: HistoryClock, tally: Tally) -> None:
         """Begin; judge what `config` claims, and count in `tally` what is tested."""
         self._tests = tally.tests

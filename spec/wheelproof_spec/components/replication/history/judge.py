@@ -42,6 +42,15 @@ ILLEGAL = "IllegalArgument"
 class ReplicationHistoryJudge:
     """Answers, event by event, which clause is broken first."""
 
+    goes_on_after = frozenset(
+        {
+            ReplicationClause.ANSWERED_AT_MOST_ONCE,
+            ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
+            ReplicationClause.DELAYED_ARE_THE_WAITING,
+            ReplicationClause.NOTHING_IS_KEPT,
+        }
+    )
+
     def __init__(self, config: ReplicationConfig, clock: HistoryClock, tally: Tally) -> None:
         """Begin with a broker without partitions."""
         self._broker = BrokerHistory(config=config, clock=clock, tally=tally)

@@ -30,7 +30,7 @@ from wheelproof_spec.components.timer.graph.entry_migration_steps import (
     pc_of,
 )
 from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
-from wheelproof_spec.engines.graph.comparing.projected import only
+from wheelproof_spec.engines.graph.comparing.projected import changes_of, only
 from wheelproof_spec.engines.graph.states.names import attributes
 from wheelproof_spec.engines.graph.states.views import (
     GraphProgram,
@@ -38,12 +38,11 @@ from wheelproof_spec.engines.graph.states.views import (
     Surroundings,
     ViewedRun,
 )
-from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, entries, make_function
+from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
 
 NONE = ModelValue(name="None")
-EXPIRED = ModelValue(name="Expired")
-Place = str | ModelValue
-"""The name of a bucket, or EXPIRED."""
+EXPIRED = "Expired"
+"""In place of the name of a bucket, where an entry is due."""
 
 FLUSHER = "f"
 _VARIABLES = (
@@ -61,29 +60,29 @@ class Migration:
     """
 
     task_of: Mapping[str, str]
-    below: Mapping[str, Place]
-    adders: Mapping[str, tuple[str, Place]]
+    below: Mapping[str, str]
+    adders: Mapping[str, tuple[str, str]]
     movers: Mapping[str, tuple[str, str]] = field(default_factory=dict[str, tuple[str, str]])
     cancellers: Mapping[str, str] = field(default_factory=dict[str, str])
     flushed: bool = False
 
     def constants(self) -> dict[str, Value]:
         """Return the constants of EntryMigration."""
-        linkers: dict[str, tuple[str, Place]] = {**self.adders, **self.movers}
+        linkers: dict[str, tuple[str, str]] = {**self.adders, **self.movers}
         return {
             "Entries": frozenset(self.task_of),
             "Tasks": frozenset(self.task_of.values()),
             "TaskOf": _function(self.task_of),
             "Buckets": frozenset(self.below),
-            "Below": _function(self.below),
+            "Below": _places(self.below),
             "Adders": frozenset(self.adders),
             "Movers": frozenset(self.movers),
             "EntryOf": _function({thread: entry for thread, (entry, _) in linkers.items()}),
-            "BucketOf": _function({thread: place for thread, (_, place) in linkers.items()}),
+            "BucketOf": _places({thread: place for thread, (_, place) in linkers.items()}),
             "Cancellers": frozenset(self.cancellers),
             "Victim": _function(self.cancellers),
             "Flushers": frozenset({FLUSHER} if self.flushed else ()),
-            "Expired": EXPIRED,
+            "Expired": ModelValue(name=EXPIRED),
             "None": NONE,
         }
 
@@ -137,13 +136,13 @@ class _Bench:
             threads[_flusher(name)] = partial(self._flush, name)
         return threads
 
-    def _add(self, entry: TimerTaskEntry, place: Place) -> None:
+    def _add(self, entry: TimerTaskEntry, place: str) -> None:
         entry.timer_task.set_timer_task_entry(entry)
         self._put(entry, place)
 
-    def _put(self, entry: TimerTaskEntry, place: Place) -> None:
+    def _put(self, entry: TimerTaskEntry, place: str) -> None:
         """Do as the timer and its wheel do with an entry whose place has been worked out."""
-        if not entry.cancelled() and isinstance(place, str):
+        if not entry.cancelled() and place != EXPIRED:
             self._buckets[place].add(entry)
         elif entry.timer_task.claim(entry):
             self.submit(entry)
@@ -256,12 +255,8 @@ def label_of_entry_migration(action: str, before: State, after: State) -> str | 
     Its step before is the action's name, also where an operator has been replaced by another.
     """
     del action
-    old, new = entries(before["pc"]), entries(after["pc"])
-    assert old is not None
-    assert new is not None
-    for (thread, step), (_, following) in zip(old, new, strict=True):
-        if step != following:
-            return f"{thread}: {FLUSH if step == POLL else step}"
+    for thread, step, _ in changes_of("pc", before, after):
+        return f"{thread}: {FLUSH if step == POLL else step}"
     return None
 
 
@@ -286,3 +281,8 @@ def _link(entry: object, field: str) -> object:
 
 def _function(values: Mapping[str, Value]) -> Value:
     return make_function(values.items())
+
+
+def _places(values: Mapping[str, str]) -> Value:
+    due = ModelValue(name=EXPIRED)
+    return _function({name: due if place == EXPIRED else place for name, place in values.items()})

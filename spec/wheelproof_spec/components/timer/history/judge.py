@@ -59,6 +59,16 @@ _Heap = list[tuple[int, int, Task]]
 class TimerHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
+    goes_on_after = frozenset(
+        {
+            TimerClause.RUNS_IN_ORDER,
+            TimerClause.RUNS_WITHIN_ITS_LATENESS,
+            TimerClause.SIZE_COUNTS_WAITING,
+            TimerClause.REFUSES_ONLY_AFTER_CLOSE,
+            TimerClause.REFUSES_AFTER_CLOSE,
+        }
+    )
+
     def __init__(self, config: TimerConfig, clock: HistoryClock, tally: Tally) -> None:
         """Begin; `clock` has the contract, and `tally` counts what is tested."""
         self._tests = tally.tests

@@ -10,11 +10,11 @@ where the next event needs it.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from wheelproof_spec.base.codec.tables import read_template
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.search import Step, lanes_of
-from wheelproof_spec.components.timer.trace.tlc_template import CFG, MODULE_TEXT
 from wheelproof_spec.components.timer.trace.vocabulary import (
     Binding,
     Bound,
@@ -34,6 +34,18 @@ MODULE = "RecordedTraces"
 REACHED = "REACHED"
 _GREATEST = 2_000_000_000
 """TLC's integers have 32 bits."""
+_POLLED = {"level": "polled_level", "bucket": "polled_bucket", "expiration_ms": "polled_key"}
+_SEEN: Mapping[type[object], Mapping[str, str]] = {
+    Bound: {"expiration_ms": "deadline"},
+    InsertSeen: {"taken": "taken", "level": "new_level", "bucket": "new_bucket"},
+    BucketSeen: {"level": "level", "bucket": "bucket", "expiration_ms": "key"},
+    ExpirationSet: {"expiration_ms": "set_key", "changed": "changed"},
+    Claimed: {"submitted": "submitted"},
+    Found: {"found": "found"},
+    Unbound: {"cancelled": "cancelled"},
+    WheelClock: {"wheel_ms": "wheel"},
+    EntryTaken: {"task": "flushed"},
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,7 +172,9 @@ def trace_module(config: TimerConfig, traces: Sequence[RecordedTrace]) -> tuple[
     sequences = [_trace(trace, cast) for trace in traces]
     silent = frozenset[str]().union(*(trace.silent for trace in traces))
     design = "FALSE" if config.design == "kafka" else "TRUE"
-    cfg = CFG.format(tick=config.tick_ms, size=max(config.wheel_size, 2), design=design)
+    cfg = read_template(__file__, f"{MODULE}.cfg").substitute(
+        tick=config.tick_ms, size=max(config.wheel_size, 2), design=design
+    )
     return _module(cast, sequences, silent), cfg
 
 
@@ -217,43 +231,11 @@ def _number(name: str, value: int) -> str:
     return f'[n |-> "{name}", i |-> {value}, s |-> ""]'
 
 
-def _seen(action: str, obs: object) -> Iterable[tuple[str, object]]:
-    """Return what was observed, by the name that the module's Obs gives it."""
-    match obs:
-        case Bound():
-            return (("deadline", obs.expiration_ms),)
-        case InsertSeen():
-            return (
-                ("taken", obs.taken),
-                ("new_level", obs.level),
-                ("new_bucket", obs.bucket),
-            )
-        case BucketSeen() if action in ("Poll", "PollOutside"):
-            return (
-                ("polled_level", obs.level),
-                ("polled_bucket", obs.bucket),
-                ("polled_key", obs.expiration_ms),
-            )
-        case BucketSeen():
-            return (
-                ("level", obs.level),
-                ("bucket", obs.bucket),
-                ("key", obs.expiration_ms),
-            )
-        case ExpirationSet():
-            return (("set_key", obs.expiration_ms), ("changed", obs.changed))
-        case Claimed():
-            return (("submitted", obs.submitted),)
-        case Found():
-            return (("found", obs.found),)
-        case Unbound():
-            return (("cancelled", obs.cancelled),)
-        case WheelClock():
-            return (("wheel", obs.wheel_ms),)
-        case EntryTaken():
-            return (("flushed", obs.task),)
-        case _:
-            return ()
+def _seen(action: str, obs: object) -> Iterator[tuple[str, object]]:
+    """Yield what was observed, by the name that the module's Obs gives it."""
+    polled = isinstance(obs, BucketSeen) and action in ("Poll", "PollOutside")
+    for attribute, name in (_POLLED if polled else _SEEN.get(type(obs), {})).items():
+        yield name, getattr(obs, attribute)
 
 
 def _module(cast: _Cast, traces: Sequence[str], silent: frozenset[str]) -> str:
@@ -261,8 +243,7 @@ def _module(cast: _Cast, traces: Sequence[str], silent: frozenset[str]) -> str:
     for role, owner in cast.owners.items():
         roles.setdefault(owner, []).append(role)
     owners = [roles[owner] for owner in sorted(roles)]
-    return MODULE_TEXT.format(
-        module=MODULE,
+    return read_template(__file__, f"{MODULE}.tla").substitute(
         delays=_function(cast.delays),
         programs=_function({a: f'<<"{task}">>' for a, task in cast.adders.items()}),
         victims=_function({c: f'"{task}"' for c, task in cast.cancellers.items()}),

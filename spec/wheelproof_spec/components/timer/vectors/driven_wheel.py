@@ -13,35 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spec.base.calls import Advance
+from wheelproof_spec.base.codec.tables import read_template
 from wheelproof_spec.components.timer.component import Add, Cancel, TimerCall, TimerConfig
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, tlc_graph
 from wheelproof_spec.engines.tlc.running import Toolchain
 from wheelproof_spec.engines.tlc.states import Edge, State, StateGraph, Value, entries
 
 _MODULE = "DrivenTimingWheel"
-_HEAD = rf"""---- MODULE {_MODULE} ----
-EXTENDS MCTimingWheel
-VARIABLES
-    behind,     \* whether the clock has moved since the last advance
-    open        \* the tasks that were due when they were added, and no advance has come since
-Ready(t) == phase = "outside" /\ ~behind /\ t \notin open
-Calm == UNCHANGED <<behind, open>>
-DrivenAdd(t, d) ==
-    /\ Ready(t)
-    /\ MCAdd(t, d)
-    /\ open' = IF Truncate(now + d, TickMs) <= now THEN open \cup {{t}} ELSE open
-    /\ UNCHANGED behind
-Advanced == behind' = FALSE /\ open' = {{}}
-Tick_ == TRUE /\ phase = "outside" /\ MCTick /\ behind' = TRUE /\ UNCHANGED open
-Nothing_ ==
-    phase = "outside" /\ (behind \/ open # {{}}) /\ ~HeadIsDue /\ Advanced /\ UNCHANGED vars
-End_ == TRUE /\ EndAdvance /\ Advanced
-Step_ ==
-    (SubmitAtOnce \/ AwaitDue \/ Poll \/ AdvanceClock \/ FlushEntry \/ FlushDone) /\ Calm
-"""
-_TAIL = """DrivenSpec ==
-    Init /\\ behind = FALSE /\\ open = {} /\\ [][DrivenNext]_<<vars, behind, open>>
-===="""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,7 +59,8 @@ class DrivenWheel:
         calls = self._calls()
         definitions = [f"{name} == TRUE /\\ {body}" for name, body in calls.items()]
         following = r" \/ ".join([*calls, "Tick_", "Nothing_", "End_", "Step_"])
-        return "\n".join([_HEAD, *definitions, f"DrivenNext == {following}", _TAIL])
+        written = "\n".join([*definitions, f"DrivenNext == {following}"])
+        return read_template(__file__, f"{_MODULE}.tla").substitute(calls=written)
 
     def _calls(self) -> Mapping[str, str]:
         found: dict[str, str] = {}

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.component import VIRTUAL_TIME
 from wheelproof_spec.base.contract import CONTRACTS, KAFKA, TimerContract
@@ -31,35 +32,7 @@ from wheelproof_spec.engines.tlc.states import StateGraph
 from wheelproof_spec.engines.vectors.edge_cover import Walk, edge_cover
 from wheelproof_spec.engines.vectors.files import with_hash
 
-WHEELS = (
-    DrivenWheel(
-        name="ticks-of-2",
-        tasks=("a", "b"),
-        delays=(-1, 0, 1, 3),
-        tick_ms=2,
-        wheel_size=2,
-        horizon_ms=5,
-        adds=1,
-    ),
-    DrivenWheel(
-        name="overflow",
-        tasks=("a", "b"),
-        delays=(1, 3),
-        tick_ms=1,
-        wheel_size=2,
-        horizon_ms=4,
-        adds=1,
-    ),
-    DrivenWheel(
-        name="added-again",
-        tasks=("a",),
-        delays=(0, 2, 5),
-        tick_ms=1,
-        wheel_size=2,
-        horizon_ms=5,
-        adds=2,
-    ),
-)
+WHEELS = read_rows(__file__, "wheels.toml", "wheel", DrivenWheel)
 SEED = 7
 CORNERS = 50
 _LONGEST_WALK = 60

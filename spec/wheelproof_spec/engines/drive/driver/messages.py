@@ -11,7 +11,7 @@ An absent field means: not observed. Parsing is strict on both sides.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.strict_json import (
@@ -59,12 +59,16 @@ class Bye:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Introduction:
-    """Who the driver is: the implementation behind it, its version, and what it can do."""
+    """Who the driver is: the implementation behind it, its version, and what it can do.
+
+    `profiles` has the contract of a component, where the driver declares one.
+    """
 
     implementation: str
     version: str
     components: tuple[str, ...]
     capabilities: tuple[str, ...]
+    profiles: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +102,8 @@ def format_introduction(number: int, introduction: Introduction) -> bytes:
         "components": list(introduction.components),
         "capabilities": list(introduction.capabilities),
     }
+    if introduction.profiles:
+        fields["profiles"] = dict(introduction.profiles)
     return format_answer(number, fields)
 
 
@@ -138,12 +144,15 @@ def parse_answer(line: bytes, number: int) -> JsonObject | Refusal:
 
 def parse_introduction(fields: JsonObject) -> Introduction:
     """Return the answer to `hello`; raises MalformedError."""
-    require_fields(fields, ("impl", "version", "components", "capabilities"))
+    needed = ("impl", "version", "components", "capabilities")
+    require_fields(fields, (*needed, "profiles") if "profiles" in fields else needed)
+    profiles = as_object(fields.get("profiles", {}), "has 'profiles' that is")
     return Introduction(
         implementation=text(fields, "impl"),
         version=text(fields, "version"),
         components=texts(fields, "components"),
         capabilities=texts(fields, "capabilities"),
+        profiles={component: text(profiles, component) for component in profiles},
     )
 
 

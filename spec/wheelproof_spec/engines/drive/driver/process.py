@@ -12,7 +12,7 @@ import shlex
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from io import FileIO
 from typing import IO
@@ -35,7 +35,7 @@ _ENDED_WELL = "ended"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverLimits:
-    """What a driver may use: seconds for an answer, MiB of resident memory for its whole group.
+    """What a driver may use: seconds for an answer, MiB of resident memory for all its processes.
 
     `start_s` is how many seconds it has for its first answer, if that is more, and `grace_s` how
     many it has, once asked to end, before it is ended by force.
@@ -75,7 +75,9 @@ class DriverProcess:
         Raises UsageError if it cannot be started.
         """
         self._limits = limits
-        self._process = _start(command)
+        environment = process_group.marked_environment()
+        self._mark = environment[process_group.MARK]
+        self._process = _start(command, environment)
         self._input = _file(self._process.stdin)
         self._output = _file(self._process.stdout)
         self._errors = _file(self._process.stderr)
@@ -135,7 +137,7 @@ class DriverProcess:
         if self._output.closed:
             return
         try:
-            process_group.end(self._process, self._limits.grace_s)
+            process_group.end(self._process, self._limits.grace_s, self._mark)
         finally:
             self._selector.close()
             for stream in (self._input, self._output, self._errors):
@@ -239,7 +241,7 @@ class _Deadline:
         self.at = time.monotonic() + timeout_s
 
 
-def _start(command: str) -> "subprocess.Popen[bytes]":
+def _start(command: str, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
     try:
         words = shlex.split(command)
     except ValueError as error:
@@ -254,6 +256,7 @@ def _start(command: str) -> "subprocess.Popen[bytes]":
             stderr=subprocess.PIPE,
             bufsize=0,
             start_new_session=True,
+            env=environment,
         )
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else str(error)

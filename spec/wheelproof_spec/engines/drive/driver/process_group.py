@@ -1,38 +1,134 @@
-"""A group of processes: what it uses, and its end.
+"""A program under test and all that it starts: what they use, and their end.
 
-A program under test is started as the leader of a session of its own, so that all that it starts
-can be found and ended with it.
+The program leads a session of its own, so that one signal ends its group. Whoever leaves the group
+is found, where the system has `/proc`, by its parents, and by a mark in its environment once they
+are gone. Elsewhere the group alone is ended.
 """
 
 import os
 import signal
 import subprocess
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
+
+MARK = "WHEELPROOF_DRIVER"
+"""The variable that everything has in its environment which a program under test has started."""
 
 _PROCESSES = Path("/proc")
 _MEBIBYTE = 1024 * 1024
+_MOST_ROUNDS = 100
+"""How often it is looked for processes that were started while others were ended."""
 
 
-def memory_mb(group: int) -> int:
-    """Return the resident memory of the group in MiB; 0 where the system does not tell."""
+def marked_environment() -> dict[str, str]:
+    """Return an environment for a program under test, with a mark that nothing else has."""
+    return {**os.environ, MARK: f"{os.getpid()}-{os.urandom(8).hex()}"}
+
+
+def memory_mb(leader: int) -> int:
+    """Return the resident memory of the group and its descendants in MiB; 0 if it is not told."""
     if not _PROCESSES.is_dir():
         return 0
-    page_size = os.sysconf("SC_PAGE_SIZE")
-    pages = sum(_resident_pages(process, group) for process in _PROCESSES.glob("[0-9]*"))
-    return pages * page_size // _MEBIBYTE
+    known = {process.number: process for process in _running()}
+    pages = sum(process.pages for process in known.values() if _belongs(process, leader, known))
+    return pages * os.sysconf("SC_PAGE_SIZE") // _MEBIBYTE
 
 
-def end(process: "subprocess.Popen[bytes]", grace_s: float) -> None:
-    """End the whole group of `process`, by force after `grace_s` seconds."""
+def end(process: "subprocess.Popen[bytes]", grace_s: float, mark: str) -> None:
+    """End `process` and all that it has started, by force after `grace_s` seconds."""
+    leader = process.pid
+    # Before anything ends: whoever loses its parent cannot be found by it any more.
+    escaped = {one.identity for one in _descendants(leader)}
     try:
-        _send(process.pid, signal.SIGTERM)
+        _send(leader, signal.SIGTERM)
         process.wait(grace_s)
     except subprocess.TimeoutExpired:
         pass
     finally:
         # Also after a clean end of the leader: it may have left others behind.
-        _send(process.pid, signal.SIGKILL)
+        _send(leader, signal.SIGKILL)
         process.wait()
+        _end_escaped(escaped, f"{MARK}={mark}".encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Process:
+    number: int
+    state: bytes
+    parent: int
+    group: int
+    started: int
+    pages: int
+
+    @property
+    def identity(self) -> tuple[int, int]:
+        """What no other process has, even once the number is used again."""
+        return self.number, self.started
+
+    @classmethod
+    def read(cls, folder: Path) -> Self | None:
+        """Return the process of a folder in `/proc`; None if it is gone."""
+        try:
+            # The program's name stands in brackets and may contain anything, brackets included.
+            fields = (folder / "stat").read_bytes().rpartition(b")")[2].split()
+        except OSError:
+            return None
+        return cls(
+            number=int(folder.name),
+            state=fields[0],
+            parent=int(fields[1]),
+            group=int(fields[2]),
+            started=int(fields[19]),
+            pages=int(fields[21]),
+        )
+
+
+def _running() -> Iterator[_Process]:
+    for folder in _PROCESSES.glob("[0-9]*"):
+        process = _Process.read(folder)
+        if process is not None and process.state != b"Z":
+            yield process
+
+
+def _descendants(leader: int) -> Iterator[_Process]:
+    known = {process.number: process for process in _running()}
+    for process in known.values():
+        if process.number != leader and _belongs(process, leader, known):
+            yield process
+
+
+def _belongs(process: _Process, leader: int, known: Mapping[int, _Process]) -> bool:
+    """Tell whether a process is of the leader's group, or below somebody who is."""
+    seen: set[int] = set()
+    above: _Process | None = process
+    while above is not None and above.number not in seen:
+        if above.group == leader:
+            return True
+        seen.add(above.number)
+        above = known.get(above.parent)
+    return False
+
+
+def _end_escaped(escaped: set[tuple[int, int]], marked: bytes) -> None:
+    for _ in range(_MOST_ROUNDS):
+        left = [one for one in _running() if one.identity in escaped or _has(one, marked)]
+        if not left:
+            return
+        for process in left:
+            try:
+                os.kill(process.number, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                escaped.discard(process.identity)
+
+
+def _has(process: _Process, marked: bytes) -> bool:
+    try:
+        environment = (_PROCESSES / str(process.number) / "environ").read_bytes()
+    except OSError:
+        return False
+    return marked in environment.split(b"\0")
 
 
 def _send(group: int, number: signal.Signals) -> None:
@@ -41,12 +137,3 @@ def _send(group: int, number: signal.Signals) -> None:
     except (ProcessLookupError, PermissionError):
         # Nobody is left, or (on macOS) nobody but a process that has ended already.
         return
-
-
-def _resident_pages(process: Path, group: int) -> int:
-    try:
-        # The program's name stands in brackets and may contain anything, brackets included.
-        fields = (process / "stat").read_bytes().rpartition(b")")[2].split()
-    except OSError:
-        return 0
-    return int(fields[21]) if int(fields[2]) == group else 0

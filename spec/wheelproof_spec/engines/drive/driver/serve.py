@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from wheelproof_spec.base.codec.driven import DrivenWire
-from wheelproof_spec.base.component import VIRTUAL_TIME, CallT, ComponentDefinition, SeenT
+from wheelproof_spec.base.component import CallT, ComponentDefinition, SeenT
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.port import Port, RefusedError
 from wheelproof_spec.base.strict_json import (
@@ -31,16 +31,26 @@ _OUT_OF_BOUNDS = "IllegalArgument"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedComponent:
-    """A component by its name, and what answers a request: operation and fields to fields."""
+    """A component by its name, and what answers a request: operation and fields to fields.
+
+    `profile` is the contract that it declares, `capabilities` what it can be asked for.
+    """
 
     name: str
     answer: Callable[[str, JsonObject], JsonObject]
+    profile: str
+    capabilities: tuple[str, ...]
 
 
 def served(
-    definition: ComponentDefinition[CallT, SeenT], port: Port[CallT, SeenT]
+    definition: ComponentDefinition[CallT, SeenT],
+    port: Port[CallT, SeenT],
+    profile: str | None = None,
 ) -> ServedComponent:
-    """Return `port` as a component to be served."""
+    """Return `port`, which can do everything, as a component to be served.
+
+    It declares `profile`, or else the usual one.
+    """
     wire = DrivenWire(definition)
 
     def respond(operation: str, fields: JsonObject) -> JsonObject:
@@ -50,7 +60,12 @@ def served(
             raise RefusedError(_OUT_OF_BOUNDS, f"the request {error}") from error
         return wire.answer(call, port.perform(call))
 
-    return ServedComponent(name=definition.name, answer=respond)
+    return ServedComponent(
+        name=definition.name,
+        answer=respond,
+        profile=profile or definition.profiles[0],
+        capabilities=(*definition.capabilities, *definition.undeclared(())),
+    )
 
 
 def serve(
@@ -70,7 +85,8 @@ def serve(
         implementation=implementation,
         version=version,
         components=tuple(component.name for component in components),
-        capabilities=(VIRTUAL_TIME,),
+        capabilities=tuple(dict.fromkeys(name for one in components for name in one.capabilities)),
+        profiles={component.name: component.profile for component in components},
     )
     server = _Server(components, introduction)
     for place, line in enumerate(requests, start=1):

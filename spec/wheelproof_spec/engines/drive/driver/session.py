@@ -33,13 +33,14 @@ class DriverSession:
     """A started driver; used in a `with` block, at whose end the driver's whole group is gone.
 
     Once the driver has failed, every further request fails in the same way without a process
-    behind it, so that whoever repeats a case (to shrink it, say) ends soon.
+    behind it, so that whoever repeats a case (to shrink it, say) ends soon; until `begin_again`.
     """
 
     def __init__(self, command: str, limits: DriverLimits = USUAL_LIMITS) -> None:
         """Start the driver; raises UsageError if that cannot be done."""
-        self._process = DriverProcess(command, limits)
+        self._command = command
         self._limits = limits
+        self._process = DriverProcess(command, limits)
         self._number = 0
         self._failure: DriverFailedError | None = None
 
@@ -62,6 +63,14 @@ class DriverSession:
     def failure(self) -> DriverFailedError | None:
         """How the driver failed, if it has."""
         return self._failure
+
+    def begin_again(self) -> Introduction:
+        """End the driver, start it anew and ask it who it is; raises as both do."""
+        self._process.end()
+        self._process = DriverProcess(self._command, self._limits)
+        self._number = 0
+        self._failure = None
+        return self.introduce()
 
     def introduce(self) -> Introduction:
         """Ask the driver who it is; raises DriverFailedError, also if it refuses to say."""

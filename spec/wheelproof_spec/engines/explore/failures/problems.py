@@ -11,6 +11,20 @@ class ProgramRejectedError(InputRejectedError):
         super().__init__(f"program {program}", None, problem, remedy)
 
 
+class SilentActionError(Exception):
+    """An action of the program that did nothing, or whose answer would be dropped."""
+
+    def __init__(self, action: object, problem: str) -> None:
+        name: object = getattr(action, "__qualname__", type(action).__name__)
+        super().__init__(f"{name} {problem}")
+
+
+def rejected(program: str, error: SilentActionError) -> ProgramRejectedError:
+    """Return the error of a program with such an action."""
+    remedy = "let threads call plain functions, and let checks raise: assert ..."
+    return ProgramRejectedError(program, str(error), remedy)
+
+
 class NondeterminismError(ProgramRejectedError):
     """The same schedule did not give the same run."""
 

@@ -30,6 +30,7 @@ from wheelproof_spec.engines.explore.program.scenario import (
     CheckedHistory,
     Invariant,
     Scenario,
+    raises_if_wrong,
 )
 from wheelproof_spec.engines.explore.runtime.settings import DEFAULT_SETTINGS, Settings, TimeMode
 
@@ -52,5 +53,6 @@ __all__ = [
     "choose",
     "forget",
     "observer",
+    "raises_if_wrong",
     "recorded",
 ]

@@ -5,7 +5,7 @@ from functools import partial
 from typing import TypeVar
 
 from wheelproof import sync
-from wheelproof_spec.engines.explore.program.scenario import Action, Invariant
+from wheelproof_spec.engines.explore.program.scenario import Action, Invariant, raises_if_wrong
 from wheelproof_spec.engines.explore.runtime.cells import Cell, IntegerCell
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import Observe, completion, invocation
@@ -47,7 +47,7 @@ def observer(invariant: Invariant) -> Action:
     reads = [cell.read for cell in invariant.cells if isinstance(cell, Cell | IntegerCell)]
     if len(reads) != len(invariant.cells):
         raise TypeError(f"invariant {invariant.name!r}: only cells can be observed")
-    step = Observe(runtime, invariant.name, reads, invariant.look)
+    step = Observe(runtime, invariant.name, reads, partial(raises_if_wrong, invariant.look))
     return partial(runtime.perform, step)
 
 

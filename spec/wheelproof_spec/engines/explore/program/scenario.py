@@ -1,10 +1,11 @@
 """One run of a program: what its threads do, what holds all the time and what holds at the end."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
+from wheelproof_spec.engines.explore.failures.problems import SilentActionError
 from wheelproof_spec.engines.explore.program.properties import LeadsTo, Predicate, Wakes
 
 Action = Callable[[], None]
@@ -71,17 +72,31 @@ class Scenario:
         }
         bodies: dict[str, Action] = {}
         for name, body in self.threads.items():
-            if callable(body):
-                bodies[name] = body
-                continue
-            kept = [
-                operation for place, operation in enumerate(body) if (name, place) not in left_out
-            ]
+            kept = (
+                [body]
+                if callable(body)
+                else [action for place, action in enumerate(body) if (name, place) not in left_out]
+            )
             if kept:
                 bodies[name] = partial(_in_turn, kept)
         return bodies
 
 
+def raises_if_wrong(check: Callable[[], object]) -> None:
+    """Call a check; raises SilentActionError if it answers False, which says nothing to anybody."""
+    if _result_of(check) is False:
+        raise SilentActionError(check, "answers False, and a check has to raise")
+
+
 def _in_turn(actions: Sequence[Action]) -> None:
     for action in actions:
-        action()
+        _result_of(action)
+
+
+def _result_of(action: Callable[[], object]) -> object:
+    result = action()
+    if isinstance(result, Awaitable | Generator):
+        raise SilentActionError(
+            action, "is a coroutine or a generator, so that a call does nothing"
+        )
+    return result

@@ -5,9 +5,18 @@ from dataclasses import replace
 
 from wheelproof.sync import use_runtime
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
-from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.failures.problems import (
+    ProgramRejectedError,
+    SilentActionError,
+    rejected,
+)
 from wheelproof_spec.engines.explore.fields.data_races import find_data_race
-from wheelproof_spec.engines.explore.program import Program, Scenario, observer
+from wheelproof_spec.engines.explore.program import (
+    Program,
+    Scenario,
+    observer,
+    raises_if_wrong,
+)
 from wheelproof_spec.engines.explore.program.public_operations import NotLinearizableError
 from wheelproof_spec.engines.explore.runs.waits import failure_of_stuck_threads
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
@@ -161,6 +170,8 @@ class Execution:
         if race is not None:
             return race
         for thread in self.threads.values():
+            if isinstance(thread.error, SilentActionError):
+                raise rejected(self.program.name, thread.error)
             if thread.error is not None:
                 return Failure.of_exception(FailureKind.EXCEPTION, thread.name, thread.error)
         if self.is_too_long():
@@ -212,7 +223,7 @@ class Execution:
                 runtime.add_root(observer(invariant), f"invariant {invariant.name}")
         except ProgramRejectedError:
             raise
-        except Exception as error:
+        except (Exception, SystemExit, GeneratorExit) as error:
             raise ProgramRejectedError(
                 self.program.name,
                 f"its set-up raised {type(error).__name__}: {error}",
@@ -236,11 +247,13 @@ class Execution:
             if scenario.history is not None:
                 scenario.history.check()
             if scenario.check is not None:
-                scenario.check()
+                raises_if_wrong(scenario.check)
         except ProgramRejectedError:
             raise
+        except SilentActionError as error:
+            raise rejected(self.program.name, error) from error
         except NotLinearizableError as error:
             return Failure(kind=FailureKind.NOT_LINEARIZABLE, thread=None, message=str(error))
-        except Exception as error:
+        except (Exception, SystemExit, GeneratorExit) as error:
             return Failure.of_exception(FailureKind.CHECK, None, error)
         return None

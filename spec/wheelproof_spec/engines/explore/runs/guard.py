@@ -20,6 +20,12 @@ def forbidden_calls(program: str) -> Generator[None]:
 
     Threads that were there before do as they like: the program may be a guest in a process.
     """
+    if not __debug__:
+        raise ProgramRejectedError(
+            program,
+            "would be explored without its assertions, so that no check can fail",
+            "run Python without -O and PYTHONOPTIMIZE",
+        )
     bystanders = set(threading.enumerate()) - {threading.current_thread()}
     start, sleep = threading.Thread.start, time.sleep
 

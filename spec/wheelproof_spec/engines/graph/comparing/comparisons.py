@@ -4,7 +4,9 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import TypeVar
 
+from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.graph.comparing.compare import Comparison, compare
@@ -22,6 +24,8 @@ from wheelproof_spec.engines.tlc.running import Toolchain
 
 Progress = Callable[[int], None]
 """Called with the number of states of the code now and then."""
+
+ConfigT = TypeVar("ConfigT")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +70,17 @@ class GraphOutcome:
         if not self.complete:
             return Verdict.INCONCLUSIVE
         return Verdict.PASS if self.comparison.equal and not self.failures else Verdict.FAIL
+
+
+def model_of(
+    name: str,
+    row: Row,
+    make: Callable[[str, str, ConfigT], GraphModel],
+    configuration: Callable[..., ConfigT],
+) -> GraphModel:
+    """Return the comparison that a row of a table stands for: a summary, and a configuration."""
+    given = {key: value for key, value in row.items() if key not in ("of", "summary")}
+    return make(name, str(row["summary"]), configuration(**given))
 
 
 def program_side(

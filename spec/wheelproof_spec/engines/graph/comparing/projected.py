@@ -1,10 +1,10 @@
 """A state graph as two sides can show it: the variables that both have, and the actions' names."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from wheelproof_spec.engines.graph.states.state_graph import Observation, ProgramGraph, observe
-from wheelproof_spec.engines.tlc.states import State, StateGraph, Value
+from wheelproof_spec.engines.tlc.states import State, StateGraph, Value, entries
 
 Move = tuple[str | None, int]
 """A step: the action's name, None for a step that stands for none, and the state it leads to."""
@@ -89,3 +89,16 @@ def project_tlc(graph: StateGraph, project: Projection, label: Labeller) -> Proj
 def only(state: State, names: Iterable[str]) -> dict[str, Value]:
     """Return the variables with these names."""
     return {name: state[name] for name in names}
+
+
+def pairs_of(value: Value) -> tuple[tuple[Value, Value], ...]:
+    """Return the arguments and values of a function."""
+    pairs = entries(value)
+    assert pairs is not None
+    return pairs
+
+
+def changes_of(variable: str, before: State, after: State) -> Iterator[tuple[Value, Value, Value]]:
+    """Yield each argument at which a variable changes, with its old value and its new one."""
+    pairs = zip(pairs_of(before[variable]), pairs_of(after[variable]), strict=True)
+    return ((thread, old, new) for (thread, old), (_, new) in pairs if old != new)

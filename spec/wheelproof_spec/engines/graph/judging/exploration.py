@@ -11,6 +11,7 @@ from wheelproof_spec.engines.explore.program import (
     PlainField,
     Predicate,
     Program,
+    raises_if_wrong,
 )
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.graph.judging.judgement import Finding, judge
@@ -117,6 +118,8 @@ def explore_states(
     stopped = None
     if not graph.complete:
         stopped = "interrupted" if graph.interrupted else "the bound on states was reached"
+    elif graph.gap:
+        stopped = graph.gap
     return GraphExploration(
         program=program.name,
         program_digest=program.digest(),
@@ -161,7 +164,7 @@ def graph_program(program: Program, promises: list[LeadsTo]) -> GraphProgram:
 def _holding(invariant: Invariant) -> Predicate:
     def holds() -> bool:
         try:
-            invariant.look()
+            raises_if_wrong(invariant.look)
         except AssertionError:
             return False
         return True

@@ -13,13 +13,18 @@ from dataclasses import dataclass, field, replace
 
 from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
-from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
-from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.failures.problems import (
+    ProgramRejectedError,
+    SilentActionError,
+    rejected,
+)
+from wheelproof_spec.engines.explore.program import Program, Scenario, raises_if_wrong
 from wheelproof_spec.engines.explore.runs.execution import World
 from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, watchdog
+from wheelproof_spec.engines.explore.runs.sharing import Sharing
 from wheelproof_spec.engines.explore.runs.waits import failure_of_stuck_threads
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, dependent
-from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, TIME, Actor
+from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, TIME, Actor, thread_of
 from wheelproof_spec.engines.explore.strategies.driver import nondeterminism
 from wheelproof_spec.engines.explore.substrates.substrate import (
     Substrate,
@@ -127,6 +132,7 @@ class _GraphSearch:
         self._finished = 0
         self._observations: dict[Observation, Observation] = {}
         self.graph = ProgramGraph()
+        self._sharing = Sharing()
 
     def run(self) -> ProgramGraph:
         """Explore."""
@@ -141,6 +147,7 @@ class _GraphSearch:
                     unfinished = self._first_unfinished()
                     if unfinished is None:
                         self._walk_again()
+                        self.graph.gap = self._sharing.gap(of_one_thread=True)
                         return self.graph
                     run.close()
                     here = unfinished
@@ -227,8 +234,11 @@ class _GraphSearch:
         actor = self._states[here].left.pop()
         step = run.next_step(actor)
         label = self._here().view.label(step)
+        operation = run.threads[thread_of(actor)].pending
         accesses = run.make(actor)
         assert accesses is not None
+        assert operation is not None
+        self._sharing.step(run, actor, operation, accesses)
         key = run.key()
         there = self._known.get(key)
         if there is None:
@@ -312,6 +322,8 @@ class _GraphSearch:
         viewed = self._here()
         failures = self.graph.failures
         for thread in run.threads.values():
+            if isinstance(thread.error, SilentActionError):
+                raise rejected(self._program.name, thread.error)
             if thread.error is not None:
                 error = thread.error
                 failures[node] = f"{thread.name} raised {type(error).__name__}: {error}"
@@ -333,7 +345,9 @@ class _GraphSearch:
         if check is None:
             return
         try:
-            check()
-        except Exception as error:
+            raises_if_wrong(check)
+        except SilentActionError as error:
+            raise rejected(self._program.name, error) from error
+        except (Exception, SystemExit, GeneratorExit) as error:
             failure = Failure.of_exception(FailureKind.CHECK, None, error)
             self.graph.failures[node] = failure.sentence()

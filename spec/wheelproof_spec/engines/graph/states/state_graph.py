@@ -32,7 +32,7 @@ class ProgramGraph:
 
     `observations` is what the view shows of each, `failures` what is wrong in a state (a thread
     raised, an invariant is broken, nobody can go on), `seen` the `sometimes` properties that were
-    met. `complete` tells whether no bound ended the search.
+    met. `complete` tells whether no bound ended the search, `gap` why it shows nothing, if so.
 
     Each thread of `threads` has a bit, by the order in which they appear there. `owed` has the bits
     of the threads that can make a step and not only for no reason, `ended` of those that have
@@ -51,6 +51,7 @@ class ProgramGraph:
     first_wait: int = 0
     waits: dict[tuple[str, str], int] = field(default_factory=dict[tuple[str, str], int])
     complete: bool = True
+    gap: str = ""
     interrupted: bool = False
 
     def __post_init__(self) -> None:

@@ -17,6 +17,8 @@ from .component import (
 
 
 class CounterHistoryJudge:
+    goes_on_after = frozenset(CounterClause)
+
     def __init__(self, bound: int, tally: Tally) -> None:
         self._bound = bound
         self._tests = tally.tests

@@ -1,55 +1,30 @@
-"""The generated TLA+ module and its cfg: everything but the traces themselves."""
-
-CFG = """INIT TInit
-NEXT TNext
-CONSTANTS
-    TickMs = {tick}
-    WheelSize = {size}
-    Tasks <- TTasks
-    Delay <- TDelay
-    Adders <- TAdders
-    Program <- TProgram
-    Restless <- TRestless
-    Cancellers <- TCancellers
-    Victim <- TVictim
-    Advancers <- TAdvancers
-    Closers <- TClosers
-    PollUnderLock = {design}
-    LockOrder = "none"
-    Reach = {{}}
-    None = None
-    Later <- TLater
-INVARIANT
-    Report
-"""
-
-MODULE_TEXT = r"""---- MODULE {module} ----
+---- MODULE RecordedTraces ----
 \* Generated: recorded traces, and how they have to fit SystemTimer.
 EXTENDS SystemTimer, TLC
 
 VARIABLES tr, l
 
-TDelay == {delays}
+TDelay == ${delays}
 TTasks == DOMAIN TDelay
-TProgram == {programs}
+TProgram == ${programs}
 TAdders == DOMAIN TProgram
 TRestless == TAdders
-TVictim == {victims}
+TVictim == ${victims}
 TCancellers == DOMAIN TVictim
-TAdvancers == {advancers}
-TClosers == {closers}
-RolesOf == {owners}
-Silent == {silent}
+TAdvancers == ${advancers}
+TClosers == ${closers}
+RolesOf == ${owners}
+Silent == ${silent}
 
 Traces == <<
- {traces}
+ ${traces}
 >>
 
 Lanes == Traces[tr]
 Upcoming(n) == Lanes[n][l[n]]
 Open(n) == l[n] <= Len(Lanes[n])
 
-AtRest(t) == pc[t] \in {{"LockRead", "CancelRemove", "Idle", "CloseLock", "Done"}}
+AtRest(t) == pc[t] \in {"LockRead", "CancelRemove", "Idle", "CloseLock", "Done"}
 OthersRest(e) == \A t \in RolesOf[e.th + 1] : t = e.t \/ AtRest(t)
 
 Act(a, t) ==
@@ -83,10 +58,10 @@ Act(a, t) ==
 
 \* Who can take which action at all: the others lack the registers that it looks at.
 Actors(a) ==
-    CASE a \in {{"LockRead", "Refuse", "ReadClock", "Bind", "UnlockRead"}} -> Adders
-      [] a \in {{"Insert", "Link", "SetExpiration", "Offer", "Submit"}} -> Workers
-      [] a \in {{"CancelRemove", "CancelUnbind"}} -> Cancellers
-      [] a \in {{"CloseLock", "CloseUnlock", "Shutdown"}} -> Closers
+    CASE a \in {"LockRead", "Refuse", "ReadClock", "Bind", "UnlockRead"} -> Adders
+      [] a \in {"Insert", "Link", "SetExpiration", "Offer", "Submit"} -> Workers
+      [] a \in {"CancelRemove", "CancelUnbind"} -> Cancellers
+      [] a \in {"CloseLock", "CloseUnlock", "Shutdown"} -> Closers
       [] OTHER -> Advancers
 
 Obs(t, o) ==
@@ -127,17 +102,17 @@ Unseen ==
         /\ Act(a, t)
     /\ UNCHANGED <<tr, l>>
 
-Keys(most) == {{k \in {{Key(queue[i].bucket) : i \in DOMAIN queue}} : k > now /\ k <= most}}
+Keys(most) == {k \in {Key(queue[i].bucket) : i \in DOMAIN queue} : k > now /\ k <= most}
 
 \* Where the clock has to go for the next event of a lane.
 NeededBy(n) ==
-    IF ~Open(n) THEN {{}}
-    ELSE IF Upcoming(n).low > now THEN {{Upcoming(n).low}}
-    ELSE IF Upcoming(n).a \in {{"Poll", "PollOutside"}} \cup Silent \/ Silent # {{}}
+    IF ~Open(n) THEN {}
+    ELSE IF Upcoming(n).low > now THEN {Upcoming(n).low}
+    ELSE IF Upcoming(n).a \in {"Poll", "PollOutside"} \cup Silent \/ Silent # {}
     THEN Keys(Upcoming(n).high)
-    ELSE {{}}
+    ELSE {}
 
-TLater(time) == UNION {{NeededBy(n) : n \in DOMAIN l}}
+TLater(time) == UNION {NeededBy(n) : n \in DOMAIN l}
 
 TimeGoes == Tick /\ UNCHANGED <<tr, l>>
 
@@ -153,6 +128,5 @@ ASSUME \A i \in DOMAIN Traces : TLCSet(i, -1)
 \* How far each trace has come, whenever it comes further than before.
 Report ==
     LET done == Sum(l, Len(Lanes)) - Len(Lanes) IN
-    IF done > TLCGet(tr) THEN TLCSet(tr, done) /\ PrintT(<<"{reached}", tr, done>>) ELSE TRUE
+    IF done > TLCGet(tr) THEN TLCSet(tr, done) /\ PrintT(<<"${reached}", tr, done>>) ELSE TRUE
 ====
-"""

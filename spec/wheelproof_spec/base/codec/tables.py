@@ -1,0 +1,55 @@
+"""What is data, and stands in a file beside the module that reads it: tables in TOML, templates.
+
+The files are the project's own: what is wrong in one is an error of whoever wrote it last.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from string import Template
+from typing import TypeVar, cast
+
+from wheelproof_spec.base.codec.explain import build
+from wheelproof_spec.base.codec.shapes import shape_of
+
+RowT = TypeVar("RowT")
+Row = Mapping[str, object]
+
+
+def read_table(module: str, name: str) -> Mapping[str, Row]:
+    """Return the tables of the file `name` beside `module`, by their names; lists are tuples."""
+    return cast(Mapping[str, Row], _frozen(_document(module, name)))
+
+
+def read_rows(module: str, name: str, row: str, cls: type[RowT]) -> tuple[RowT, ...]:
+    """Return each ``[[row]]`` of the file `name` beside `module`; raises MalformedError.
+
+    `cls` is a dataclass that says what a row has, as those of the wires do.
+    """
+    shape = shape_of(cls)
+    rows = cast(list[object], _document(module, name)[row])
+    return tuple(cast(RowT, build(shape, found, row)) for found in rows)
+
+
+def read_template(module: str, name: str) -> Template:
+    """Return the text of the file `name` beside `module`, in which ``$name`` stands for a value."""
+    return Template(_text(module, name))
+
+
+def _document(module: str, name: str) -> Row:
+    return tomllib.loads(_text(module, name))
+
+
+def _text(module: str, name: str) -> str:
+    return Path(module).with_name(name).read_text(encoding="utf-8")
+
+
+def _frozen(value: object) -> object:
+    match value:
+        case dict():
+            table = cast(dict[str, object], value)
+            return {name: _frozen(item) for name, item in table.items()}
+        case list():
+            return tuple(_frozen(item) for item in cast(list[object], value))
+        case _:
+            return value

@@ -1,0 +1,47 @@
+"""What a conformance run is asked for."""
+
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+
+from wheelproof_spec.engines.drive.driver.process import USUAL_LIMITS, DriverLimits
+
+FUZZED_CASES = "fuzzed cases"
+"""The name under which the fuzzed cases are reported."""
+VECTORS = "published vectors"
+"""The name under which the vectors are reported."""
+
+DEFAULT_CASES = 1_000
+DEFAULT_SEED = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConformancePlan:
+    """What to run: the driver's command, the profile, how many cases from which seed.
+
+    `profile` None means the one that the driver declares, or else the component's usual one.
+    `skip` names a file of known limits, see `read_known_limits`; with `must_fail` each of them has
+    to be needed still. `vectors` are the files of vectors that are run first.
+    """
+
+    driver: str
+    profile: str | None = None
+    cases: int = DEFAULT_CASES
+    seed: int = DEFAULT_SEED
+    limits: DriverLimits = USUAL_LIMITS
+    skip: Path | None = None
+    must_fail: bool = False
+    vectors: tuple[Path, ...] = ()
+
+    def repeat(self, component: str, profile: str) -> str:
+        """Return the command that does the same again."""
+        words = ["wheelproof", "conform", "--driver", self.driver]
+        words += ["--component", component, "--profile", profile]
+        words += ["--cases", str(self.cases), "--seed", str(self.seed)]
+        if self.skip is not None:
+            words += ["--skip", str(self.skip)]
+        if self.must_fail:
+            words.append("--must-fail")
+        for path in self.vectors:
+            words += ["--vectors", str(path)]
+        return shlex.join(words)

@@ -1,0 +1,91 @@
+"""What the threads of a program were seen to share: without that, nothing was explored.
+
+Only steps are seen: what is done to locks, conditions and cells of `wheelproof.sync`, and to fields
+that are watched. Two threads that meet in nothing else have one class, and it says nothing of them.
+"""
+
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses
+from wheelproof_spec.engines.explore.runtime.model import AtomicOperation
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    HISTORY,
+    TIME,
+    Actor,
+    object_of,
+    thread_of,
+)
+from wheelproof_spec.engines.explore.runtime.thread_steps import (
+    Choose,
+    Finish,
+    Join,
+    Mark,
+    Observe,
+    Start,
+)
+
+_SEEN = (
+    "the checker sees locks, conditions and cells of wheelproof.sync, fields declared with "
+    "GuardedBy, and plain_fields, and nothing else"
+)
+
+
+_NOTHING_SEEN = Choose, Finish, Mark
+"""That a call begins, or a thread ends, shows nothing of what the thread does."""
+
+
+class Sharing:
+    """What has been seen so far."""
+
+    def __init__(self) -> None:
+        self._conflict = False
+        self._threads: dict[int, str] = {}
+        self._busy: set[int] = {TIME}
+        self._touched: dict[object, tuple[set[int], set[int]]] = {}
+
+    def note(self, execution: Execution) -> None:
+        """Take note of a run that is over."""
+        self._touched.clear()
+        for place, operation in enumerate(execution.operations):
+            if operation is not None:
+                self.step(execution, execution.actors[place], operation, execution.accesses[place])
+        for field in execution.runtime.field_log:
+            self._touch((id(field.instance), field.field), field.thread, write=field.write)
+
+    def step(
+        self,
+        execution: Execution,
+        actor: Actor,
+        operation: AtomicOperation[object],
+        accesses: Accesses,
+    ) -> None:
+        """Take note of a step, and of the threads that are there after it."""
+        if len(self._threads) < len(execution.threads):
+            self._threads |= {thread.number: thread.name for thread in execution.threads.values()}
+        if isinstance(operation, _NOTHING_SEEN):
+            return
+        self._busy.add(thread_of(actor))
+        if self._conflict or isinstance(operation, Start | Join | Observe):
+            return
+        for access in accesses:
+            number = object_of(access)
+            if number not in (HISTORY, execution.runtime.clock.number):
+                self._touch(number, thread_of(actor), write=bool(access & 1))
+
+    def gap(self, *, of_one_thread: bool = False) -> str:
+        """Return why what was seen shows nothing, in a sentence; empty if it shows something.
+
+        With `of_one_thread` the steps of a thread that is alone show something as well.
+        """
+        blind = [name for number, name in self._threads.items() if number not in self._busy]
+        alone = of_one_thread and len(self._threads.keys() - {TIME}) == 1
+        if not self._conflict and not alone:
+            return f"no two threads were seen to share anything that changes; {_SEEN}"
+        if blind:
+            return f"nothing was seen of what {' and '.join(blind)} did; {_SEEN}"
+        return ""
+
+    def _touch(self, what: object, thread: int, *, write: bool) -> None:
+        readers, writers = self._touched.setdefault(what, (set(), set()))
+        (writers if write else readers).add(thread)
+        self._busy.add(thread)
+        self._conflict = self._conflict or (bool(writers) and len(readers | writers) > 1)
