@@ -83,7 +83,9 @@ class Campaign:
         before = self._to_profile(replace(recorded, header=header))
         first = self._judged(before, RIGHT)
         if first.verdict is not Verdict.PASS:
-            self._note(RIGHT, Relation.SAME, None, before, before, (first, first))
+            # Inconclusive is what shows nothing: interruptions alone, say.
+            if first.verdict is not Verdict.INCONCLUSIVE:
+                self._note(RIGHT, Relation.SAME, None, before, before, (first, first))
             return
         for variation in self._variations:
             self._vary(before, first, variation, seed)

@@ -44,8 +44,9 @@ class Relation(Enum):
 
 
 def rules_of(verdict: RunVerdict) -> tuple[str, ...]:
-    """Return the rules that a run breaks."""
-    return () if verdict.violation is None else (str(verdict.violation.rule),)
+    """Return the rules that a run breaks, the first one first."""
+    others = (str(broken.violation.rule) for broken in verdict.also_broken)
+    return () if verdict.violation is None else (str(verdict.violation.rule), *others)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
