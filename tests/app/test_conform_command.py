@@ -132,12 +132,9 @@ def test_a_driver_that_dies_in_the_fuzzed_cases_is_an_error_with_its_case(
 @pytest.mark.parametrize("wrong", [False, True])
 def test_what_a_crash_leaves_is_driven_and_hides_nothing(wrong: bool, tmp_path: Path) -> None:
     driver = _changed(tmp_path, "len(self.add_of_task)}", "len(self.heap)}") if wrong else HEAPQ
-    dies = _changed(
-        tmp_path,
-        "    def cancel(self, task: str) -> dict[str, object]:\n",
-        "    def cancel(self, task: str) -> dict[str, object]:\n        assert self.now_ms < 2**61\n",
-        source=Path(shlex.split(driver)[-1]),
-    )
+    head = "    def cancel(self, task: str) -> dict[str, object]:\n"
+    source = Path(shlex.split(driver)[-1])
+    dies = _changed(tmp_path, head, f"{head}        assert self.now_ms < 2**61\n", source)
     whole = conform_suite(SUITE, ConformancePlan(driver=dies, cases=5, seed=1, profile="kafka"))
     crashed = {trouble.case for trouble in whole.troubles}
     named = {scenario.name for scenario in SUITE.scenarios()}

@@ -14,7 +14,7 @@ from wheelproof_spec.base.known_bug import (
     KnownBug,
     Sight,
 )
-from wheelproof_spec.base.port import Judge, Port, first_violation
+from wheelproof_spec.base.port import CaseJudge, Port, first_violation
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
@@ -105,7 +105,7 @@ def _cases(bug: KnownBug) -> Iterator[_Case]:
 
 
 def _cases_of(
-    judge: Callable[[str, Tally], Judge[CallT, SeenT]],
+    judge: Callable[[str, Tally], CaseJudge[CallT, SeenT]],
     make: Callable[[KnownBug | None], Port[CallT, SeenT]],
     profile: str,
     scenarios: Sequence[Scenario[CallT]],
@@ -115,7 +115,7 @@ def _cases_of(
 
 
 def _drive(
-    judge: Callable[[str, Tally], Judge[CallT, SeenT]],
+    judge: Callable[[str, Tally], CaseJudge[CallT, SeenT]],
     make: Callable[[KnownBug | None], Port[CallT, SeenT]],
     profile: str,
     scenario: Scenario[CallT],

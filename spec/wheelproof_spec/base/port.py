@@ -66,22 +66,26 @@ class SendingPort(Port[Call_contra, Seen_co], Protocol):
         ...
 
 
-class Judge(Protocol[Call, Seen_contra]):
+class Judge(Protocol[Call_contra, Seen_contra]):
     """Tells after each call of a case whether the contract allows what was seen."""
 
-    def as_possible(self, call: Call) -> Call | None:
-        """Return `call` of a named case as it can be made now; None if it makes no sense any more.
-
-        So it is where an earlier call was left out, or went another way that is allowed.
-        """
-        ...
-
-    def judge(self, call: Call, seen: Seen_contra) -> Violation | None:
+    def judge(self, call: Call_contra, seen: Seen_contra) -> Violation | None:
         """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
         ...
 
-    def judge_refusal(self, call: Call, refusal: RefusedError) -> Violation | None:
+    def judge_refusal(self, call: Call_contra, refusal: RefusedError) -> Violation | None:
         """Return the clause that refusing `call` breaks, if any."""
+        ...
+
+
+class CaseJudge(Judge[Call, Seen_contra], Protocol):
+    """A judge that follows named cases, whose calls are fixed before anything has answered."""
+
+    def as_possible(self, call: Call) -> Call | None:
+        """Return `call` as it can be made now; None if it makes no sense any more.
+
+        So it is where an earlier call was left out, or went another way that is allowed.
+        """
         ...
 
 
@@ -91,7 +95,7 @@ def judge_call(judge: Judge[Call, Seen], port: Port[Call, Seen], call: Call) -> 
 
 
 def first_violation(
-    judge: Judge[Call, Seen], port: Port[Call, Seen], calls: Iterable[Call]
+    judge: CaseJudge[Call, Seen], port: Port[Call, Seen], calls: Iterable[Call]
 ) -> Violation | None:
     """Make those `calls` that are possible, up to the first that breaks a clause, and return it."""
     possible = (judge.as_possible(call) for call in calls)

@@ -11,7 +11,7 @@ from wheelproof_spec.base.component import (
     Request,
     SeenT,
 )
-from wheelproof_spec.base.port import Judge, SendingPort
+from wheelproof_spec.base.port import CaseJudge, SendingPort
 from wheelproof_spec.base.results.tally import Tally
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Suite(Generic[CallT, SeenT]):
     """
 
     definition: ComponentDefinition[CallT, SeenT]
-    judge: Callable[[str, Tally], Judge[CallT, SeenT]]
+    judge: Callable[[str, Tally], CaseJudge[CallT, SeenT]]
     scenarios: Callable[[], Sequence[Scenario[CallT]]]
     fuzz: Fuzz[CallT, SeenT]
     needs: tuple[str, ...] = ("hypothesis",)

@@ -223,7 +223,7 @@ _MALFORMED: list[tuple[AccumulatorCall, JsonObject, str]] = [
     (Close(), {"called_back": ["a"]}, "no JSON object"),
     (Close(), {"called_back": {}}, "no list"),
     (Close(), {"called_back": [{"record": "a", "offset": 0}]}, "lacks the field .*error"),
-    (Close(), {"appended": [{"record": "a"}]}, "lacks the field .*batch_is_full"),
+    (Close(), {"appended": [{"batch_is_full": True}]}, "lacks the field .*record"),
     (Close(), {"appended": [_APPENDED | {"outcome": "closed"}]}, "unknown field .*outcome"),
     (Close(), {"batches": []}, "unknown field 'batches'"),
     (Close(), {"available_memory": None}, "no integer"),

@@ -4,7 +4,7 @@ A record whose value has 3 bytes takes 10 in a batch, after the 61 of its header
 written it is reckoned to need 88.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.port import SendingPort
@@ -15,6 +15,7 @@ from wheelproof_spec.components.accumulator.component import (
     DEFINITION,
     Abort,
     AccumulatorCall,
+    AccumulatorCapability,
     AccumulatorConfig,
     AccumulatorLimit,
     AccumulatorObservation,
@@ -29,7 +30,8 @@ from wheelproof_spec.components.accumulator.component import (
     Respond,
     Split,
 )
-from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
+from wheelproof_spec.components.accumulator.oracle.ledger import CLOSE_TO_NOTHING, BatchLedger
+from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
 
 _LONG_MS = 60_000
 _LARGE = 2**20
@@ -309,6 +311,8 @@ def _ending() -> Iterable[Scenario[AccumulatorCall]]:
         Expire(),
         Advance(to_ms=50),
         Expire(),
+        Advance(to_ms=51),
+        Expire(),
         Respond(batch="b1", offset=0),
     )
     yield _case(
@@ -459,6 +463,29 @@ def _failing(record: str, fault: AppendFault) -> Append:
     return Append(record=record, partition=0, size=3, max_time_to_block_ms=0, fault=fault)
 
 
+def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
+    config = CLOSE_TO_NOTHING
+    for call in calls:
+        match call:
+            case Reset():
+                config = call.config
+            case Append(size=size, fault=fault):
+                if fault is not None:
+                    yield AccumulatorCapability.FAULTS
+                if config.batch_size < upper_bound(size) and size <= config.total_memory:
+                    yield AccumulatorCapability.KAFKA_SIZES
+            case Split():
+                yield AccumulatorCapability.KAFKA_SIZES
+            case Flush():
+                yield AccumulatorCapability.FLUSH
+            case Interrupt():
+                yield AccumulatorCapability.INTERRUPTION
+            case Close() | Abort():
+                yield AccumulatorCapability.CLOSE
+            case _:
+                pass
+
+
 def _fuzz(
     port: SendingPort[AccumulatorCall, AccumulatorObservation],
     profile: str,
@@ -475,14 +502,28 @@ def _fuzz(
         cases=plan.cases,
         seed=plan.seed,
         domain=AccumulatorDomain(
-            faults=not tally.skips(AccumulatorLimit.MEMORY_FAULTS),
-            splits=not tally.skips(AccumulatorLimit.SPLIT),
+            faults=not any(
+                map(tally.skips, (AccumulatorLimit.MEMORY_FAULTS, AccumulatorCapability.FAULTS))
+            ),
+            splits=not any(
+                map(tally.skips, (AccumulatorLimit.SPLIT, AccumulatorCapability.KAFKA_SIZES))
+            ),
             growing_backoff=not tally.skips(AccumulatorLimit.GROWING_BACKOFF),
+            interruption=not tally.skips(AccumulatorCapability.INTERRUPTION),
+            closes=not tally.skips(AccumulatorCapability.CLOSE),
+            flushes=not tally.skips(AccumulatorCapability.FLUSH),
+            kafka_sizes=not tally.skips(AccumulatorCapability.KAFKA_SIZES),
         ),
         repeat=plan.repeat,
     )
 
 
 SUITE = any_suite(
-    Suite(definition=DEFINITION, judge=BatchLedger, scenarios=accumulator_scenarios, fuzz=_fuzz)
+    Suite(
+        definition=DEFINITION,
+        judge=BatchLedger,
+        scenarios=accumulator_scenarios,
+        fuzz=_fuzz,
+        asks_for=lambda calls: frozenset(_asks_for(calls)),
+    )
 )

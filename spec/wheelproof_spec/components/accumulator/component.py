@@ -33,7 +33,13 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
+from wheelproof_spec.base.component import (
+    Call,
+    Capability,
+    ComponentDefinition,
+    Config,
+    Operation,
+)
 from wheelproof_spec.base.port import Port
 
 WHEELPROOF = "wheelproof"
@@ -143,8 +149,8 @@ class AppendedRecord:
     """A record that was accepted in a driven case."""
 
     record: Annotated[Name, About("the record")]
-    batch_is_full: Annotated[bool, About("whether a batch is full")]
-    new_batch_created: Annotated[bool, About("whether a batch was made")]
+    batch_is_full: Annotated[bool | Absent, About("whether a batch is full")] = ABSENT
+    new_batch_created: Annotated[bool | Absent, About("whether a batch was made")] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -464,6 +470,17 @@ class AccumulatorLimit(StrEnum):
     GROWING_BACKOFF = "Domain.BackoffThatGrows"
 
 
+class AccumulatorCapability(Capability):
+    """What a driver of an accumulator may declare."""
+
+    INTERRUPTION = "interruption", "a thread that waits can be interrupted"
+    CLOSE = "close", "the component can be closed"
+    FLUSH = "flush", "all that is incomplete can be waited for"
+    FAULTS = "faults", "a call fails where its `fault` asks for it"
+    EXACT_TIME = "exact_time", "what is due at a millisecond has happened when the clock shows it"
+    KAFKA_SIZES = "kafka_sizes", "records and batches have the sizes that Kafka reckons with"
+
+
 _EVENTS = ("called_back", "appended", "refused", "flushed")
 _GAUGES = (
     "available_memory",
@@ -503,6 +520,7 @@ DEFINITION: ComponentDefinition[AccumulatorCall, AccumulatorObservation] = Compo
     clauses=AccumulatorClause,
     profiles=(WHEELPROOF, KAFKA),
     limits=AccumulatorLimit,
+    optional=AccumulatorCapability,
     skippable=(
         AccumulatorClause.NOTHING_IS_LEFT,
         AccumulatorClause.MEMORY_IS_CONSERVED,

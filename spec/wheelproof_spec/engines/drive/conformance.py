@@ -13,7 +13,7 @@ from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import AnyDefinition, Capability, Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits
-from wheelproof_spec.base.port import UnjudgeableError, first_violation
+from wheelproof_spec.base.port import UnjudgeableError, judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
@@ -242,15 +242,20 @@ class _Run:
             return
         if failed is not None:
             failed = self._small(failed, scenario.name)
-            self._fail(scenario.name, failed.violation, _lines(failed.calls))
+            self._fail(scenario.name, failed.violation, _lines(failed.made))
         violation = None if failed is None else failed.violation
         self._report(scenario.name, started, violation, f"{len(scenario.calls)} steps")
         if self.open_question is not None:
             raise KeyboardInterrupt
 
     def _drive(self, calls: Sequence[Request], tally: Tally) -> FailedCase | None:
-        violation = first_violation(self._suite.judge(self._profile, tally), self._port, calls)
-        return None if violation is None else FailedCase(tuple(self._port.calls), violation)
+        judge = self._suite.judge(self._profile, tally)
+        for place, call in enumerate(calls, start=1):
+            possible = judge.as_possible(call)
+            violation = None if possible is None else judge_call(judge, self._port, possible)
+            if violation is not None:
+                return FailedCase(tuple(calls[:place]), tuple(self._port.calls), violation)
+        return None
 
     def _small(self, failed: FailedCase, name: str) -> FailedCase:
         smallest = SmallestCase(failed)

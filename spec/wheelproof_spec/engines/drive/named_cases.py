@@ -24,9 +24,10 @@ MOST_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class FailedCase:
-    """The calls of a case, the last of which breaks a clause."""
+    """The calls of a case, the last of which breaks a clause, and those that were really made."""
 
     calls: tuple[Request, ...]
+    made: tuple[Request, ...]
     violation: Violation
 
 

@@ -100,7 +100,7 @@ def accumulator_machine(
 
         @rule(
             partition=st.sampled_from(PARTITIONS),
-            size=st.sampled_from((0, 1, 3, 3, 20, 63, 64, 200)),
+            size=domain.sizes(),
             timeout_ms=st.sampled_from((0, 5, _LONG_MS)),
             fault=st.sampled_from(_FAULTS if domain.faults else (None,)),
             callback=st.sampled_from(_CALLBACKS),
@@ -160,11 +160,12 @@ def accumulator_machine(
         def expire(self) -> None:
             self._call(Expire())
 
+        @precondition(lambda _self: domain.flushes)
         @rule()
         def flush(self) -> None:
             self._call(Flush(flush=f"f{self._calls}"))
 
-        @precondition(lambda self: bool(self._judge.waiting()))
+        @precondition(lambda self: domain.interruption and bool(self._judge.waiting()))
         @rule(data=st.data())
         def interrupt(self, data: st.DataObject) -> None:
             self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
@@ -173,7 +174,7 @@ def accumulator_machine(
         def advance(self, jump_ms: int) -> None:
             self._advance(jump_ms)
 
-        @precondition(lambda self: not self._judge.closed)
+        @precondition(lambda self: domain.closes and not self._judge.closed)
         @rule(now=st.sampled_from(_RARELY), by_force=st.booleans())
         def close(self, now: bool, by_force: bool) -> None:
             if now:

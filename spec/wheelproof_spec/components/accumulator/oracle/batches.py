@@ -1,8 +1,13 @@
-"""Batches as the oracle keeps them: records, their bytes, attempts and ages."""
+"""Batches as the oracle keeps them: records, their bytes, attempts and ages.
 
+What is not known of an implementation is None: how much fits into a batch where it does not declare
+Kafka's sizes, and what happens at the very millisecond of a deadline where its time is not exact.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from wheelproof_spec.components.accumulator.component import AccumulatorConfig, Partition
+from wheelproof_spec.components.accumulator.component import AccumulatorConfig, Append, Partition
 from wheelproof_spec.components.accumulator.oracle.sizes import (
     EMPTY_BATCH,
     record_size,
@@ -25,20 +30,41 @@ class Batch:
     pooled: bool = True
     """Whether its memory is the pool's."""
     ended: bool = False
+    measured: bool = True
+    """Whether its size is what Kafka reckons with."""
+    values: int = 0
+    """The bytes of the values of its records: no batch is smaller."""
+    told_full: bool | None = None
+    """What was told of it, if its size is not known."""
 
-    def has_room(self, size: int) -> bool:
+    @property
+    def least(self) -> int:
+        """The fewest bytes that it takes in a request."""
+        return self.written if self.measured else self.values
+
+    @property
+    def most(self) -> int:
+        """The most bytes that it takes in a request."""
+        return self.written if self.measured else self.limit
+
+    def has_room(self, size: int) -> bool | None:
         """Tell whether a record of this size goes in; into an empty batch any does."""
         if self.closed:
             return False
+        if not self.measured:
+            return None if self.values + size <= self.limit else False
         return not self.records or self.written + self._needed(size) <= self.limit
 
     def put(self, record: str, size: int) -> None:
         """Append a record of this size."""
         self.written += self._needed(size)
+        self.values += size
         self.records.append(record)
 
-    def is_full(self) -> bool:
+    def is_full(self) -> bool | None:
         """Tell whether nothing more goes in."""
+        if not self.measured:
+            return True if self.closed else self.told_full
         return self.closed or self.written >= self.limit
 
     def _needed(self, size: int) -> int:
@@ -46,10 +72,34 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
+class PendingAppend:
+    """An append that waits: until its deadline, or as late as its clock allows."""
+
+    call: Append
+    deadline_ms: int
+    latest_ms: int
+    may_fail: bool
+
+
+@dataclass(slots=True)
+class PendingFlush:
+    """A flush that waits."""
+
+    awaited: set[str]
+    """What was accepted before it and has not been told."""
+    companions: set[str] = field(default_factory=set[str])
+    """Who came later into the same batches; after a split they may end later, too."""
+
+
+@dataclass(frozen=True, slots=True)
 class Rules:
     """What the configuration says of batches."""
 
     config: AccumulatorConfig
+    measured: bool = True
+    """Whether batches have the sizes that Kafka reckons with."""
+    leave_open: Callable[[], object] | None = None
+    """Called where something is due at this very millisecond, if it need not have happened yet."""
 
     def memory_for(self, size: int) -> int:
         """Return what an append of a record of this size asks of the pool for a new batch."""
@@ -59,18 +109,28 @@ class Rules:
         """Tell whether there can never be memory for a record of this size."""
         return self.memory_for(size) > self.config.total_memory
 
-    def is_backing_off(self, batch: Batch, now_ms: int) -> bool:
+    def is_backing_off(self, batch: Batch, now_ms: int) -> bool | None:
         """Tell whether it is too early for the next attempt (semantics.md 4.2)."""
         if not batch.attempts:
             return False
         doubled_ms = self.config.retry_backoff_ms << (batch.attempts - 1)
-        return now_ms - batch.last_attempt_ms < min(doubled_ms, self.config.retry_backoff_max_ms)
+        backoff_ms = min(doubled_ms, self.config.retry_backoff_max_ms)
+        over = self._is_over(now_ms - batch.last_attempt_ms, backoff_ms)
+        return None if over is None else not over
 
-    def has_lingered(self, batch: Batch, now_ms: int) -> bool:
+    def has_lingered(self, batch: Batch, now_ms: int) -> bool | None:
         """Tell whether a batch has waited for more records long enough."""
-        return now_ms - batch.last_attempt_ms >= self.config.linger_ms
+        return self._is_over(now_ms - batch.last_attempt_ms, self.config.linger_ms)
 
-    def is_late(self, batch: Batch, now_ms: int) -> bool:
+    def is_late(self, batch: Batch, now_ms: int) -> bool | None:
         """Tell whether a batch is to expire (semantics.md 4.5)."""
         timeout_ms = self.config.delivery_timeout_ms
-        return isinstance(timeout_ms, int) and now_ms - batch.created_ms >= timeout_ms
+        if not isinstance(timeout_ms, int):
+            return False
+        return self._is_over(now_ms - batch.created_ms, timeout_ms)
+
+    def _is_over(self, passed_ms: int, wait_ms: int) -> bool | None:
+        if passed_ms == wait_ms > 0 and self.leave_open is not None:
+            self.leave_open()
+            return None
+        return passed_ms >= wait_ms

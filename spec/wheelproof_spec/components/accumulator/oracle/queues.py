@@ -1,10 +1,9 @@
 """What the sender sees in the oracle: the queues of the partitions, and what is in flight."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from wheelproof_spec.components.accumulator.component import (
-    AccumulatorConfig,
     Append,
     Drain,
     DrainedBatch,
@@ -17,10 +16,10 @@ from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
 class Queues:
     """The batches of an accumulator; its clock shows `now_ms`."""
 
-    def __init__(self, config: AccumulatorConfig) -> None:
+    def __init__(self, rules: Rules) -> None:
         """Make it empty."""
-        self.rules = Rules(config)
-        self.now_ms = config.start_ms
+        self.rules = rules
+        self.now_ms = rules.config.start_ms
         self.in_flight: dict[str, Batch] = {}
         self._queues: dict[Partition, deque[Batch]] = {}
         self._muted: set[Partition] = set()
@@ -28,10 +27,21 @@ class Queues:
 
     # Appends
 
-    def has_room(self, call: Append) -> bool:
-        """Tell whether the last batch of the partition has room for the record."""
+    def has_room(self, call: Append) -> bool | None:
+        """Tell whether the last batch of the partition has room for the record; None: not known."""
         queue = self._queues.get(call.partition)
         return queue[-1].has_room(call.size) if queue else False
+
+    def lacks_room(self, call: Append) -> None:
+        """An append has looked for room: if there is none, the last batch takes no more records."""
+        queue = self._queues.get(call.partition)
+        if not queue:
+            return
+        room = queue[-1].has_room(call.size)
+        if room is False:
+            queue[-1].closed = True
+        elif room is None:
+            queue[-1].told_full = None
 
     def close_last(self, partition: Partition) -> None:
         """The last batch of the partition takes no more records."""
@@ -47,53 +57,68 @@ class Queues:
             limit=self.rules.memory_for(call.size),
             created_ms=self.now_ms,
             last_attempt_ms=self.now_ms,
+            measured=self.rules.measured,
         )
         self._queues.setdefault(call.partition, deque()).append(batch)
 
-    def put(self, call: Append) -> tuple[Batch, bool]:
-        """Put a record into the last batch; return that, and whether a batch is full now."""
+    def put(self, call: Append, told_full: bool | None) -> tuple[Batch, bool | None]:
+        """Put a record into the last batch; return that, and whether a batch is full now.
+
+        `told_full` is what the implementation says of that.
+        """
         queue = self._queues[call.partition]
-        queue[-1].put(call.record, call.size)
-        return queue[-1], len(queue) > 1 or queue[-1].is_full()
+        last = queue[-1]
+        last.put(call.record, call.size)
+        last.told_full = told_full if len(queue) == 1 else None
+        return last, last.is_full() if len(queue) == 1 or not last.measured else True
 
     # The sender
 
-    def ready(self, leaders: Mapping[int, int], *, hurried: bool) -> tuple[set[int], bool]:
-        """Return the nodes that are ready, and whether a leader is missing."""
+    def ready(
+        self, leaders: Mapping[int, int], *, hurried: bool
+    ) -> tuple[set[int], set[int], bool]:
+        """Return the nodes that are ready, those that may be, and whether a leader is missing."""
         nodes: set[int] = set()
+        perhaps: set[int] = set()
         unknown = False
         for partition, queue in self._queues.items():
             leader = leaders.get(partition) if isinstance(partition, int) else None
             if leader is None:
                 unknown = unknown or bool(queue)
-            elif self._is_sendable(partition, hurried=hurried):
-                nodes.add(leader)
-        return nodes, unknown
+            else:
+                sendable = self._is_sendable(partition, hurried=hurried)
+                if sendable:
+                    nodes.add(leader)
+                elif sendable is None:
+                    perhaps.add(leader)
+        return nodes, perhaps, unknown
 
     def drain(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> str | None:
         """Take what was drained, and return what is wrong with it in words, or None."""
         taken: set[Partition] = set()
-        size = 0
+        least = most = 0
         for drained in seen:
             partition = drained.partition
-            head = self._drainable(partition) if partition in call.partitions else None
+            head = self._head(partition) if partition in call.partitions else None
             if (
                 head is None
+                or self.rules.is_backing_off(head, self.now_ms)
                 or partition in taken
                 or tuple(head.records) != drained.records
                 or drained.batch in self.in_flight
             ):
                 wrong = f"{drained.batch} has {list(drained.records)}"
                 return f"{wrong}, which are no head of a queue of {list(call.partitions)}"
-            if taken and size + head.written > call.max_size:
+            if taken and least + head.least > call.max_size:
                 return f"{drained.batch} makes the request larger than {call.max_size} bytes"
             head.closed = True
-            size += head.written
+            least += head.least
+            most += head.most
             taken.add(partition)
             self.in_flight[drained.batch] = self._queues[partition].popleft()
         for partition in call.partitions:
             head = None if partition in taken else self._drainable(partition)
-            if head is not None and (not taken or size + head.written <= call.max_size):
+            if head is not None and (not taken or most + head.most <= call.max_size):
                 return f"partition {partition} has {head.records} to send, and nothing was taken"
         return None
 
@@ -151,11 +176,15 @@ class Queues:
             self._queues[batch.partition].appendleft(part)
         return len(parts)
 
-    def ending(self, *, late_alone: bool) -> Iterator[Batch]:
-        """Yield what ends, queued, and then in flight, where it keeps its memory."""
+    def ending(self, *, late_alone: bool, told: Collection[str] = ()) -> Iterator[Batch]:
+        """Yield what ends, queued, and then in flight, where it keeps its memory.
+
+        Where it is not known whether a batch is late, it ends if its records are `told` so.
+        """
 
         def ends(batch: Batch) -> bool:
-            return not late_alone or self.rules.is_late(batch, self.now_ms)
+            late = not late_alone or self.rules.is_late(batch, self.now_ms)
+            return batch.records[0] in told if late is None else late
 
         for queue in self._queues.values():
             while queue and ends(queue[0]):
@@ -192,16 +221,24 @@ class Queues:
         held = sum(batch.limit for batch in (*queued, *self.in_flight.values()) if batch.pooled)
         return self.rules.config.total_memory - held
 
-    def _is_sendable(self, partition: Partition, *, hurried: bool) -> bool:
-        first = self._drainable(partition)
-        if first is None:
+    def _is_sendable(self, partition: Partition, *, hurried: bool) -> bool | None:
+        first = self._head(partition)
+        backing_off = first is None or self.rules.is_backing_off(first, self.now_ms)
+        if first is None or backing_off:
             return False
         full = len(self._queues[partition]) > 1 or first.is_full()
-        return hurried or full or self.rules.has_lingered(first, self.now_ms)
+        lingered = self.rules.has_lingered(first, self.now_ms)
+        if hurried or full or lingered:
+            return None if backing_off is None else True
+        return None if full is None or lingered is None else False
 
     def _drainable(self, partition: Partition) -> Batch | None:
-        """Return the head of a queue, unless its partition is muted or it is backing off."""
+        """Return the head of a queue, if it is surely neither muted nor backing off."""
+        head = self._head(partition)
+        sure = head is not None and self.rules.is_backing_off(head, self.now_ms) is False
+        return head if sure else None
+
+    def _head(self, partition: Partition) -> Batch | None:
+        """Return the head of a queue, unless its partition is muted."""
         queue = self._queues.get(partition)
-        if not queue or partition in self._muted:
-            return None
-        return None if self.rules.is_backing_off(queue[0], self.now_ms) else queue[0]
+        return None if not queue or partition in self._muted else queue[0]

@@ -1,0 +1,184 @@
+"""Strange accumulators that keep the contract pass, and wrong ones still fail."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from wheelproof.producer import ProducerBatch, Record, RecordAccumulator
+from wheelproof.units import Millis
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, judge_call
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.components.accumulator.bug_table import BUGS
+from wheelproof_spec.components.accumulator.cases import SUITE, accumulator_scenarios
+from wheelproof_spec.components.accumulator.component import (
+    EXPIRED,
+    WHEELPROOF,
+    AccumulatorCall,
+    AccumulatorCapability,
+    AccumulatorClause,
+    AccumulatorConfig,
+    AccumulatorObservation,
+    AccumulatorPort,
+    Append,
+    Callback,
+    Expire,
+    OfBatch,
+)
+from wheelproof_spec.components.accumulator.fuzz.domain import AccumulatorDomain
+from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
+from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
+from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+
+_SIZES, _TIME = AccumulatorCapability.KAFKA_SIZES, AccumulatorCapability.EXACT_TIME
+
+
+class LonelyBatch(ProducerBatch):
+    """Has room for one record."""
+
+    __slots__ = ()
+
+    def has_room_for(self, record: Record) -> bool:
+        """Tell whether it is empty."""
+        return not self.thunks and super().has_room_for(record)
+
+
+class LonelyAccumulator(RecordAccumulator):
+    """Each record in a batch of its own, whatever room there is."""
+
+    _batch_class = LonelyBatch
+
+
+class LateAccumulator(RecordAccumulator):
+    """Reckons in seconds, as floats: what is due at a millisecond may be due just after it."""
+
+    def expired_batches(self, now_ms: Millis) -> list[ProducerBatch]:
+        """Return what is surely late."""
+        return super().expired_batches(Millis(now_ms - 1))
+
+
+class TwoLateAccumulator(RecordAccumulator):
+    """Is late by more than a millisecond."""
+
+    def expired_batches(self, now_ms: Millis) -> list[ProducerBatch]:
+        """Return what has been late for more than a millisecond."""
+        return super().expired_batches(Millis(now_ms - 2))
+
+
+class Odd:
+    """Another port's accumulator, which names its batches otherwise, or tells less."""
+
+    def __init__(self, port: AccumulatorPort, *, named: str = "", flags: bool = True) -> None:
+        self._port = port
+        self._named = named
+        self._flags = flags
+
+    def perform(self, call: AccumulatorCall) -> AccumulatorObservation:
+        if isinstance(call, OfBatch) and self._named:
+            call = replace(call, batch=call.batch.removesuffix(self._named))
+        seen = self._port.perform(call)
+        if not self._flags:
+            told = (
+                replace(one, batch_is_full=ABSENT, new_batch_created=ABSENT)
+                for one in seen.appended
+            )
+            seen = replace(seen, appended=tuple(told))
+        batches = (replace(one, batch=one.batch + self._named) for one in seen.batches)
+        return replace(seen, batches=tuple(batches), overwritten=None)
+
+
+def _reference() -> AccumulatorPort:
+    return ReferenceAccumulatorPort()
+
+
+_RIGHT: dict[str, tuple[Callable[[], AccumulatorPort], tuple[str, ...]]] = {
+    "one record a batch": (lambda: ReferenceAccumulatorPort(LonelyAccumulator), (_SIZES,)),
+    "time in floats": (lambda: ReferenceAccumulatorPort(LateAccumulator), (_TIME,)),
+    "names of its own": (lambda: Odd(_reference(), named="-batch"), ()),
+    "no word of room": (lambda: Odd(_reference(), flags=False), ()),
+}
+
+
+def _broken(
+    port: Port[AccumulatorCall, AccumulatorObservation], *undeclared: str
+) -> tuple[set[str], Tally]:
+    """Return the clauses that named cases, or else random ones, show to be broken."""
+    tally = Tally(limits=undeclared)
+    found: set[str] = set()
+    for scenario in accumulator_scenarios():
+        asked: list[Request] = list(scenario.calls)
+        if not any(map(tally.skips, SUITE.asks_for(asked))):
+            violation = first_violation(BatchLedger(WHEELPROOF, tally), port, scenario.calls)
+            found |= set() if violation is None else {violation.rule}
+    if found:
+        return found, tally
+    sizes = _SIZES not in undeclared
+    report = run_accumulator_fuzz(
+        port,
+        cases=30,
+        profile=WHEELPROOF,
+        seed=1,
+        tally=tally,
+        domain=AccumulatorDomain(splits=sizes, kafka_sizes=sizes),
+    )
+    return set() if report.failure is None else {report.failure.violation.rule}, tally
+
+
+@pytest.mark.parametrize("name", _RIGHT)
+def test_a_strange_accumulator_that_is_right_passes(name: str) -> None:
+    port, undeclared = _RIGHT[name]
+    broken, tally = _broken(port(), *undeclared)
+    assert not broken
+    assert all(tally.skipped.values()), "what is left open is counted"
+
+
+@pytest.mark.parametrize(
+    ("name", "rule"),
+    [
+        ("one record a batch", AccumulatorClause.APPEND_FINDS_ROOM),
+        ("time in floats", AccumulatorClause.EXPIRES_IN_TIME),
+    ],
+)
+def test_who_declares_what_it_has_not_fails(name: str, rule: AccumulatorClause) -> None:
+    port, _ = _RIGHT[name]
+    broken, _ = _broken(port())
+    assert rule in broken
+
+
+def test_two_milliseconds_late_is_late_for_everybody() -> None:
+    broken, _ = _broken(ReferenceAccumulatorPort(TwoLateAccumulator), _TIME)
+    assert broken == {AccumulatorClause.EXPIRES_IN_TIME}
+
+
+def test_what_expires_a_millisecond_early_is_early_for_everybody() -> None:
+    judge, port = BatchLedger(WHEELPROOF, Tally(limits=(_TIME,))), ReferenceAccumulatorPort()
+    config = AccumulatorConfig(total_memory=91, batch_size=91, delivery_timeout_ms=50)
+    append = Append(record="a", partition=0, size=3, max_time_to_block_ms=0)
+    for call in (Reset(config=config), append, Advance(to_ms=49)):
+        assert judge_call(judge, port, call) is None
+    early = Callback(record="a", offset=None, error=EXPIRED)
+    violation = judge.judge(Expire(), replace(port.perform(Expire()), called_back=(early,)))
+    assert violation is not None
+    assert violation.rule == AccumulatorClause.EXPIRES_IN_TIME
+
+
+@pytest.mark.parametrize("bug", [bug.id for bug in BUGS])
+def test_a_known_bug_is_found_in_an_accumulator_of_other_sizes(bug: str) -> None:
+    about_splits = {"KAFKA-9312", "KAFKA-8202"}
+    broken, _ = _broken(ReferenceAccumulatorPort(find_bug(BUGS, bug).accumulator_class), _SIZES)
+    assert bool(broken) is (bug not in about_splits)
+
+
+def test_nobody_guesses_where_batches_end() -> None:
+    judge = BatchLedger(WHEELPROOF, Tally(limits=(_SIZES,)))
+    port: AccumulatorPort = Odd(_reference(), flags=False)
+    config = AccumulatorConfig(total_memory=910, batch_size=91)
+    first = Append(record="a", partition=0, size=3, max_time_to_block_ms=0)
+    for call in (Reset(config=config), first):
+        assert judge_call(judge, port, call) is None
+    with pytest.raises(UnjudgeableError, match="neither declares kafka_sizes nor tells"):
+        judge_call(judge, port, replace(first, record="b"))
