@@ -1,12 +1,13 @@
 """Driven cases with an answer spoilt: which clause the judge of driven calls names."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from random import Random
 from typing import Protocol, cast
 
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
-from wheelproof_spec.base.port import Judge, RefusedError, judge_outcome
+from wheelproof_spec.base.port import CaseJudge, RefusedError, UnjudgeableError, judge_outcome
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 
@@ -40,34 +41,44 @@ class DrivenCase:
             except RefusedError as refusal:
                 self._outcomes.append(refusal)
 
-    def judged(self, judge: Judge[Request, object]) -> Violation | None:
+    def judged(self, judge: CaseJudge[Request, object]) -> Violation | None:
         """Return what the reference breaks."""
         return self._judged(judge, self._outcomes)
 
     def spoilt(
-        self, new_judge: Callable[[], Judge[Request, object]], dice: Random
+        self, new_judge: Callable[[], CaseJudge[Request, object]], dice: Random
     ) -> Iterator[Violation | None]:
         """Spoil each answer in each way; yield what the case breaks then, if anything."""
         words = self._words()
         for place, outcome in enumerate(self._outcomes):
             for other in _spoilt(outcome, words, dice):
-                outcomes = [*self._outcomes[:place], other, *self._outcomes[place + 1 :]]
-                yield self._judged(new_judge(), outcomes)
+                yield self._judged(new_judge(), self._with({place: other}))
+        for place, (one, other) in enumerate(pairwise(self._outcomes)):
+            if not isinstance(one, RefusedError) and not isinstance(other, RefusedError):
+                for pair in (_moved(other, one)[::-1], _moved(one, other)):
+                    changed = dict(enumerate(pair, start=place))
+                    yield self._judged(new_judge(), self._with(changed))
+
+    def _with(self, changed: Mapping[int, Outcome]) -> list[Outcome]:
+        return [changed.get(place, outcome) for place, outcome in enumerate(self._outcomes)]
 
     def _judged(
-        self, judge: Judge[Request, object], outcomes: Sequence[Outcome]
+        self, judge: CaseJudge[Request, object], outcomes: Sequence[Outcome]
     ) -> Violation | None:
         for call, outcome in zip(self._calls, outcomes, strict=True):
+            if judge.as_possible(call) != call:
+                # From here on the driver would be asked otherwise, and nobody knows what it does.
+                return None
             try:
                 seen = (
                     outcome
                     if isinstance(outcome, RefusedError)
                     else self._wire.parse_answer(outcome, call)
                 )
-            except MalformedError:
+                violation = judge_outcome(judge, call, seen)
+            except (MalformedError, UnjudgeableError):
                 # That is no answer, so the driver fails and not what it drives.
                 return None
-            violation = judge_outcome(judge, call, seen)
             if violation is not None:
                 return violation
         return None
@@ -87,6 +98,23 @@ def _strings_of(value: object) -> Iterator[str]:
     elif isinstance(value, Mapping):
         for key, item in cast(Mapping[str, object], value).items():
             yield from (key, *_strings_of(item))
+
+
+def _moved(source: JsonObject, target: JsonObject) -> tuple[JsonObject, JsonObject]:
+    """Return two answers after all that one tells of has moved to the other: it was sooner, later.
+
+    What happens is told in lists, and in mappings by name.
+    """
+    left, more = dict(source), dict(target)
+    for name, value in source.items():
+        there = target.get(name)
+        if isinstance(value, list) and isinstance(there, list | None):
+            left[name] = []
+            more[name] = [*cast(list[object], there or []), *cast(list[object], value)]
+        elif isinstance(value, Mapping) and isinstance(there, Mapping | None):
+            left[name] = {}
+            more[name] = {**cast(JsonObject, there or {}), **cast(JsonObject, value)}
+    return left, more
 
 
 def _spoilt(outcome: Outcome, words: Sequence[str], dice: Random) -> Iterator[Outcome]:
