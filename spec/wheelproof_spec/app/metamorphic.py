@@ -6,12 +6,14 @@ from itertools import count
 from random import Random
 from typing import TypeGuard
 
-from wheelproof_spec.app.parts import machines
+from wheelproof_spec.app.parts import machines, served_components
 from wheelproof_spec.app.recorded import history_checker, judge_lines
-from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
@@ -19,6 +21,7 @@ from wheelproof_spec.components import registry
 from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
 from wheelproof_spec.engines.fuzz.judged_bursts import KeptHistory, kept_histories
 from wheelproof_spec.engines.fuzz.order import FuzzOrder
+from wheelproof_spec.engines.metamorphic.answers import DrivenCase
 from wheelproof_spec.engines.metamorphic.campaign import Campaign, Counts
 from wheelproof_spec.engines.metamorphic.recording import Recording
 from wheelproof_spec.engines.metamorphic.relations import Metamorphic
@@ -36,6 +39,7 @@ class Part:
     component: str
     profile: str
     seed: int
+    cases: int = CASES_OF_A_PART
 
 
 def campaigns() -> Mapping[str, Metamorphic]:
@@ -53,13 +57,31 @@ def parts_of(component: str, profiles: tuple[str, ...], seed: int) -> Iterator[P
 def run_part(part: Part) -> Counts:
     """Do a part of a campaign and return what it has shown."""
     campaign = Campaign(campaigns()[part.component], part.profile, judged)
-    recorded = list(recordings(part.component, part.seed))
+    recorded = list(recordings(part))
     for number, recording in enumerate(recorded):
         campaign.run(recording, f"{part.seed} {number}")
     campaign.run_together(
         recorded, lambda some: judged_together(some, Random(part.seed)), str(part.seed)
     )
     return campaign.counts
+
+
+def run_driven(part: Part, most: int) -> Counts:
+    """Spoil answers to the named cases, so many at most, and count the clauses that are named."""
+    counts = Counts()
+    suite, dice = registry.suites()[part.component], Random(part.seed)
+    served = next(one for one in served_components() if one.name == part.component)
+    wire = DrivenWire(suite.definition)
+    cases = [DrivenCase(wire, case.calls, served.answer) for case in suite.scenarios()]
+    # The reference keeps one profile, and most cases in all of them.
+    right = [case for case in cases if not case.judged(suite.judge(part.profile, Tally()))]
+    spoilings = [(case, spoiling) for case in right for spoiling in case.spoilings(dice)]
+    for case, spoiling in dice.sample(spoilings, min(most, len(spoilings))):
+        violation = case.spoilt(suite.judge(part.profile, Tally()), spoiling)
+        counts.answers += 1
+        if violation is not None:
+            counts.named[str(violation.rule)] += 1
+    return counts
 
 
 def judged_together(some: Sequence[Recording], dice: Random) -> list[RunVerdict]:
@@ -80,14 +102,15 @@ def _named(recording: Recording, name: str) -> Recording:
     return replace(recording, header=header, ops=ops, end=end)
 
 
-def recordings(component: str, seed: int) -> Iterator[Recording]:
+def recordings(part: Part) -> Iterator[Recording]:
     """Yield beginnings of histories of the reference, each up to a moment of rest."""
+    component, seed = part.component, part.seed
     machine = machines()[component]
     # The schedule of controlled threads repeats itself; that of real ones does not.
     threads = "controlled" if "controlled" in machine.threads else "real"
     order = FuzzOrder(
         threads=threads,
-        cases=CASES_OF_A_PART,
+        cases=part.cases,
         seconds=None,
         seed=seed,
         bug=None,
@@ -138,15 +161,10 @@ def judged(recording: Recording) -> RunVerdict:
         )
 
 
-def recorded_clauses(component: str) -> list[str]:
-    """Return the clauses of a component that are judged in histories."""
+def clauses_on(component: str, wire: Wire) -> list[Clause]:
+    """Return the clauses of a component that judges of a kind test, in any profile."""
     definition = registry.definition_of(component)
-    found = {
-        str(clause)
-        for profile in definition.profiles
-        for clause in clauses_of(definition.clauses, Wire.RECORDED, profile)
-    }
-    return [str(clause) for clause in definition.clauses if str(clause) in found]
+    return [clause for clause in definition.clauses if clause.judges & wire]
 
 
 def require_components(names: Sequence[str]) -> tuple[str, ...]:

@@ -102,9 +102,7 @@ def run(arguments: argparse.Namespace) -> int:
         verdict = Verdict.INCONCLUSIVE
     given = {"seed": seed, "histories": arguments.histories, "profile": arguments.profile}
     if arguments.figures is not None:
-        from wheelproof_spec.base.results.reports import write_json
-
-        write_json(arguments.figures, {**given, "components": figures})
+        _write_figures(arguments.figures, seed, figures)
     return publish(
         Result(
             verb="metamorphic",
@@ -139,14 +137,15 @@ def _parts(
     from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
     from multiprocessing import get_context
 
-    from wheelproof_spec.app.metamorphic import parts_of, run_part
+    from wheelproof_spec.app.metamorphic import parts_of, run_driven, run_part
 
     parts = parts_of(component, (profile,), seed)
     done, told = 0, time.monotonic()
     # Processes that are forked while threads run may stand still for ever.
     pool = ProcessPoolExecutor(arguments.jobs, mp_context=get_context("spawn"))
     running: set[Future[Counts]] = {
-        pool.submit(run_part, next(parts)) for _ in range(arguments.jobs)
+        pool.submit(run_driven, next(parts), arguments.histories),
+        *(pool.submit(run_part, next(parts)) for _ in range(arguments.jobs)),
     }
     try:
         while running:
@@ -155,7 +154,7 @@ def _parts(
                 counts = future.result()
                 done += counts.histories
                 yield counts
-                if done < arguments.histories:
+                if counts.histories and done < arguments.histories:
                     running.add(pool.submit(run_part, next(parts)))
             if time.monotonic() - told > _PROGRESS_S and not arguments.quiet:
                 told = time.monotonic()
@@ -179,6 +178,7 @@ def _check(
         verdict=verdict,
         seconds=seconds,
         summary=f"{total.histories:,} histories, {found:,} of {broken:,} broken clauses found, "
+        f"{total.answers:,} answers spoilt, "
         f"{len(disagreements):,} disagreements, {seconds:.1f} s",
         details="\n".join(_stories(disagreements, arguments.keep)),
     )
@@ -207,11 +207,22 @@ def _figures(total: "Counts") -> dict[str, object]:
     return {
         "histories": total.histories,
         "disagreements": len(total.disagreements),
+        "answers": total.answers,
+        "named": dict(sorted(total.named.items())),
         "variations": dict(sorted(total.variations.items())),
         "clauses": {
             clause: [times, total.found[clause]] for clause, times in sorted(total.spoilt.items())
         },
     }
+
+
+def _write_figures(path: Path, seed: int, figures: dict[str, dict[str, object]]) -> None:
+    """Write what the campaign did; what it did not do stays as it was in the file."""
+    from wheelproof_spec.app.pages.clauses import read_figures
+    from wheelproof_spec.base.results.reports import write_json
+
+    before = read_figures(path)["components"] if path.exists() else {}
+    write_json(path, {"seed": seed, "components": {**before, **figures}})
 
 
 def _repeat(arguments: argparse.Namespace, components: tuple[str, ...], seed: int) -> str:

@@ -145,4 +145,8 @@ METAMORPHIC = Metamorphic(
     words=frozenset({"Expired", "Aborted", "Failed"}),
     looks=frozenset({"available_memory", "has_incomplete", "flush_in_progress"}),
     profiles={WHEELPROOF: lambda recording: recording, KAFKA: lambda recording: recording},
+    by_hand={
+        AccumulatorClause.DRAIN_IS_FAIR: "test_a_drain_that_forgets_a_partition_is_no_drain",
+        AccumulatorClause.REFUSES_AFTER_CLOSE: "test_accumulator_judge_refuses_a_spoilt_answer",
+    },
 )

@@ -8,6 +8,7 @@ from wheelproof_spec.base.calls import (
     NumKeys,
     Watched,
 )
+from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.purgatory.component import (
     KAFKA,
     WHEELPROOF,
@@ -24,7 +25,7 @@ from wheelproof_spec.components.purgatory.component import (
     TryCompleteElseWatch,
 )
 from wheelproof_spec.engines.metamorphic.recording import Scene
-from wheelproof_spec.engines.metamorphic.relations import Metamorphic, acted
+from wheelproof_spec.engines.metamorphic.relations import Metamorphic, Spoiler, acted
 
 _DELAY_MS = 1_000
 _KEY = "new key"
@@ -95,7 +96,10 @@ def _overlooked(scene: Scene) -> object:
     return scene.call(CancelForKey(key=_KEY), Cancelled(count=0, cancelled=()))
 
 
-_TOO_MANY_SEEN = Gauge(count=_TOO_MANY)
+def _counted(clause: PurgatoryClause, look: Call) -> Spoiler:
+    """Break the clause of a gauge."""
+    return acted(clause, lambda scene: scene.call(look, Gauge(count=_TOO_MANY)))
+
 
 METAMORPHIC = Metamorphic(
     spoilers=(
@@ -111,14 +115,9 @@ METAMORPHIC = Metamorphic(
         acted(PurgatoryClause.EXPIRES_IN_TIME, _left_behind, whole=True, end=True),
         acted(PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION, _only_expires),
         acted(PurgatoryClause.CANCELS_WHO_WAITS, _overlooked),
-        *(
-            acted(clause, lambda scene, look=look: scene.call(look, _TOO_MANY_SEEN))
-            for clause, look in (
-                (PurgatoryClause.DELAYED_COUNTS, NumDelayed()),
-                (PurgatoryClause.WATCHED_COUNTS, Watched()),
-                (PurgatoryClause.NO_EMPTY_KEY, NumKeys()),
-            )
-        ),
+        _counted(PurgatoryClause.DELAYED_COUNTS, NumDelayed()),
+        _counted(PurgatoryClause.WATCHED_COUNTS, Watched()),
+        _counted(PurgatoryClause.NO_EMPTY_KEY, NumKeys()),
     ),
     looks=frozenset({"watched", "num_delayed", "num_keys"}),
     profiles={WHEELPROOF: lambda recording: recording, KAFKA: lambda recording: recording},

@@ -1,6 +1,6 @@
 """Driven cases with an answer spoilt: which clause the judge of driven calls names."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from random import Random
 from typing import Protocol, cast
@@ -45,25 +45,26 @@ class DrivenCase:
         """Return what the reference breaks."""
         return self._judged(judge, self._outcomes)
 
-    def spoilt(
-        self, new_judge: Callable[[], CaseJudge[Request, object]], dice: Random
-    ) -> Iterator[Violation | None]:
-        """Spoil each answer in each way; yield what the case breaks then, if anything."""
+    def spoilings(self, dice: Random) -> Iterator[Mapping[int, Outcome]]:
+        """Yield every way to spoil an answer, or two that follow each other."""
         words = self._words()
         for place, outcome in enumerate(self._outcomes):
             for other in _spoilt(outcome, words, dice):
-                yield self._judged(new_judge(), self._with({place: other}))
+                yield {place: other}
         for place, (one, other) in enumerate(pairwise(self._outcomes)):
             if not isinstance(one, RefusedError) and not isinstance(other, RefusedError):
                 for pair in (_moved(other, one)[::-1], _moved(one, other)):
-                    changed = dict(enumerate(pair, start=place))
-                    yield self._judged(new_judge(), self._with(changed))
+                    yield dict(enumerate(pair, start=place))
 
-    def _with(self, changed: Mapping[int, Outcome]) -> list[Outcome]:
-        return [changed.get(place, outcome) for place, outcome in enumerate(self._outcomes)]
+    def spoilt(
+        self, judge: CaseJudge[Request, object], spoiling: Mapping[int, Outcome]
+    ) -> Violation | None:
+        """Return what the case breaks with some answers replaced; `judge` is a new one."""
+        outcomes = (spoiling.get(place, outcome) for place, outcome in enumerate(self._outcomes))
+        return self._judged(judge, outcomes)
 
     def _judged(
-        self, judge: CaseJudge[Request, object], outcomes: Sequence[Outcome]
+        self, judge: CaseJudge[Request, object], outcomes: Iterable[Outcome]
     ) -> Violation | None:
         for call, outcome in zip(self._calls, outcomes, strict=True):
             if judge.as_possible(call) != call:

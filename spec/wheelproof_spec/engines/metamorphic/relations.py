@@ -89,7 +89,9 @@ class Metamorphic:
     `words` are the strings in values that are no names. `meaningful` are optional fields whose
     absence says something. `profiles` says how the reference's histories are made right for a
     profile; `lenient` which profile allows whatever another one allows. `unspoilt` says why nobody
-    breaks a clause that is judged in histories.
+    breaks a clause that is judged in histories; `by_hand` names the test that breaks a clause of
+    driven calls, where no spoilt answer of a named case does. `excused` says of a variation why the
+    judge does not pass it yet; a kept disagreement shows it.
     """
 
     spoilers: tuple[Spoiler, ...]
@@ -101,3 +103,5 @@ class Metamorphic:
         default_factory=dict[str, Callable[[Recording], Recording]]
     )
     unspoilt: dict[Clause, str] = field(default_factory=dict[Clause, str])
+    by_hand: dict[Clause, str] = field(default_factory=dict[Clause, str])
+    excused: dict[str, str] = field(default_factory=dict[str, str])
