@@ -57,7 +57,7 @@ def test_many_histories_of_each_component_agree(capsys: pytest.CaptureFixture[st
 def test_every_recorded_clause_has_a_spoiler(component: str) -> None:
     added = campaigns()[component]
     assert unspoilt(added, clauses_on(component, Wire.RECORDED)) == set()
-    assert tuple(added.profiles) == definition_of(component).profiles
+    assert {*added.profiles} == {*definition_of(component).profiles}
 
 
 @pytest.mark.parametrize("component", COMPONENTS)
@@ -84,7 +84,7 @@ def test_the_page_of_clauses_is_that_of_the_figures() -> None:
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_the_last_campaign_broke_and_found_every_clause(component: str) -> None:
     profiles = read_figures(ROOT / FIGURES)["components"][component]
-    assert tuple(profiles) == definition_of(component).profiles
+    assert {*profiles} == {*definition_of(component).profiles}
     named: Counter[str] = Counter()
     for profile, one in profiles.items():
         assert one["disagreements"] == 0
@@ -148,7 +148,7 @@ def test_a_wrong_judge_is_caught(
         campaign.run(recording, str(number))
     found = next(one for one in campaign.counts.disagreements if one.variation == variation)
     assert found.relation is relation
-    assert len(found.before.ops) <= 6
+    assert len(found.before.ops) <= 10
     # Of the right judge the pair says nothing bad.
     name, text = kept(found, 0)
     (tmp_path / name).write_text(text, encoding="utf-8")
@@ -156,7 +156,7 @@ def test_a_wrong_judge_is_caught(
     assert main(["metamorphic", "--replay", str(tmp_path)]) == ExitCode.PASS
 
 
-def test_a_disagreement_is_printed_with_the_command_that_repeats_it(
+def test_a_kept_disagreement_fails_unless_it_is_known(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     part = Part(component="timer", profile="kafka", seed=_SEED, cases=1)
@@ -165,11 +165,11 @@ def test_a_disagreement_is_printed_with_the_command_that_repeats_it(
     campaign.run(recording, "0")
     name, text = kept(campaign.counts.disagreements[0], 0)
     document = json.loads(text)
-    # As if a judge had forgotten to fail what comes after.
+    # What was spoilt is not, and nothing is named.
     document["after"] = document["before"]
     (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
     assert main(["metamorphic", "--replay", str(tmp_path / name)]) == ExitCode.FAIL
-    assert f"{name}: fail, pass; then pass" in capsys.readouterr().out
+    assert f"{name}: fail, " in capsys.readouterr().out
     document["known"] = "the judge is being mended"
     (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
     assert main(["metamorphic", "--replay", str(tmp_path / name)]) == ExitCode.PASS

@@ -100,11 +100,13 @@ class Campaign:
             return
         for variation in self._variations:
             self._vary(before, first, variation, seed)
-        before, first = self._varied(before, first, Random(seed))
+        other, second = self._varied(before, first, Random(seed))
         for variation in self._variations:
-            self._vary(before, first, variation, f"{seed} varied")
+            self._vary(other, second, variation, f"{seed} varied")
         for spoiler in self._spoilers:
-            spoilt = self._spoil(before, first, spoiler, seed)
+            # Varied, a history may promise too little to be spoilt.
+            spoilt = self._spoil(other, second, spoiler, seed)
+            spoilt = spoilt or self._spoil(before, first, spoiler, seed)
             if spoilt is not None:
                 self._vary_spoilt(*spoilt, seed)
 
