@@ -15,7 +15,7 @@ from wheelproof_spec.components.timer.trace.run import TraceChecker, TraceOrder
 from wheelproof_spec.components.timer.trace.search import Step
 from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
 from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
-from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.running.launch import Toolchain, find_toolchain
 
 _FEW = 40
 

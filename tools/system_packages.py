@@ -3,13 +3,18 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from tools.checkout import base_environment
 from tools.processes import Outcome, last_lines, run_quiet
+
+_TABLE = Path(__file__).with_name("packages.toml")
+_JAVA = (21, 17, 25)
 
 
 class Need(StrEnum):
@@ -36,57 +41,28 @@ class PackageManager:
     settings: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
-def _java_packages(pattern: str) -> tuple[str, ...]:
-    """Return names for the releases with long support, the most widespread one first."""
-    return tuple(pattern.format(release) for release in (21, 17, 25))
+def _managers() -> Iterator[PackageManager]:
+    tables: Mapping[str, dict[str, Any]] = tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+    for program, table in tables.items():
+        yield PackageManager(
+            program=program,
+            typed=table["typed"],
+            install=tuple(table["install"]),
+            packages={need: _packages(table[need.name]) for need in Need if need.name in table},
+            refresh=tuple(table.get("refresh", ())),
+            runs_as_root=table.get("runs_as_root", True),
+            settings=table.get("settings", {}),
+        )
 
 
-MANAGERS = (
-    PackageManager(
-        program="apt-get",
-        typed="sudo apt-get install",
-        refresh=("update",),
-        install=("install", "--yes", "--no-install-recommends"),
-        packages={
-            Need.JAVA: _java_packages("openjdk-{}-jdk-headless"),
-            Need.MAVEN: ("maven",),
-            Need.VENV: (f"python3.{sys.version_info.minor}-venv", "python3-venv"),
-        },
-        settings={"DEBIAN_FRONTEND": "noninteractive"},
-    ),
-    PackageManager(
-        program="dnf",
-        typed="sudo dnf install",
-        install=("install", "-y", "--setopt=install_weak_deps=False"),
-        packages={Need.JAVA: _java_packages("java-{}-openjdk-devel"), Need.MAVEN: ("maven",)},
-    ),
-    PackageManager(
-        program="apk",
-        typed="sudo apk add",
-        install=("add", "--no-cache"),
-        packages={Need.JAVA: _java_packages("openjdk{}-jdk"), Need.MAVEN: ("maven",)},
-    ),
-    PackageManager(
-        program="pacman",
-        typed="sudo pacman -S",
-        refresh=("-Sy", "--noconfirm"),
-        install=("-S", "--noconfirm", "--needed"),
-        packages={Need.JAVA: _java_packages("jdk{}-openjdk"), Need.MAVEN: ("maven",)},
-    ),
-    PackageManager(
-        program="zypper",
-        typed="sudo zypper install",
-        install=("--non-interactive", "install", "--no-recommends"),
-        packages={Need.JAVA: _java_packages("java-{}-openjdk-devel"), Need.MAVEN: ("maven",)},
-    ),
-    PackageManager(
-        program="brew",
-        typed="brew install",
-        install=("install",),
-        packages={Need.JAVA: _java_packages("openjdk@{}"), Need.MAVEN: ("maven",)},
-        runs_as_root=False,
-    ),
-)
+def _packages(patterns: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of packages, those with a release of Java once for each release."""
+    minor = sys.version_info.minor
+    names = (pattern.format(java=release, minor=minor) for pattern in patterns for release in _JAVA)
+    return tuple(dict.fromkeys(names))
+
+
+MANAGERS = tuple(_managers())
 
 
 def choose_manager(

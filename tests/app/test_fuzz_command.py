@@ -2,12 +2,15 @@
 
 import json
 import shlex
+import signal
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
 import pytest
 
 from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.verbs import fuzz
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 
@@ -53,11 +56,60 @@ def test_fuzz_failure_prints_a_command_that_repeats_it(
     assert f"  repeat    {repeat}" in capsys.readouterr().out
 
 
+_FOUND = "case, as it was found; now it is made smaller:"
+_BUG = ["fuzz", "timer", "--bug", "test-then-submit", "--seed", "1"]
+
+
+def test_fuzz_shows_a_failure_before_it_makes_it_smaller(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """With next to no time to make it smaller, the case is left as it was found."""
+    assert main([*_BUG, "--shrink-seconds", "1e-9"]) == ExitCode.FAIL
+    before, _, after = capsys.readouterr().out.partition(_FOUND)
+    assert "Timer.CancelTellsTheTruth" in before
+    found, _, shown = after.partition("case, as small as it was found:")
+    assert [line for line in found.splitlines() if '"op"' in line] == [
+        line for line in shown.splitlines() if '"op"' in line
+    ]
+
+
+def _interrupt(*_: object) -> None:
+    signal.raise_signal(signal.SIGINT)
+
+
+@pytest.mark.parametrize("threads", ["none", "real", "controlled"])
+def test_fuzz_that_is_interrupted_reports_how_far_it_has_come(
+    threads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The case under way is run to its end, and no batch and no machine follows."""
+    report = tmp_path / "fuzz.json"
+    words = ["--threads", threads, "--seconds", "1000", "--seed", "3", "--json", str(report)]
+    signal.setitimer(signal.ITIMER_REAL, 0.2)
+    before = signal.signal(signal.SIGALRM, _interrupt)
+    try:
+        assert main(["fuzz", "timer", *words]) == ExitCode.INTERRUPTED
+    finally:
+        signal.signal(signal.SIGALRM, before)
+    assert "inconclusive, interrupted after" in capsys.readouterr().out
+    assert len(json.loads(report.read_text(encoding="utf-8"))["checks"]) == 1
+
+
+def test_fuzz_that_is_interrupted_while_it_shrinks_shows_the_smallest_case_so_far(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(report: FuzzReport) -> None:
+        if report.failure is not None and not report.failure.shrunk:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(fuzz, "_print_progress", interrupt)
+    assert main(_BUG) == ExitCode.FAIL
+    printed = capsys.readouterr().out
+    assert "Timer.CancelTellsTheTruth is broken (interrupted after 13 cases" in printed
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--cases", "0"], "--cases has to be at least 1"),
-        (["--seconds", "0"], "--seconds has to be more than 0"),
         (["--bug", "none-such"], "no known bug 'none-such' here; there are: KAFKA-2226"),
     ],
 )

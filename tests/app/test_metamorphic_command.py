@@ -193,7 +193,7 @@ def test_the_command_shares_the_work_and_reports(
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
     [
-        (["tiemr"], ExitCode.USAGE, "no component 'tiemr'"),
+        (["tiemr"], ExitCode.USAGE, "there is no 'tiemr'; did you mean timer?"),
         (["timer", "--profile", "wheelproof"], ExitCode.USAGE, "has the profile 'wheelproof'"),
         (["--replay", "nowhere.json"], ExitCode.INPUT_REJECTED, "nowhere.json"),
     ],

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from support.checkout import ROOT
 from wheelproof_spec.app.parts import served_components
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import AnyDefinition, Capability, Request
@@ -56,3 +57,9 @@ def test_nothing_is_asked_that_is_not_declared(suite: AnySuite, capability: Capa
 @pytest.mark.parametrize("name", suites())
 def test_the_reference_declares_all_there_is(name: str) -> None:
     assert suites()[name].definition.undeclared(_SERVED[name].capabilities) == ()
+
+
+def test_the_guide_for_adapters_names_every_capability() -> None:
+    guide = (ROOT / "adapters" / "README.md").read_text(encoding="utf-8")
+    known = {str(name) for suite in suites().values() for name in suite.definition.optional or ()}
+    assert {name for name in known if f"| `{name}` |" not in guide} == set()

@@ -6,13 +6,9 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.base.resources import checkout_directory, tla_directory
-from wheelproof_spec.engines.tlc.readmes import (
-    Suite,
-    citations,
-    load_suite,
-    read_module,
-    without_lines,
-)
+from wheelproof_spec.engines.tlc.readmes.citations import citations
+from wheelproof_spec.engines.tlc.readmes.module import read_module
+from wheelproof_spec.engines.tlc.readmes.tables import Suite, load_suite, without_lines
 
 MODULE = r"""---- MODULE Door ----
 EXTENDS Integers

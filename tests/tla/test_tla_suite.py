@@ -14,14 +14,12 @@ from wheelproof_spec.base.known_bug import (
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import bugs
-from wheelproof_spec.engines.tlc.judging import (
-    ModelOutcome,
-    RunSettings,
-    SilentObserver,
-    run_models,
-)
-from wheelproof_spec.engines.tlc.manifest import Kind, Model, Tier, load_manifest, select_models
-from wheelproof_spec.engines.tlc.running import find_toolchain
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Kind, Model, Tier
+from wheelproof_spec.engines.tlc.manifest.selection import select_models
+from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
 TIERS = (Tier.SMOKE, Tier.SMALL)
 MODULES = tuple(path.stem for path in sorted(tla_directory().glob("*/*.tla")))

@@ -9,6 +9,8 @@ from pathlib import Path
 from wheelproof_spec.base.arguments import positive
 
 LOCAL = "local[*]"
+KEPT = ("output/manifest.json",)
+"""What a report may not be written over, as `Verbs.add` takes it."""
 
 Say = Callable[[str], None]
 """Is told what goes on, a line at a time."""
@@ -27,15 +29,25 @@ class Workers:
     progress: bool = False
 
 
+def folder(text: str) -> Path:
+    """Return the path of a folder, for `type` of an argument."""
+    path = Path(text)
+    try:
+        path.resolve()
+    except (OSError, RuntimeError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
 def add_input(parser: argparse.ArgumentParser, what: str) -> None:
     """Declare where the recorded runs are."""
-    parser.add_argument("--input", type=Path, metavar="DIR", required=True, help=what)
+    parser.add_argument("--input", type=folder, metavar="DIR", required=True, help=what)
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Declare where the tables are."""
     parser.add_argument(
-        "--output", type=Path, metavar="DIR", required=True, help="the folder of the tables"
+        "--output", type=folder, metavar="DIR", required=True, help="the folder of the tables"
     )
 
 

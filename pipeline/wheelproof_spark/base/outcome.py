@@ -4,7 +4,8 @@ import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.base.results.reports import write_json, write_junit
+from wheelproof_spec.base.results.publishing import deliver
+from wheelproof_spec.base.results.reports import json_text, junit_text
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode
 
 
@@ -26,11 +27,11 @@ class Outcome:
 
 def show(outcome: Outcome, arguments: argparse.Namespace) -> ExitCode:
     """Write the reports that were asked for, print the outcome, and return the exit code."""
-    if arguments.json is not None:
-        write_json(arguments.json, outcome.document)
-    if arguments.junit is not None:
-        write_junit(arguments.junit, outcome.suite, outcome.checks)
     for line in () if arguments.quiet else outcome.lines:
         print(line)
-    print(outcome.sentence)
+    forms = {
+        "json": lambda: json_text(outcome.document),
+        "junit": lambda: junit_text(outcome.suite, outcome.checks),
+    }
+    deliver(arguments, forms, outcome.sentence)
     return outcome.code

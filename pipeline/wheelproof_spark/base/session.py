@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession
 from wheelproof_spark.base.errors import PipelineError, first_line
 from wheelproof_spark.base.options import LOCAL
 from wheelproof_spec.base.errors import MissingToolError, UsageError
-from wheelproof_spec.engines.tlc.running import find_java
+from wheelproof_spec.engines.tlc.running.java import find_java
 
 OLDEST_JAVA = 17
 _LEAST_PARTS_A_CORE = 2

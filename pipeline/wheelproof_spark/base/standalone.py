@@ -3,7 +3,6 @@
 For trials, tests and the benchmark: real processes, real shuffles over sockets, no installation.
 """
 
-import os
 import queue
 import re
 import subprocess
@@ -16,7 +15,7 @@ from pathlib import Path
 import pyspark
 
 from wheelproof_spark.base.errors import PipelineError
-from wheelproof_spec.engines.drive.driver.process_group import end
+from wheelproof_spec.engines.drive.driver.process_group import MARK, end, marked_environment
 
 _HOST = "127.0.0.1"
 _DEPLOY = "org.apache.spark.deploy"
@@ -76,12 +75,13 @@ class _Daemon:
 @contextmanager
 def _daemon(log: Path, words: Sequence[str]) -> Generator[_Daemon]:
     program = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    environment = {**marked_environment(), **_ENVIRONMENT}
     process = subprocess.Popen(  # Spark's own program, on this machine
         [str(program), *words],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        env={**os.environ, **_ENVIRONMENT},
+        env=environment,
         start_new_session=True,
     )
     daemon = _Daemon(process, log, queue.SimpleQueue())
@@ -90,7 +90,7 @@ def _daemon(log: Path, words: Sequence[str]) -> Generator[_Daemon]:
     try:
         yield daemon
     finally:
-        end(process, _GRACE_SECONDS)
+        end(process, _GRACE_SECONDS, environment[MARK])
         reader.join()
 
 

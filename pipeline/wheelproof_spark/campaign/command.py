@@ -5,14 +5,27 @@ import importlib
 import sys
 from pathlib import Path
 
-from wheelproof_spark.base.options import add_number, add_output, add_workers, say_of, workers_of
+from wheelproof_spark.base.options import (
+    KEPT,
+    add_number,
+    add_output,
+    add_workers,
+    say_of,
+    workers_of,
+)
 from wheelproof_spark.campaign.seed_ranges import seed_range
 from wheelproof_spec.app.verbs.declaring import Verbs
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("campaign", "fan out fuzzing and model-checker samples by seed", run)
+    parser = verbs.add(
+        "campaign",
+        "fan out fuzzing and model-checker samples by seed",
+        run,
+        reads=KEPT,
+        writes=("output",),
+    )
     parser.add_argument(
         "--seeds",
         type=seed_range,

@@ -2,14 +2,20 @@
 
 import argparse
 
-from wheelproof_spark.base.options import add_input, add_output, add_workers, workers_of
+from wheelproof_spark.base.options import KEPT, add_input, add_output, add_workers, workers_of
 from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.verbs.declaring import Verbs
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("check", "judge a folder of traces and histories", run)
+    parser = verbs.add(
+        "check",
+        "judge a folder of traces and histories",
+        run,
+        reads=("input", *KEPT),
+        writes=("output",),
+    )
     add_input(parser, "a folder of traces and histories")
     add_output(parser)
     add_workers(parser)

@@ -4,7 +4,7 @@ import argparse
 import secrets
 from pathlib import Path
 
-from wheelproof_spark.base.options import add_number, add_workers, say_of, workers_of
+from wheelproof_spark.base.options import KEPT, add_number, add_workers, folder, say_of, workers_of
 from wheelproof_spec.app.verbs.declaring import Verbs
 
 _SEEDS = 2**31
@@ -13,10 +13,12 @@ _RUNS = 3_000
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("demo", "record runs, good and bad, and judge them", run)
+    parser = verbs.add(
+        "demo", "record runs, good and bad, and judge them", run, reads=KEPT, writes=("output",)
+    )
     parser.add_argument(
         "--output",
-        type=Path,
+        type=folder,
         metavar="DIR",
         default=Path("out/pipeline"),
         help="the folder of runs, tables and page (default: %(default)s)",

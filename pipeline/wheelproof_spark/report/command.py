@@ -4,15 +4,18 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from wheelproof_spark.base.options import add_output
+from wheelproof_spark.base.options import KEPT, add_output
 from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.results.reports import write_json
+from wheelproof_spec.base.results.publishing import deliver
+from wheelproof_spec.base.results.reports import json_text
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("report", "write one page of what was judged", run)
+    parser = verbs.add(
+        "report", "write one page of what was judged", run, reads=KEPT, writes=("html",)
+    )
     add_output(parser)
     parser.add_argument(
         "--html", type=Path, metavar="FILE", help="the page (default: DIR/report.html)"
@@ -26,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     path: Path = arguments.html or arguments.output / "report.html"
     manifest = write_page(arguments.output, path)
-    if arguments.json is not None:
-        write_json(arguments.json, {"page": str(path), "counts": asdict(manifest.counts)})
-    print(f"{sentence(manifest)}\n{path}")
+    document = {"page": str(path), "counts": asdict(manifest.counts)}
+    forms = {"json": lambda: json_text(document)}
+    deliver(arguments, forms, f"{sentence(manifest)}\n{path}")
     return ExitCode.PASS

@@ -1,11 +1,8 @@
 """One page from the gold tables, which needs nothing else."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-
-from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from wheelproof_spark.check.gold import OF_RUNS
 from wheelproof_spark.report.step_graph import StepGraph, Steps, step_graph
@@ -13,37 +10,16 @@ from wheelproof_spark.report.violations import Violation, explained
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.outcome import code_of
 from wheelproof_spark.tables.rows import Row, read_rows, whole_number
+from wheelproof_spec.app.pages.environment import page_environment
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import COMPONENTS, definition_of
 
 MOST_VIOLATIONS = 500
-_WIDTH = 420
-_BAR = 18
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bar:
-    """One bar of a chart: `width` in pixels."""
-
-    label: str
-    count: int
-    width: float
-    y: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chart:
-    """Bars from top to bottom, with what they count."""
-
-    title: str
-    bars: tuple[Bar, ...]
-
-    @property
-    def height(self) -> int:
-        """The height of the picture in pixels."""
-        return _BAR * len(self.bars) + 4
+Charts = Mapping[str, Mapping[str, int]]
+"""By their titles: what each bar is about, and how long it is."""
 
 
 def write_page(output: Path, path: Path) -> Manifest:
@@ -66,25 +42,22 @@ def render(
     manifest: Manifest, tables: Mapping[str, Iterable[Row]], violations: Sequence[Violation]
 ) -> str:
     """Return the page."""
-    environment = Environment(
-        loader=PackageLoader("wheelproof_spark.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template("pipeline.html.jinja").render(
-        manifest=manifest,
-        verdict=code_of(manifest.counts).name.lower(),
-        summary=sorted(tables["summary"], key=_subject),
-        clauses=sorted(tables["clauses"], key=lambda row: (_subject(row), str(row["rule"]))),
-        coverage=_coverage(tables["coverage"]),
-        graphs=_graphs(tables.get("steps", ())),
-        histograms=_histograms(tables["histograms"]),
-        violations=violations,
-        first_of_rule={found.row["rule"]: found.anchor for found in reversed(violations)},
-        most=MOST_VIOLATIONS,
-        version=version("wheelproof"),
+    return (
+        page_environment("wheelproof_spark.report")
+        .get_template("pipeline.html.jinja")
+        .render(
+            manifest=manifest,
+            verdict=code_of(manifest.counts).name.lower(),
+            summary=sorted(tables["summary"], key=_subject),
+            clauses=sorted(tables["clauses"], key=lambda row: (_subject(row), str(row["rule"]))),
+            coverage=_coverage(tables["coverage"]),
+            graphs=_graphs(tables.get("steps", ())),
+            histograms=_histograms(tables["histograms"]),
+            violations=violations,
+            first_of_rule={found.row["rule"]: found.anchor for found in reversed(violations)},
+            most=MOST_VIOLATIONS,
+            version=version("wheelproof"),
+        )
     )
 
 
@@ -102,12 +75,12 @@ def _by_subject(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
     return dict(sorted(found.items()))
 
 
-def _coverage(rows: Iterable[Row]) -> list[Chart]:
+def _coverage(rows: Iterable[Row]) -> Charts:
     """One chart for each subject: all that the specification has, taken or not."""
-    return [
-        _chart(subject, dict.fromkeys(_actions(found[0]), 0) | _counts(found))
+    return {
+        subject: dict.fromkeys(_actions(found[0]), 0) | _counts(found)
         for subject, found in _by_subject(rows).items()
-    ]
+    }
 
 
 def _graphs(rows: Iterable[Row]) -> list[StepGraph]:
@@ -134,22 +107,13 @@ def _steps(rows: Iterable[Row]) -> Steps:
     return {(str(row["before"]), str(row["action"])): whole_number(row["count"]) for row in rows}
 
 
-def _histograms(rows: Iterable[Row]) -> list[Chart]:
+def _histograms(rows: Iterable[Row]) -> Charts:
     counts: dict[str, dict[int, int]] = {}
     for row in rows:
         what = "how late tasks ran" if row["what"] == "lateness" else "how long calls took"
         title = f"{_subject(row)}: {what}"
         counts.setdefault(title, {})[whole_number(row["ms"])] = whole_number(row["count"])
-    return [
-        _chart(title, {f"≤ {ms:,} ms": known[ms] for ms in sorted(known)})
+    return {
+        title: {f"≤ {ms:,} ms": known[ms] for ms in sorted(known)}
         for title, known in sorted(counts.items())
-    ]
-
-
-def _chart(title: str, counts: Mapping[str, int]) -> Chart:
-    most = max([*counts.values(), 1])
-    bars = (
-        Bar(label=label, count=count, width=round(_WIDTH * count / most, 1), y=_BAR * at)
-        for at, (label, count) in enumerate(counts.items())
-    )
-    return Chart(title=title, bars=tuple(bars))
+    }

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from wheelproof_spark.base.options import (
+    KEPT,
     add_input,
     add_number,
     add_output,
@@ -22,7 +23,13 @@ _SECONDS = 10
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("stream", "judge runs as files are moved into a folder", run)
+    parser = verbs.add(
+        "stream",
+        "judge runs as files are moved into a folder",
+        run,
+        reads=("input", *KEPT),
+        writes=("output",),
+    )
     add_input(parser, "where files are moved into")
     add_output(parser)
     parser.add_argument(

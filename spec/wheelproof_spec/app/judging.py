@@ -1,29 +1,38 @@
 """The options that say how runs are judged, in one process or on many."""
 
 import argparse
+from typing import TYPE_CHECKING
 
-from wheelproof_spec.base.arguments import positive
-from wheelproof_spec.components.registry import profiles
-from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
+from wheelproof_spec.base.arguments import positive, unknown
+from wheelproof_spec.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from wheelproof_spec.engines.history.checkers import CheckOptions
 
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Declare how runs are judged."""
     parser.add_argument(
         "--profile",
-        choices=sorted(profiles()),
+        metavar="NAME",
         help="the contract that histories are judged by, instead of the one that they name, if "
         "their component has it",
     )
     parser.add_argument(
         "--max-states",
         type=positive,
-        default=MAX_STATES,
         metavar="N",
-        help="give up on a trace whose order is open after so many states (default: %(default)s)",
+        help="give up on a trace whose order is open after so many states (default: a generous "
+        "number)",
     )
 
 
-def check_options(arguments: argparse.Namespace) -> CheckOptions:
-    """Return what `add_judging` declared."""
-    return CheckOptions(profile=arguments.profile, max_states=arguments.max_states)
+def check_options(arguments: argparse.Namespace) -> "CheckOptions":
+    """Return what `add_judging` declared; raises UsageError for a profile that nobody has."""
+    from wheelproof_spec.components.registry import profiles
+    from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
+
+    profile: str | None = arguments.profile
+    if profile is not None and profile not in profiles():
+        raise UsageError(unknown("--profile", profile, sorted(profiles())))
+    return CheckOptions(profile=profile, max_states=arguments.max_states or MAX_STATES)

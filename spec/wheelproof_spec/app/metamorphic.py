@@ -8,6 +8,7 @@ from typing import TypeGuard
 
 from wheelproof_spec.app.parts import machines, served_components
 from wheelproof_spec.app.recorded import history_checker, judge_lines
+from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -170,9 +171,9 @@ def clauses_on(component: str, wire: Wire) -> list[Clause]:
 def require_components(names: Sequence[str]) -> tuple[str, ...]:
     """Return the components that are named, or all; raises UsageError for an unknown one."""
     known = tuple(campaigns())
-    unknown = [name for name in names if name not in known]
-    if unknown:
-        raise UsageError(f"no component {unknown[0]!r}; there are {', '.join(known)}")
+    for name in names:
+        if name not in known:
+            raise UsageError(unknown("COMPONENT", name, known))
     return tuple(names) or known
 
 

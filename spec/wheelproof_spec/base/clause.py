@@ -1,39 +1,57 @@
 """What a component promises, clause by clause: one table a component, for all of its judges."""
 
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.violation import Violation
 
-DRIVEN_ALONE = Wire.DRIVEN
-"""A clause that needs the order of calls, which driven cases alone have."""
-RECORDED_ALONE = Wire.RECORDED
-"""A clause that needs names, times or overlapping calls, which histories alone have."""
 EVERYWHERE = Wire.BOTH
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """The one kind of judge that can test a clause, and why the other one cannot."""
+
+    judges: Wire
+    why: str
+
+
+def driven_alone(why: str) -> Alone:
+    """Return that no history shows whether a clause is kept, and why."""
+    return Alone(Wire.DRIVEN, why)
+
+
+def recorded_alone(why: str) -> Alone:
+    """Return that no driven case shows whether a clause is kept, and why."""
+    return Alone(Wire.RECORDED, why)
 
 
 class Clause(StrEnum):
     """Base of the tables: a member is the clause's name, which a violation has as its rule.
 
     It is written as the name, the rule of docs/semantics.md, the promise in a sentence, the judges
-    that can test it, and the profiles in which it holds: all, if none is named.
+    that can test it, and the profiles in which it holds: all, if none is named. `why_alone` says
+    why one kind of judge cannot test it; it is empty if both can.
     """
 
     rule: str
     promise: str
     judges: Wire
+    why_alone: str
     profiles: tuple[str, ...]
 
     def __new__(
-        cls, name: str, rule: str, promise: str, judges: Wire = EVERYWHERE, *profiles: str
+        cls, name: str, rule: str, promise: str, judges: Wire | Alone = EVERYWHERE, *profiles: str
     ) -> Self:
         """Make a member."""
         member = str.__new__(cls, name)
         member._value_ = name
         member.rule = rule
         member.promise = promise
-        member.judges = judges
+        member.judges = judges.judges if isinstance(judges, Alone) else judges
+        member.why_alone = judges.why if isinstance(judges, Alone) else ""
         member.profiles = profiles
         return member
 

@@ -33,13 +33,15 @@ class TimerContract:
     """What a timer promises about when its tasks run.
 
     `lateness_ms` is how long after its due time a task may still wait when an advance ends, in
-    milliseconds of the timer's own clock.
+    milliseconds of the timer's own clock. With `truncates` that clock counts whole milliseconds, so
+    that by a finer one a task may run almost a millisecond earlier than it is due.
     """
 
     name: str
     rounding: Rounding
     lateness_ms: int
     order: FiringOrder
+    truncates: bool = False
 
     def due_ms(self, deadline_ms: int, tick_ms: int) -> int:
         """Return the time from which a task with this deadline may run, in milliseconds."""
@@ -51,9 +53,13 @@ class TimerContract:
 
 
 KAFKA = TimerContract(
-    name="kafka", rounding=Rounding.DOWN, lateness_ms=0, order=FiringOrder.BY_TICK
+    name="kafka",
+    rounding=Rounding.DOWN,
+    lateness_ms=0,
+    order=FiringOrder.BY_TICK,
+    truncates=True,
 )
-"""Kafka's SystemTimer, and the reference (semantics.md 1.7 - 1.9)."""
+"""Kafka's SystemTimer, and the reference (semantics.md 1.1, 1.7 - 1.9)."""
 
 NEVER_EARLY = TimerContract(
     name="never-early", rounding=Rounding.UP, lateness_ms=0, order=FiringOrder.BY_TICK

@@ -26,6 +26,15 @@ class MissingToolError(WheelproofSpecError):
         self.remedy = remedy
 
 
+class UnwritableError(WheelproofSpecError):
+    """An output cannot be written: `problem` is what the system says; what was judged stands."""
+
+    def __init__(self, output: str, problem: str) -> None:
+        super().__init__(f"{output} cannot be written ({problem}); name another place for it")
+        self.output = output
+        self.problem = problem
+
+
 class InputRejectedError(WheelproofSpecError):
     """An input file or stream does not follow its format; it was judged neither good nor bad."""
 

@@ -343,6 +343,107 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
 }
 
 
+_BY_BOTH = ("p", "q")
+
+
+def _turn(
+    number: int, *inside: Lines, partition: str = "p", led: tuple[str, ...] = _BY_BOTH
+) -> Lines:
+    """A drain of a node that takes one batch, and its response."""
+    record, batch = f"{partition}{number}", f"b{partition}{number}"
+    taken = DrainedBatch(batch=batch, partition=partition, records=(record,))
+    asked = Drain(node=0, partitions=led, max_size=700)
+    return (
+        *append(record, partition=partition),
+        *call("sender", asked, Drained(batches=(taken,)), *inside),
+        *plain(Respond(batch=batch), called_back(record, number)),
+    )
+
+
+_WAITS = append("waits", partition="q", process="b")
+_TURN_OF_WAITING = call(
+    "sender",
+    Drain(node=0, partitions=_BY_BOTH, max_size=700),
+    Drained(batches=(DrainedBatch(batch="bw", partition="q", records=("waits",)),)),
+)
+_RETRIED = (
+    append("again", partition="q"),
+    call(
+        "sender",
+        Drain(node=0, partitions=_BY_BOTH, max_size=700),
+        Drained(batches=(DrainedBatch(batch="again", partition="q", records=("again",)),)),
+    ),
+    plain(Reenqueue(batch="again")),
+)
+_NOTHING_TAKEN = call("sender", Drain(partitions=_BY_BOTH, max_size=9), Drained(batches=()))
+
+_FAIR: dict[str, Sequence[Lines]] = {
+    "each in its turn": (_turn(1), _WAITS, _turn(2), _TURN_OF_WAITING, _turn(3), _turn(4)),
+    "passed over once": (_WAITS, _turn(1)),
+    "muted": (_WAITS, plain(Mute(partition="q")), _turn(1), _turn(2)),
+    "about to be muted": (_WAITS, begin("m", "mute", Mute(partition="q")), _turn(1), _turn(2)),
+    "muted again while it is unmuted": (
+        _WAITS,
+        begin("m", "unmute", Unmute(partition="q")),
+        plain(Mute(partition="q")),
+        end("m", "unmute"),
+        _turn(1),
+        _turn(2),
+    ),
+    "backing off": (*_RETRIED, _WAITS, _turn(1), _turn(2)),
+    "appended meanwhile": (_turn(1, _WAITS), _turn(2)),
+    "another drain meanwhile": (
+        _WAITS,
+        _turn(1),
+        _turn(2, begin("other", "expire", Expire()), end("other", "expire")),
+        _turn(3),
+    ),
+    "led by others": (_WAITS, _turn(1), _turn(2, led=("p", "q", "r")), _turn(3)),
+    "nobody says of which node": (_WAITS, _turn(1, led=()), _turn(2, led=()), _turn(3, led=())),
+    "expired": (
+        _WAITS,
+        plain(Tick(to_ms=20), process="clock"),
+        plain(Expire(), called_back("waits", error="Expired")),
+        _turn(1),
+        _turn(2),
+    ),
+    "not ready": (_WAITS, *(call("sender", Drain(), Drained(batches=())),) * 3),
+}
+_UNFAIR: dict[str, tuple[str, Sequence[Lines]]] = {
+    "passed over twice": ("DrainPassesNobodyOverForLong", (_WAITS, _turn(1), _turn(2))),
+    "and once it is unmuted": (
+        "DrainPassesNobodyOverForLong",
+        (
+            _WAITS,
+            plain(Mute(partition="q")),
+            _turn(1),
+            plain(Unmute(partition="q")),
+            _turn(2),
+            _turn(3),
+        ),
+    ),
+    "nothing is taken": ("DrainTakesTheHeadsOfTheQueues", (_WAITS, _NOTHING_TAKEN)),
+}
+
+
+@pytest.mark.parametrize("name", _FAIR)
+def test_what_gives_everybody_a_turn_passes(name: str) -> None:
+    assert broken_rules(_CLAIMS, _FAIR[name], quiet=False) == []
+
+
+@pytest.mark.parametrize("name", _UNFAIR)
+def test_who_is_passed_over_for_long_is_seen(name: str) -> None:
+    clause, lines = _UNFAIR[name]
+    assert broken_rules(_CLAIMS, lines, quiet=False) == [f"Accumulator.{clause}"]
+
+
+def test_fifty_one_to_nothing_is_not_fair() -> None:
+    first = tuple(_turn(number) for number in range(51))
+    second = tuple(_turn(number, partition="q") for number in range(51))
+    found = broken_rules(_CLAIMS, (_WAITS, *first, *second), quiet=False)
+    assert found[0] == "Accumulator.DrainPassesNobodyOverForLong"
+
+
 _FRESH = DrainedBatch(batch="fresh", partition="fresh", records=("fresh", "second"))
 _AFTERWARDS: Sequence[Lines] = (
     append("fresh", partition="fresh", process="z"),

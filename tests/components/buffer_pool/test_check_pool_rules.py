@@ -1,9 +1,11 @@
 """What the checker says of pools' histories that keep, or break, one rule each."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
+from support.agreement.small_histories import history_of
 from support.history.history_scripts import (
     Lines,
     ask,
@@ -15,6 +17,7 @@ from support.history.history_scripts import (
     end,
     give_back,
     interrupt,
+    judged,
     lend,
     queued,
     refuse,
@@ -22,6 +25,8 @@ from support.history.history_scripts import (
 )
 from wheelproof_spec.base.calls import Close
 from wheelproof_spec.components.buffer_pool.component import (
+    KAFKA,
+    LONGEST_WAITING_FIRST,
     Allocate,
     Allocated,
     Deallocate,
@@ -168,6 +173,50 @@ _WRONG: dict[str, tuple[PoolClause, Sequence[Lines]]] = {
         (refuse_buffer(10, "IllegalArgument"),),
     ),
 }
+
+
+_A_WAITS = (lend("x", 6), ask(6), queued(1))
+_OVERTAKEN = (*_A_WAITS, lend("y", 4, process="b"))
+_IN_VAIN = refuse("a", "allocate", "Exhausted")
+_IN_TURN: dict[str, Sequence[Lines]] = {
+    "served in the end": (
+        *_OVERTAKEN,
+        queued(1),
+        give_back("x", process="b"),
+        end("a", "allocate", Allocated(buffer="z", size=6)),
+    ),
+    "may have given up before": (*_OVERTAKEN, _IN_VAIN),
+    "may have come later": (lend("x", 6), ask(6), lend("y", 4, process="b"), queued(1), _IN_VAIN),
+    "not all are seen": (
+        *_A_WAITS[:2],
+        ask(6, "c"),
+        queued(1),
+        *_OVERTAKEN[3:],
+        queued(1),
+        _IN_VAIN,
+    ),
+    "seen while the other is served": (*_A_WAITS, queued(1, lend("y", 4, process="b")), _IN_VAIN),
+    "nothing is asked for": (*_A_WAITS, lend("y", 0, process="b"), queued(1), _IN_VAIN),
+}
+
+
+def _rules(lines: Sequence[Lines], profile: str) -> list[str]:
+    flat = [line for some in lines for line in some]
+    history = history_of("buffer_pool", _CONFIG, flat, quiet=False, clock="virtual")
+    verdict = judged(replace(history, header=replace(history.header, profile=profile)))
+    assert verdict.profile == profile
+    return [] if verdict.violation is None else [verdict.violation.rule]
+
+
+@pytest.mark.parametrize("name", _IN_TURN)
+def test_who_may_have_been_in_turn_passes(name: str) -> None:
+    assert _rules(_IN_TURN[name], LONGEST_WAITING_FIRST) == []
+
+
+def test_who_is_served_before_somebody_who_waits_is_seen_where_that_is_promised() -> None:
+    overtaken = (*_OVERTAKEN, queued(1), _IN_VAIN)
+    assert _rules(overtaken, LONGEST_WAITING_FIRST) == [PoolClause.LONGEST_WAITING_FIRST]
+    assert _rules(overtaken, KAFKA) == []
 
 
 _AFTERWARDS: Sequence[Lines] = (

@@ -14,26 +14,34 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.reader import read_lines
 
 MS = 1_000_000
-CONFIG = {"tick_ms": 100, "lateness_ms": 50}
-Line = tuple[int, str, str, dict[str, object]]
+CONFIG: dict[str, object] = {"tick_ms": 100, "lateness_ms": 50}
+Line = tuple[float, str, str, dict[str, object]]
 
 
-def _check(lines: Sequence[Line], path: Path, profile: str = "kafka") -> RunVerdict:
+def _check(
+    lines: Sequence[Line],
+    path: Path,
+    profile: str = "kafka",
+    config: dict[str, object] = CONFIG,
+    resolution_ns: int | None = None,
+) -> RunVerdict:
     header: dict[str, object] = {
         "schema": "wheelproof.history/1",
         "kind": "header",
         "history": "h",
         "component": "timer",
         "impl": {"name": "a", "version": "1"},
-        "config": CONFIG,
+        "config": config,
         "clock": "monotonic_ns",
         "profile": profile,
     }
+    if resolution_ns is not None:
+        header["clock_resolution_ns"] = resolution_ns
     written = [header]
     for index, (at_ms, kind, f, value) in enumerate(lines):
         # Each kind of call has a process of its own, so that calls may overlap.
         op = {"kind": "op", "history": "h", "index": index, "process": f, "type": kind, "f": f}
-        written.append({**op, "value": value, "time_ns": at_ms * MS})
+        written.append({**op, "value": value, "time_ns": round(at_ms * MS)})
     written.append({"kind": "end", "history": "h", "ops": len(lines), "quiet": True})
     path.write_text("".join(json.dumps(line) + "\n" for line in written))
     result = judge_lines(str(path), read_lines(path))
@@ -41,19 +49,19 @@ def _check(lines: Sequence[Line], path: Path, profile: str = "kafka") -> RunVerd
     return result.verdicts[0]
 
 
-def _added(at_ms: int, task: str, delay_ms: int) -> list[Line]:
+def _added(at_ms: float, task: str, delay_ms: int) -> list[Line]:
     return [
         (at_ms, "invoke", "add", {"task": task, "delay_ms": delay_ms}),
         (at_ms, "ok", "add", {}),
     ]
 
 
-def _cancelled(at_ms: int, task: str, answer: bool | None = None) -> list[Line]:
+def _cancelled(at_ms: float, task: str, answer: bool | None = None) -> list[Line]:
     told: dict[str, object] = {} if answer is None else {"cancelled": answer}
     return [(at_ms, "invoke", "cancel", {"task": task}), (at_ms, "ok", "cancel", told)]
 
 
-def _ran(at_ms: int, task: str) -> list[Line]:
+def _ran(at_ms: float, task: str) -> list[Line]:
     return [(at_ms, "invoke", "run", {"task": task}), (at_ms, "ok", "run", {})]
 
 
@@ -135,3 +143,54 @@ def test_how_late_a_task_may_run_depends_on_the_rounding(
         if _check(lines, tmp_path / "h.jsonl", profile).verdict is Verdict.PASS
     }
     assert kept == keeping
+
+
+EARLY, LATE = "Timer.NeverBeforeItIsDue", "Timer.RunsWithinItsLateness"
+
+
+@pytest.mark.parametrize("begins_ms", [1_000.0, 1_000.3, 1_000.9])
+@pytest.mark.parametrize(
+    ("elapsed_ms", "profile", "rule"),
+    [
+        # Kafka's clock truncates, and its milliseconds begin where nobody knows (1.1, 1.8).
+        (4.85, "kafka", None),
+        (4.01, "kafka", None),
+        (2.99, "kafka", EARLY),
+        (5.01, "never-early", None),
+        (3.99, "never-early", EARLY),
+        (6.99, "kafka", None),
+        (9.01, "kafka", LATE),
+    ],
+)
+def test_a_fine_clock_allows_what_the_profiles_own_clock_may_do(
+    begins_ms: float, elapsed_ms: float, profile: str, rule: str | None, tmp_path: Path
+) -> None:
+    lines = [*_added(begins_ms, "t", 5), *_ran(begins_ms + elapsed_ms, "t")]
+    config: dict[str, object] = {"tick_ms": 1, "lateness_ms": 2}
+    verdict = _check(lines, tmp_path / "h.jsonl", profile, config, resolution_ns=1_000)
+    assert (verdict.violation and verdict.violation.rule) == rule
+
+
+@pytest.mark.parametrize(("waited_ms", "may_be_left"), [(4.2, True), (5.01, True), (6.1, False)])
+def test_an_advance_owes_what_is_due_wherever_milliseconds_begin(
+    waited_ms: float, may_be_left: bool, tmp_path: Path
+) -> None:
+    """Added at 0.9 and due 5 ms later, it may count as due at 6 by a clock that began at 0.4."""
+    advance = 1_000.9 + waited_ms
+    lines: list[Line] = [
+        *_added(1_000.9, "t", 5),
+        (advance, "invoke", "advance_clock", {}),
+        (advance, "ok", "advance_clock", {}),
+    ]
+    config: dict[str, object] = {"tick_ms": 1, "runs": "inline"}
+    verdict = _check(lines, tmp_path / "h.jsonl", "kafka", config, resolution_ns=1_000)
+    assert (verdict.violation is None) == may_be_left
+
+
+@pytest.mark.parametrize("resolution_ns", [None, 1_000])
+def test_a_resolution_that_is_assumed_is_noted(resolution_ns: int | None, tmp_path: Path) -> None:
+    lines = [*_added(0, "t", 10), *_ran(20, "t")]
+    verdict = _check(lines, tmp_path / "h.jsonl", resolution_ns=resolution_ns)
+    assert verdict.verdict is Verdict.PASS
+    noted = any("early by less than 4 ms may not have been seen" in note for note in verdict.notes)
+    assert noted == (resolution_ns is None)

@@ -17,7 +17,7 @@ from wheelproof_spec.components.timer.trace.run import TraceChecker, TraceOrder
 from wheelproof_spec.components.timer.trace.search import Step
 from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
 from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
-from wheelproof_spec.engines.tlc.running import find_toolchain
+from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
 ENOUGH = 20_000
 

@@ -49,7 +49,11 @@ def test_a_contract_says_when_a_deadline_is_due(
 def test_the_profiles_are_what_they_promise() -> None:
     assert (
         TimerContract(
-            name="kafka", rounding=Rounding.DOWN, lateness_ms=0, order=FiringOrder.BY_TICK
+            name="kafka",
+            rounding=Rounding.DOWN,
+            lateness_ms=0,
+            order=FiringOrder.BY_TICK,
+            truncates=True,
         )
         == KAFKA
     )

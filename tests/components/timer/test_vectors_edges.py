@@ -10,8 +10,8 @@ from wheelproof_spec.components.timer.component import Add, Cancel, TimerCall, T
 from wheelproof_spec.components.timer.vectors.answers import timer_steps
 from wheelproof_spec.components.timer.vectors.driven_wheel import DrivenWheel
 from wheelproof_spec.components.timer.vectors.generate import corner_vectors, edge_vectors
-from wheelproof_spec.engines.tlc.running import find_toolchain
-from wheelproof_spec.engines.tlc.states import Edge, StateGraph
+from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+from wheelproof_spec.engines.tlc.states.graph import Edge, StateGraph
 from wheelproof_spec.engines.vectors.edge_cover import edge_cover
 
 _TINY = DrivenWheel(

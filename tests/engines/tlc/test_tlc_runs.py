@@ -17,7 +17,8 @@ from wheelproof_spec.engines.tlc.judging.runner import (
     run_manifest,
     run_models,
 )
-from wheelproof_spec.engines.tlc.manifest import Model, parse_cfg
+from wheelproof_spec.engines.tlc.manifest.cfg import parse_cfg
+from wheelproof_spec.engines.tlc.manifest.model import Model
 from wheelproof_spec.engines.tlc.reporting.document import run_document
 from wheelproof_spec.engines.tlc.reporting.pin import pin_lines
 from wheelproof_spec.engines.tlc.running.launch import Toolchain

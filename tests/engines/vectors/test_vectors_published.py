@@ -17,7 +17,7 @@ from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.bugs import CancelBlindTimer, SubmitAfterTestTimer
 from wheelproof_spec.components.timer.component import Cancel, TimerExpectation
 from wheelproof_spec.components.timer.vectors.publication import generate
-from wheelproof_spec.engines.tlc.running import find_toolchain
+from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 from wheelproof_spec.engines.vectors.files import with_hash, write_vectors
 
 _BYTES = 5 << 18

@@ -19,8 +19,8 @@ from wheelproof_spec.engines.graph.states.views import (
     Surroundings,
     ViewedRun,
 )
-from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
-from wheelproof_spec.engines.tlc.states import State, Value, make_function
+from wheelproof_spec.engines.tlc.running.launch import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
 
 FIXTURES = Path(__file__).parent
 Forks = list[sync.Lock]

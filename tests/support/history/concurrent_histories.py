@@ -90,7 +90,9 @@ class Bursts:
     """The history judge, told of one burst after the other."""
 
     def __init__(self, contract: TimerContract, tick_ms: int = 1, start_ms: int = 0) -> None:
-        config = TimerConfig(tick_ms=tick_ms, start_ms=start_ms, runs="inline")
+        config = TimerConfig(
+            tick_ms=tick_ms, start_ms=start_ms, runs="inline", run_order="promised"
+        )
         header: HistoryHeader[object] = HistoryHeader(
             schema=HISTORY,
             kind="header",

@@ -18,10 +18,13 @@ from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
 from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
 from wheelproof_spec.engines.contracts.prove import prove_all
-from wheelproof_spec.engines.tlc.judging import RunSettings, run_models
-from wheelproof_spec.engines.tlc.manifest import Kind, Tier, load_manifest, select_models
-from wheelproof_spec.engines.tlc.reporting import make_console, progress_observer
-from wheelproof_spec.engines.tlc.running import find_toolchain
+from wheelproof_spec.engines.tlc.judging.runner import RunSettings, run_models
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Kind, Tier
+from wheelproof_spec.engines.tlc.manifest.selection import select_models
+from wheelproof_spec.engines.tlc.reporting.progress import progress_observer
+from wheelproof_spec.engines.tlc.reporting.table import make_console
+from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
 FUZZ_SECONDS = 10.0
 DEMO_RUNS = 3_000

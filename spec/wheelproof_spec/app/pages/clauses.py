@@ -97,6 +97,7 @@ def _section(component: str, clauses: type[Clause], figures: Figures) -> Iterato
         if clause.judges & Wire.DRIVEN:
             driven = f"{named[clause]:,}" if named[clause] else "by hand"
         kinds = ", ".join(kind for kind, wire in _KINDS.items() if clause.judges & wire)
+        kinds += f": {clause.why_alone}" if clause.why_alone else ""
         cells = (f"`{clause.value}`", clause.rule, clause.promise, kinds, recorded, driven)
         yield f"| {' | '.join(cells)} |\n"
 

@@ -3,10 +3,12 @@
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 
-def page_environment(*, escape: bool = True) -> Environment:
+def page_environment(
+    package: str = "wheelproof_spec.app.pages", *, escape: bool = True
+) -> Environment:
     """Return the environment of all pages; those in Markdown escape nothing."""
     return Environment(
-        loader=PackageLoader("wheelproof_spec.app.pages"),
+        loader=PackageLoader(package),
         autoescape=escape,
         undefined=StrictUndefined,
         trim_blocks=True,

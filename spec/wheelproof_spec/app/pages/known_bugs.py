@@ -2,9 +2,8 @@
 
 import sys
 
-from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.base.known_bug import KnownBug
-from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import bugs
 
@@ -42,10 +41,7 @@ def _row(bug: KnownBug) -> str:
 
 def main() -> int:
     """Write the page."""
-    checkout = checkout_directory()
-    if checkout is None:
-        raise MissingToolError("the checkout", "run this inside a clone of the project")
-    write_text(checkout / PAGE, render())
+    write_text(required_checkout() / PAGE, render())
     return 0
 
 

@@ -1,1 +1,15 @@
-"""The verbs of `wheelproof`, one file each."""
+"""The verbs of `wheelproof`, one file each, and a line about each, without importing them."""
+
+VERBS = {
+    "check": "judge recorded traces and histories (JSON Lines)",
+    "conform": "drive another implementation and judge it",
+    "doctor": "say what is missing on this machine, for which verb, and how to get it",
+    "explore": "run a program under every interleaving",
+    "fuzz": "stateful fuzzing against the oracle",
+    "graph": "compare the state graph of the code with TLC's",
+    "metamorphic": "vary right histories, and compare what their judges say",
+    "record": "record histories of the reference under load",
+    "schema": "print the schemas, or validate files line by line",
+    "tlc": "model-check the TLA+ suite against its manifest",
+    "vectors": "list, generate, verify or run the published vectors",
+}

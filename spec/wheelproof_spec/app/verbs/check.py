@@ -1,27 +1,24 @@
 """The verb ``check``: judges recorded traces and histories."""
 
 import argparse
+import importlib
 import shlex
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 from wheelproof_spec.app.judging import add_judging, check_options
-from wheelproof_spec.app.recorded import judge_files, known_limits
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import publish
-from wheelproof_spec.base.results.reports import write_text
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.reader import STANDARD_INPUT
-from wheelproof_spec.engines.history.result import check_result
-from wheelproof_spec.engines.history.routing import FileResult
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("check", "judge recorded traces and histories (JSON Lines)", run)
+    parser = verbs.add(
+        "check", VERBS["check"], run, reads=("files", "skip", "jar", "java"), writes=("html",)
+    )
     parser.add_argument(
         "files", nargs="+", type=Path, metavar="FILE", help="a file, or - for standard input"
     )
@@ -48,13 +45,19 @@ def register(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Judge the files; a violation is exit code 1, a rejected line 4, Ctrl-C 130."""
+    from wheelproof_spec.app.recorded import judge_files, known_limits
+    from wheelproof_spec.engines.history.reader import STANDARD_INPUT
+    from wheelproof_spec.engines.history.result import check_result
+
     files: list[Path] = arguments.files
     if files.count(STANDARD_INPUT) > 1:
         raise UsageError("standard input can be read once; name - once")
     options = check_options(arguments)
     if arguments.skip is not None:
         options = replace(options, skip=known_limits(arguments.skip))
-    write_page = None if arguments.html is None else _page_writer(arguments, files, options)
+    if arguments.html is not None:
+        # Jinja is an extra: if it is missing, this has to be said before the files are judged.
+        importlib.import_module("jinja2")
     started = time.monotonic()
     results = judge_files(files, options)
     files = files[: len(results)]
@@ -64,26 +67,15 @@ def run(arguments: argparse.Namespace) -> int:
         from wheelproof_spec.app.verbs.second_opinion import ask_tlc
 
         ask_tlc(files, results, jar=arguments.jar, java=arguments.java)
-    if write_page is not None:
-        write_page(results)
-    return publish(check_result(results, options, seconds), arguments)
 
+    def page() -> str:
+        from wheelproof_spec.app.pages.check.page import render_check
 
-def _page_writer(
-    arguments: argparse.Namespace, files: list[Path], options: CheckOptions
-) -> Callable[[list[FileResult]], None]:
-    # Jinja is an extra: if it is missing, this has to be said before the files are judged.
-    from wheelproof_spec.app.pages.check.page import render_check
+        words = ["wheelproof", "check", *map(str, arguments.files)]
+        if options.profile is not None:
+            words += ["--profile", options.profile]
+        if arguments.skip is not None:
+            words += ["--skip", str(arguments.skip)]
+        return render_check(files, results, shlex.join(words))
 
-    words = ["wheelproof", "check", *map(str, files)]
-    if options.profile is not None:
-        words += ["--profile", options.profile]
-    if arguments.skip is not None:
-        words += ["--skip", str(arguments.skip)]
-    page: Path = arguments.html
-
-    def write(results: list[FileResult]) -> None:
-        read = files[: len(results)]
-        write_text(page, render_check(read, results, shlex.join(words)))
-
-    return write
+    return publish(check_result(results, options, seconds), arguments, page)

@@ -1,35 +1,42 @@
 """The verb `conform`: drive another implementation and judge it."""
 
 import argparse
+import importlib
 import signal
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.recorded import parse_line
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.arguments import positive
+from wheelproof_spec.base.arguments import positive, positive_seconds, unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.reports import write_text
-from wheelproof_spec.components.registry import suites
-from wheelproof_spec.engines.drive.conformance import conform
-from wheelproof_spec.engines.drive.driver.process import USUAL_LIMITS, DriverLimits
-from wheelproof_spec.engines.drive.plan import DEFAULT_CASES, DEFAULT_SEED, ConformancePlan
-from wheelproof_spec.engines.drive.result import ConformanceResult, check_results, given
-from wheelproof_spec.engines.drive.templates import TEMPLATES, PrintTemplate
-from wheelproof_spec.engines.drive.text import render, verdict_line
-from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
+from wheelproof_spec.components.registry import COMPONENTS
+from wheelproof_spec.engines.drive.usual import (
+    CASES,
+    MEMORY_MB,
+    SEED,
+    TEMPLATES,
+    TIMEOUT_S,
+    PrintTemplate,
+)
+
+if TYPE_CHECKING:
+    from wheelproof_spec.engines.drive.result import ConformanceResult
 
 _PROGRESS_S = 0.5
 
 
 def register(verbs: Verbs) -> None:
     """Add the verb to the program."""
-    parser = verbs.add("conform", "drive another implementation and judge it", _run)
+    parser = verbs.add(
+        "conform", VERBS["conform"], _run, reads=("driver", "skip", "vectors"), writes=("html",)
+    )
     parser.add_argument(
         "--driver",
         required=True,
@@ -40,32 +47,32 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--template",
         action=PrintTemplate,
-        choices=list(TEMPLATES),
+        choices=TEMPLATES,
         help="print an adapter to start from, or a recorder for `wheelproof check`, and do no more",
     )
     parser.add_argument(
         "--component",
-        choices=list(suites()),
-        default=next(iter(suites())),
+        choices=COMPONENTS,
+        default=COMPONENTS[0],
         help="what is judged (default: %(default)s)",
     )
     parser.add_argument(
         "--profile",
         metavar="NAME",
         help="the contract that the implementation promises (default: the one that the driver "
-        f"declares, or else {next(iter(suites().values())).definition.profiles[0]})",
+        "declares, or else kafka)",
     )
     parser.add_argument(
         "--cases",
         type=positive,
-        default=DEFAULT_CASES,
+        default=CASES,
         metavar="N",
         help="how many cases are fuzzed after the named ones (default: %(default)s)",
     )
     parser.add_argument(
         "--seed",
         type=int,
-        default=DEFAULT_SEED,
+        default=SEED,
         metavar="N",
         help="where the fuzzing starts (default: %(default)s)",
     )
@@ -95,8 +102,8 @@ def register(verbs: Verbs) -> None:
     )
     parser.add_argument(
         "--timeout",
-        type=_positive_seconds,
-        default=USUAL_LIMITS.timeout_s,
+        type=positive_seconds,
+        default=TIMEOUT_S,
         metavar="S",
         help="how long the driver may take for an answer, the first one too, in seconds "
         "(default: %(default)g)",
@@ -104,20 +111,26 @@ def register(verbs: Verbs) -> None:
     parser.add_argument(
         "--memory-mb",
         type=positive,
-        default=USUAL_LIMITS.memory_mb,
+        default=MEMORY_MB,
         metavar="N",
         help="how much memory its processes may hold, in MiB (default: %(default)s)",
     )
 
 
 def _run(arguments: argparse.Namespace) -> int:
+    from wheelproof_spec.app.recorded import parse_line
+    from wheelproof_spec.components.registry import suites
+    from wheelproof_spec.engines.drive.conformance import conform
+    from wheelproof_spec.engines.drive.driver.process import DriverLimits
+    from wheelproof_spec.engines.drive.plan import ConformancePlan
+    from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors
+
     skip: Path | None = arguments.skip
     suite = suites()[arguments.component]
     profile: str | None = arguments.profile
     profiles = suite.definition.profiles
     if profile is not None and profile not in profiles:
-        problem = f"the {suite.definition.name} has no profile {profile!r}"
-        raise UsageError(f"{problem}; use one of {', '.join(profiles)}")
+        raise UsageError(unknown(f"the profiles of the {suite.definition.name}", profile, profiles))
     if arguments.must_fail and skip is None:
         raise UsageError("--must-fail tells of known limits; name their file with --skip FILE")
     plan = ConformancePlan(
@@ -135,25 +148,27 @@ def _run(arguments: argparse.Namespace) -> int:
         vectors=tuple(find_vector_files(arguments.vectors)),
     )
     vectors = [published.vector for published in read_vectors(plan.vectors, parse_line)]
-    write_page = None if arguments.html is None else _page_writer(arguments.html)
+    if arguments.html is not None:
+        # Jinja is an extra: if it is missing, this has to be said before anything is started.
+        importlib.import_module("jinja2")
     progress = _Progress() if sys.stderr.isatty() and not arguments.quiet else None
     with _termination_as_interrupt():
         result = conform(suite, plan, vectors, progress)
     if progress is not None:
         progress.clear()
-    if write_page is not None:
-        write_page(result)
-    return publish(_result_of(result), arguments)
+    return publish(_result_of(result), arguments, lambda: _page(result))
 
 
-def _page_writer(path: Path) -> Callable[[ConformanceResult], None]:
-    # Jinja is an extra: if it is missing, this has to be said before anything is started.
+def _page(result: "ConformanceResult") -> str:
     from wheelproof_spec.app.pages.conformance.page import render_conformance
 
-    return lambda result: write_text(path, render_conformance(result))
+    return render_conformance(result)
 
 
-def _result_of(result: ConformanceResult) -> Result:
+def _result_of(result: "ConformanceResult") -> Result:
+    from wheelproof_spec.engines.drive.result import check_results, given
+    from wheelproof_spec.engines.drive.text import render, verdict_line
+
     return Result(
         verb="conform",
         verdict=result.verdict,
@@ -190,13 +205,3 @@ def _termination_as_interrupt() -> Generator[None, None, None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
-
-
-def _positive_seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return value

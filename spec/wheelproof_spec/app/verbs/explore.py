@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _SUBSTRATES = ("greenlet", "threads")
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("explore", "run a program under every interleaving", run)
+    parser = verbs.add("explore", VERBS["explore"], run, reads=("program",), writes=("html",))
     parser.add_argument(
         "program", nargs="?", metavar="PROGRAM", help="a program's name, or module:attribute"
     )
@@ -95,8 +95,6 @@ def run(arguments: argparse.Namespace) -> int:
             _print_result(exploration.check_result())
         if exploration.stopped == "interrupted":
             break
-    if arguments.html is not None:
-        _write_page(arguments.html, shown[0])
     verdict = overall(exploration.verdict() for exploration in explorations)
     result = Result(
         verb="explore",
@@ -106,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         given={"engine": arguments.engine, "programs": [program.name for program in programs]},
         document={"explorations": [exploration.document() for exploration in explorations]},
     )
-    return publish(result, arguments)
+    return publish(result, arguments, lambda: _page(shown[0]))
 
 
 def _explore_states(program: "Program", arguments: argparse.Namespace) -> "GraphExploration":
@@ -198,7 +196,7 @@ def _print_states(name: str, states: int) -> None:
         print(f"  {name}: {states:,} states", flush=True)
 
 
-def _write_page(file: Path, exploration: "Exploration") -> None:
+def _page(exploration: "Exploration") -> str:
     from wheelproof_spec.app.pages.explore import render_exploration
 
-    write_text(file, render_exploration(exploration))
+    return render_exploration(exploration)

@@ -2,18 +2,24 @@
 
 import argparse
 import secrets
+import signal
+import threading
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.arguments import positive, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
 from wheelproof_spec.components.registry import COMPONENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from wheelproof_spec.base.results.fuzz_report import FuzzReport
+    from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
     from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 
 # A batch is over in a second or two, so that `--seconds` is kept to.
@@ -22,7 +28,7 @@ _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("fuzz", "stateful fuzzing against the oracle", run)
+    parser = verbs.add("fuzz", VERBS["fuzz"], run)
     parser.add_argument(
         "machine",
         metavar="MACHINE",
@@ -37,11 +43,22 @@ def register(verbs: Verbs) -> None:
         "controlled runtime, whose schedule is drawn and shrunk like the calls (default: none)",
     )
     parser.add_argument(
-        "--seconds", type=float, metavar="N", help="go on for N seconds (default: one batch)"
+        "--seconds",
+        type=positive_seconds,
+        metavar="N",
+        help="go on for N seconds (default: one batch)",
+    )
+    parser.add_argument(
+        "--shrink-seconds",
+        type=positive_seconds,
+        default=60.0,
+        metavar="N",
+        help="make a case that fails smaller for N seconds at most (default: %(default)g); Ctrl-C "
+        "ends that earlier, with the smallest so far",
     )
     parser.add_argument(
         "--cases",
-        type=int,
+        type=positive,
         metavar="N",
         help="cases in a batch (default: 100, with real threads 20, with controlled ones 200)",
     )
@@ -65,24 +82,24 @@ def run(arguments: argparse.Namespace) -> int:
         _require_one_case(arguments)
     if arguments.cases is None:
         arguments.cases = _CASES_IN_A_BATCH[arguments.threads]
-    if arguments.cases < 1:
-        raise UsageError(f"--cases has to be at least 1, not {arguments.cases}")
-    if arguments.seconds is not None and arguments.seconds <= 0:
-        raise UsageError(f"--seconds has to be more than 0, not {arguments.seconds:g}")
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
     machine = machines()[arguments.machine]
     if not arguments.quiet:
         print(f"fuzzing the {machine.name}, threads: {arguments.threads}, seed {seed}", flush=True)
     results: list[CheckResult] = []
-    for report in _reports(arguments, machine, seed):
-        result = check_result(report)
-        results.append(result)
-        if not arguments.quiet:
-            print(f"{result.name}: {result.verdict.value}, {result.summary}")
-            if result.details:
-                print(result.details)
+    with _stopped_by_interrupts() as stopped:
+        for report in _reports(arguments, machine, seed, stopped):
+            result = check_result(report)
+            results.append(result)
+            if not arguments.quiet:
+                print(f"{result.name}: {result.verdict.value}, {result.summary}")
+                if result.details:
+                    print(result.details)
+            if stopped():
+                break
+        interrupted = stopped()
     verdict = overall(result.verdict for result in results)
-    names = ("machine", "threads", "cases", "seconds", "bug")
+    names = ("machine", "threads", "cases", "seconds", "shrink_seconds", "bug")
     return publish(
         Result(
             verb="fuzz",
@@ -91,6 +108,7 @@ def run(arguments: argparse.Namespace) -> int:
             line=verdict.value,
             given={"seed": seed, **{name: getattr(arguments, name) for name in names}},
             repeat=_repeat(arguments).format(seed=seed),
+            code=ExitCode.INTERRUPTED if interrupted and verdict is not Verdict.FAIL else None,
         ),
         arguments,
     )
@@ -100,32 +118,61 @@ def check_result(report: "FuzzReport") -> CheckResult:
     """Return the report of one machine as the result of a check."""
     failure = report.failure
     counts = f"{report.cases} cases, {report.steps} steps, {report.seconds:.1f} s"
+    if report.interrupted:
+        counts = f"interrupted after {counts}"
+    failure = report.failure
     if failure is None:
         return CheckResult(
             name=report.machine,
             group="fuzz",
-            verdict=Verdict.PASS,
+            verdict=Verdict.INCONCLUSIVE if report.interrupted else Verdict.PASS,
             seconds=report.seconds,
             summary=counts,
         )
-    violation = failure.violation
-    story = [
-        f"  rule      {violation.rule}",
-        f"  expected  {violation.expected}",
-        f"  observed  {violation.observed}",
-        f"  reason    {violation.reason}",
-        "  case, as small as it was found:",
-        *(f"    {step}" for step in failure.steps),
-        f"  repeat    {failure.repeat}",
-    ]
     return CheckResult(
         name=report.machine,
         group="fuzz",
         verdict=Verdict.FAIL,
         seconds=report.seconds,
-        summary=f"{violation.rule} is broken ({counts})",
-        details="\n".join(story),
+        summary=f"{failure.violation.rule} is broken ({counts})",
+        details=_story(failure, "case, as small as it was found:"),
     )
+
+
+def _story(failure: "FuzzFailure", heading: str) -> str:
+    violation = failure.violation
+    lines = (
+        f"  rule      {violation.rule}",
+        f"  expected  {violation.expected}",
+        f"  observed  {violation.observed}",
+        f"  reason    {violation.reason}",
+        f"  {heading}",
+        *(f"    {step}" for step in failure.steps),
+        f"  repeat    {failure.repeat}",
+    )
+    return "\n".join(lines)
+
+
+@contextmanager
+def _stopped_by_interrupts() -> Generator[Callable[[], bool]]:
+    """Give what tells whether the user has interrupted once; a second time ends the program.
+
+    What is under way when the signal comes is never judged in part: the case is run to its end.
+    """
+    interrupted = threading.Event()
+
+    def interrupt(*_: object) -> None:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        interrupted.set()
+
+    if threading.current_thread() is not threading.main_thread():
+        yield interrupted.is_set
+        return
+    before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield interrupted.is_set
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _require_one_case(arguments: argparse.Namespace) -> None:
@@ -135,14 +182,14 @@ def _require_one_case(arguments: argparse.Namespace) -> None:
 
 
 def _reports(
-    arguments: argparse.Namespace, machine: "Machine", seed: int
+    arguments: argparse.Namespace, machine: "Machine", seed: int, stopped: Callable[[], bool]
 ) -> "Iterator[FuzzReport]":
-    if arguments.case is None:
-        yield from machine.reports(_order(arguments, machine, seed))
-        return
-    from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
+    from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, current_drawing, drawn_by
+    from wheelproof_spec.engines.fuzz.patience import Patience, with_patience
 
-    with drawn_by(PlainDrawing(shrinks=True)):
+    patience = Patience(shrink_seconds=arguments.shrink_seconds, stopped=stopped)
+    drawing = current_drawing() if arguments.case is None else PlainDrawing(shrinks=True)
+    with with_patience(patience), drawn_by(drawing):
         yield from machine.reports(_order(arguments, machine, seed))
 
 
@@ -174,7 +221,7 @@ def _repeat(arguments: argparse.Namespace) -> str:
 
 
 def _print_progress(report: "FuzzReport") -> None:
-    print(
-        f"  {report.machine}: {report.seconds:.0f} s, {report.cases} cases, {report.steps} steps",
-        flush=True,
-    )
+    counts = f"{report.seconds:.0f} s, {report.cases} cases, {report.steps} steps"
+    print(f"  {report.machine}: {counts}", flush=True)
+    if report.failure is not None and not report.failure.shrunk:
+        print(_story(report.failure, "case, as it was found; now it is made smaller:"), flush=True)

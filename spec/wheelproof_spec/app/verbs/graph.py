@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("graph", "compare the state graph of the code with TLC's", run)
+    parser = verbs.add("graph", VERBS["graph"], run, reads=("jar", "java"))
     parser.add_argument(
         "models", nargs="*", metavar="MODEL", help="comparisons to make, by name or pattern"
     )
@@ -31,7 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.app.parts import comparisons
     from wheelproof_spec.engines.graph.comparing.comparisons import carry_out, select
     from wheelproof_spec.engines.graph.comparing.report import check_result, document
-    from wheelproof_spec.engines.tlc.running import find_toolchain, termination_interrupts
+    from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+    from wheelproof_spec.engines.tlc.running.process import termination_interrupts
 
     if arguments.list:
         for model in comparisons():

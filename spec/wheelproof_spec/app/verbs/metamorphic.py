@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import positive
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
 from wheelproof_spec.components.registry import COMPONENTS, definition_of, profiles
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ _MOST_SHOWN = 5
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
     parser = verbs.add(
-        "metamorphic", "vary right histories, and compare what their judges say", run
+        "metamorphic", VERBS["metamorphic"], run, reads=("replay",), writes=("keep", "figures")
     )
     parser.add_argument(
         "components",
@@ -98,8 +99,6 @@ def run(arguments: argparse.Namespace) -> int:
         if interrupted:
             break
     verdict = overall(result.verdict for result in results)
-    if interrupted and verdict is Verdict.PASS:
-        verdict = Verdict.INCONCLUSIVE
     given = {"seed": seed, "histories": arguments.histories, "profile": arguments.profile}
     if arguments.figures is not None:
         _write_figures(arguments.figures, seed, figures)
@@ -113,6 +112,7 @@ def run(arguments: argparse.Namespace) -> int:
             given={**given, "components": list(components)},
             document={"figures": figures},
             repeat=_repeat(arguments, components, seed),
+            code=ExitCode.INTERRUPTED if interrupted and verdict is not Verdict.FAIL else None,
         ),
         arguments,
     )

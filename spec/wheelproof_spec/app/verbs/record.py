@@ -4,49 +4,55 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import wheelproof
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.codec.vocabulary import Implementation
-from wheelproof_spec.base.component import Config
+from wheelproof_spec.base.arguments import bounded, positive
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.lines import HISTORY, HistoryHeader
 from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.reports import replacing
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS
-from wheelproof_spec.engines.history.recording.callers import Callers
-from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 if TYPE_CHECKING:
     from wheelproof_spec.app.parts import MakeLoad
+    from wheelproof_spec.base.component import Config
+    from wheelproof_spec.base.history.lines import HistoryHeader
+
+_MOST_THREADS = 1_000
+"""More threads than that only wait for each other, and a machine may refuse to start them."""
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("record", "record histories of the reference under load", run)
+    parser = verbs.add("record", VERBS["record"], run, writes=("output",))
     parser.add_argument("--component", required=True, choices=COMPONENTS, help="what is loaded")
     parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the histories")
     parser.add_argument(
-        "--threads", type=int, default=8, metavar="N", help="how many call (default: %(default)s)"
+        "--threads",
+        type=bounded(1, _MOST_THREADS),
+        default=8,
+        metavar="N",
+        help="how many call (default: %(default)s)",
     )
     parser.add_argument(
         "--operations",
-        type=int,
+        type=positive,
         default=5_000,
         metavar="N",
         help="calls a history, of all threads together (default: %(default)s)",
     )
     parser.add_argument(
-        "--histories", type=int, default=1, metavar="N", help="how many (default: %(default)s)"
+        "--histories", type=positive, default=1, metavar="N", help="how many (default: %(default)s)"
     )
     parser.add_argument(
         "--lateness-ms",
-        type=int,
+        type=positive,
         metavar="N",
         help="how late what is due may be, in ms (default: what a busy machine needs)",
     )
     parser.add_argument(
         "--seed",
-        type=int,
+        type=bounded(0),
         default=1,
         metavar="N",
         help="what the callers choose; not how they are scheduled (default: %(default)s)",
@@ -55,28 +61,28 @@ def register(verbs: Verbs) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Record; the histories are judged by ``wheelproof check``."""
+    from wheelproof_spec.engines.history.recording.callers import Callers
+    from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+
     component: str = arguments.component
-    threads, operations, histories, seed = (
-        _natural(arguments, name) for name in ("threads", "operations", "histories", "seed")
-    )
-    lateness_ms = None if arguments.lateness_ms is None else _natural(arguments, "lateness_ms")
-    output: Path = arguments.output
+    threads: int = arguments.threads
+    operations: int = arguments.operations
+    histories: int = arguments.histories
+    seed: int = arguments.seed
     make_load = _load_of(component)
     events = 0
-    try:
-        stream = output.open("wb")
-    except OSError as error:
-        raise UsageError(f"{output} cannot be written: {error.strerror}") from error
-    with stream:
+    with replacing(arguments.output) as stream:
         for number in range(histories):
             callers = Callers(threads=threads, operations=operations, seed=seed, number=number)
             load = make_load(callers)
             history = f"{component}-{seed}-{number}"
             recorder = LoadRecorder(history)
             load.run(recorder, callers)
-            events += recorder.write_to(stream, _header(history, load.config, lateness_ms))
+            events += recorder.write_to(
+                stream, _header(history, load.config, arguments.lateness_ms)
+            )
     line = (
-        f"{component} of {wheelproof.__name__} reference: {histories} histories, {threads} threads,"
+        f"{component} of wheelproof reference: {histories} histories, {threads} threads,"
         f" {operations} operations each, {events} events, seed {seed}"
     )
     given = {
@@ -107,7 +113,10 @@ def _load_of(component: str) -> "MakeLoad":
     return known[component]
 
 
-def _header(history: str, config: Config, lateness_ms: int | None) -> HistoryHeader[object]:
+def _header(history: str, config: "Config", lateness_ms: int | None) -> "HistoryHeader[object]":
+    from wheelproof_spec.base.codec.vocabulary import Implementation
+    from wheelproof_spec.base.history.lines import HISTORY, HistoryHeader
+
     if lateness_ms is not None:
         config = config.with_lateness(lateness_ms)
     return HistoryHeader(
@@ -115,14 +124,7 @@ def _header(history: str, config: Config, lateness_ms: int | None) -> HistoryHea
         kind="header",
         history=history,
         component=config.component,
-        impl=Implementation(name=wheelproof.__name__, version="reference"),
+        impl=Implementation(name="wheelproof", version="reference"),
         config=config,
         clock="monotonic_ns",
     )
-
-
-def _natural(arguments: argparse.Namespace, name: str) -> int:
-    value: int = getattr(arguments, name)
-    if value < (0 if name == "seed" else 1):
-        raise UsageError(f"--{name.replace('_', '-')} cannot be {value}")
-    return value

@@ -1,27 +1,23 @@
 """The verb ``schema``: prints the JSON Schema of the formats, and says which lines follow it."""
 
 import argparse
-import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from wheelproof_spec.app.recorded import LINES, parse_line
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.codec.json_schema import json_schema
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.reports import write_json
+from wheelproof_spec.base.results.publishing import Result, deliver, publish
+from wheelproof_spec.base.results.reports import json_text
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
-from wheelproof_spec.engines.history.line_parser import Event, Rejection
-from wheelproof_spec.engines.history.reader import read_lines
 
 MOST_SHOWN = 20
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("schema", "print the schemas, or validate files line by line", run)
+    parser = verbs.add("schema", VERBS["schema"], run, reads=("files",))
     parser.add_argument("what", choices=("print", "validate"), help="what to do")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for validate")
 
@@ -32,11 +28,15 @@ def run(arguments: argparse.Namespace) -> int:
         return _print(arguments)
     if not arguments.files:
         raise UsageError("schema validate needs a file, or - for standard input")
+    from wheelproof_spec.app.recorded import parse_line
+    from wheelproof_spec.engines.history.line_parser import Rejection
+    from wheelproof_spec.engines.history.reader import read_lines
+
     count = _Count()
     for path in arguments.files:
         for number, line in enumerate(read_lines(path), start=1):
             event = parse_line(line) if isinstance(line, bytes) else line
-            count.take(f"{path}:{number}", event)
+            count.take(f"{path}:{number}", event.problem if isinstance(event, Rejection) else None)
     return publish(_result(arguments, count), arguments)
 
 
@@ -46,20 +46,20 @@ class _Count:
     rejected: int = 0
     shown: list[str] = field(default_factory=list[str])
 
-    def take(self, place: str, event: Event | Rejection) -> None:
+    def take(self, place: str, problem: str | None) -> None:
         self.lines += 1
-        if isinstance(event, Rejection):
+        if problem is not None:
             self.rejected += 1
             if len(self.shown) < MOST_SHOWN:
-                self.shown.append(printable(f"{place}: the line {event.problem}"))
+                self.shown.append(printable(f"{place}: the line {problem}"))
 
 
 def _print(arguments: argparse.Namespace) -> int:
-    schema = json_schema(LINES.shapes)
-    if arguments.json is not None:
-        write_json(arguments.json, schema)
-    else:
-        print(json.dumps(schema, indent=2))
+    from wheelproof_spec.app.recorded import LINES
+    from wheelproof_spec.base.codec.json_schema import json_schema
+
+    text = json_text(json_schema(LINES.shapes))
+    deliver(arguments, {"json": lambda: text}, "", "" if arguments.json else text.rstrip())
     return ExitCode.PASS
 
 

@@ -21,7 +21,7 @@ from wheelproof_spec.components.timer.trace.tlc_opinion import (
 )
 from wheelproof_spec.engines.history.reader import STANDARD_INPUT, read_lines
 from wheelproof_spec.engines.history.routing import FileResult
-from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.running.launch import Toolchain, find_toolchain
 
 MOST_EVENTS = 20_000
 """The longest trace that TLC is asked about."""

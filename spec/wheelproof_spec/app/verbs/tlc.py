@@ -1,28 +1,31 @@
 """The verb ``wheelproof tlc``: model-checks the TLA+ suite against its manifest."""
 
 import argparse
-import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.arguments import positive, positive_seconds
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.tlc.judging import ModelOutcome
-    from wheelproof_spec.engines.tlc.manifest import Model
-    from wheelproof_spec.engines.tlc.running import Toolchain
+    from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+    from wheelproof_spec.engines.tlc.manifest.model import Model
+    from wheelproof_spec.engines.tlc.running.launch import Toolchain
 
 _TIERS = ("smoke", "small", "big")
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its options."""
-    parser = verbs.add("tlc", "model-check the TLA+ suite against its manifest", run)
+    parser = verbs.add(
+        "tlc", VERBS["tlc"], run, reads=("manifest", "jar", "java"), writes=("graph", "output")
+    )
     parser.add_argument(
         "models",
         nargs="*",
@@ -41,13 +44,13 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("--java", type=Path, metavar="FILE", help="the program java to run it with")
     parser.add_argument(
         "--jobs",
-        type=_count,
+        type=positive,
         metavar="N",
         help="models at a time (default: what processors and memory allow)",
     )
     parser.add_argument(
         "--time-limit",
-        type=_seconds,
+        type=positive_seconds,
         metavar="SECONDS",
         help="wall time of one run of TLC (default: a generous limit for each tier)",
     )
@@ -81,9 +84,12 @@ def run(arguments: argparse.Namespace) -> int:
         return _write_cfg(arguments)
     if arguments.output is not None:
         raise UsageError("--output needs --write-cfg")
-    from wheelproof_spec.engines.tlc.manifest import Tier, load_manifest, select_models
-    from wheelproof_spec.engines.tlc.reporting import closing_line, run_document
-    from wheelproof_spec.engines.tlc.running import find_toolchain
+    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+    from wheelproof_spec.engines.tlc.manifest.model import Tier
+    from wheelproof_spec.engines.tlc.manifest.selection import select_models
+    from wheelproof_spec.engines.tlc.reporting.document import run_document
+    from wheelproof_spec.engines.tlc.reporting.table import closing_line
+    from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
     models = select_models(
         load_manifest(_manifest(arguments), pinning=arguments.pin),
@@ -106,7 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _write_cfg(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.base.results.reports import write_text
-    from wheelproof_spec.engines.tlc.manifest import load_manifest, select_models
+    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+    from wheelproof_spec.engines.tlc.manifest.selection import select_models
 
     if arguments.models:
         raise UsageError("--write-cfg runs nothing; leave out the models to run")
@@ -130,9 +137,10 @@ def _manifest(arguments: argparse.Namespace) -> Path:
 def _run(
     arguments: argparse.Namespace, toolchain: "Toolchain", models: "Sequence[Model]"
 ) -> "list[ModelOutcome]":
-    from wheelproof_spec.engines.tlc.judging import RunSettings, SilentObserver, run_models
-    from wheelproof_spec.engines.tlc.reporting import make_console, progress_observer
-    from wheelproof_spec.engines.tlc.running import termination_interrupts
+    from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
+    from wheelproof_spec.engines.tlc.reporting.progress import progress_observer
+    from wheelproof_spec.engines.tlc.reporting.table import make_console
+    from wheelproof_spec.engines.tlc.running.process import termination_interrupts
 
     settings = RunSettings(
         jobs=arguments.jobs,
@@ -150,7 +158,8 @@ def _run(
 def _print(
     arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
 ) -> None:
-    from wheelproof_spec.engines.tlc.reporting import make_console, pin_lines, print_run
+    from wheelproof_spec.engines.tlc.reporting.pin import pin_lines
+    from wheelproof_spec.engines.tlc.reporting.table import make_console, print_run
 
     if arguments.pin:
         print("\n\n".join("\n".join(pin_lines(outcome)) for outcome in outcomes))
@@ -162,17 +171,3 @@ def _print(
             explain=arguments.explain,
             coverage=arguments.coverage,
         )
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1 is needed")
-    return number
-
-
-def _seconds(text: str) -> float:
-    number = float(text)
-    if not math.isfinite(number) or number <= 0:
-        raise argparse.ArgumentTypeError("a positive number of seconds is needed")
-    return number

@@ -5,15 +5,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.recorded import parse_line
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.component import any_definition
+from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.lines import Vector
-from wheelproof_spec.base.known_limits import read_known_limits
 from wheelproof_spec.base.printable import printable
-from wheelproof_spec.base.results.reports import write_json, write_junit
+from wheelproof_spec.base.results.outputs import require_separate_files
+from wheelproof_spec.base.results.publishing import deliver
+from wheelproof_spec.base.results.reports import json_text, junit_text
 from wheelproof_spec.base.results.verdicts import (
     CheckResult,
     ExitCode,
@@ -21,19 +22,20 @@ from wheelproof_spec.base.results.verdicts import (
     exit_code,
     overall,
 )
-from wheelproof_spec.components.timer.component import DEFINITION
-from wheelproof_spec.engines.drive.conformance import MOST_FAILURES
-from wheelproof_spec.engines.drive.driver.process import DriverFailedError
-from wheelproof_spec.engines.drive.driver.session import DriverSession
-from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
-from wheelproof_spec.engines.vectors.files import PublishedVector, find_vector_files, read_vectors
+
+if TYPE_CHECKING:
+    from wheelproof_spec.base.history.lines import Vector
+    from wheelproof_spec.engines.drive.vector_run import VectorTally
+    from wheelproof_spec.engines.vectors.files import PublishedVector
 
 _MOST_SHOWN = 5
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("vectors", "list, generate, verify or run the published vectors", _run)
+    parser = verbs.add(
+        "vectors", VERBS["vectors"], _run, reads=("files", "driver", "skip"), writes=("output",)
+    )
     parser.add_argument(
         "what", choices=("list", "generate", "verify", "run"), help="what to do with them"
     )
@@ -44,9 +46,9 @@ def register(verbs: Verbs) -> None:
     parser.add_argument("--driver", metavar="CMD", help="for run: the command of the driver")
     parser.add_argument(
         "--profile",
-        choices=DEFINITION.profiles,
+        metavar="NAME",
         help="for run: the contract that the implementation promises (default: the one that the "
-        f"driver declares, or else {DEFINITION.profiles[0]})",
+        "driver declares, or else kafka)",
     )
     parser.add_argument(
         "--skip", type=Path, metavar="FILE", help="for run: known limits that are not judged"
@@ -59,7 +61,13 @@ def register(verbs: Verbs) -> None:
 def _run(arguments: argparse.Namespace) -> int:
     if arguments.what == "generate":
         return _generate(arguments)
-    vectors = list(read_vectors(_files(arguments.files), parse_line))
+    from wheelproof_spec.app.recorded import parse_line
+    from wheelproof_spec.engines.vectors.files import read_vectors
+
+    files = _files(arguments.files)
+    arguments.files = files
+    require_separate_files(arguments, arguments.reads, arguments.writes)
+    vectors = list(read_vectors(files, parse_line))
     if arguments.what == "list":
         return _list(arguments, vectors)
     if arguments.what == "verify":
@@ -69,6 +77,7 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _files(patterns: Sequence[str]) -> list[Path]:
     from wheelproof_spec.components.timer.vectors.publication import vectors_directory
+    from wheelproof_spec.engines.vectors.files import find_vector_files
 
     return find_vector_files(patterns or [str(vectors_directory() / "*.jsonl")])
 
@@ -81,12 +90,12 @@ def _generate(arguments: argparse.Namespace) -> int:
         for path, count in counts.items():
             print(f"{path}: {count:,} vectors, {path.stat().st_size:,} bytes")
     size = sum(path.stat().st_size for path in counts)
-    print(f"{sum(counts.values()):,} vectors, {size:,} bytes")
-    _report(arguments, Verdict.PASS, f"{sum(counts.values()):,} vectors")
+    summary = f"{sum(counts.values()):,} vectors"
+    _report(arguments, Verdict.PASS, f"{summary}, {size:,} bytes", summary)
     return ExitCode.PASS
 
 
-def _list(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -> int:
+def _list(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]") -> int:
     files = Counter(published.source for published in vectors)
     flags = Counter(flag for published in vectors for flag in published.vector.flags)
     profiles = Counter(name for published in vectors for name in published.vector.profiles)
@@ -98,12 +107,11 @@ def _list(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -> 
                 print(f"{printable(Path(name).name):<52}{count:>8,}")
             print()
     summary = f"{len(vectors):,} vectors with {steps:,} steps"
-    print(summary)
-    _report(arguments, Verdict.PASS, summary, files=files, flags=flags, profiles=profiles)
+    _report(arguments, Verdict.PASS, summary, summary, files=files, flags=flags, profiles=profiles)
     return ExitCode.PASS
 
 
-def _verify(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -> int:
+def _verify(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]") -> int:
     from wheelproof_spec.components.timer.vectors.agreement import disagreement
 
     problems: list[str] = []
@@ -112,20 +120,31 @@ def _verify(arguments: argparse.Namespace, vectors: Sequence[PublishedVector]) -
         if problem is not None:
             place = f"{published.source}:{published.line}: {published.vector.id}"
             problems.append(printable(f"{place}: {problem}"))
-    verdict = Verdict.FAIL if problems else Verdict.PASS
-    if not arguments.quiet:
-        print("\n".join(problems[:_MOST_SHOWN]), end="\n" if problems else "")
+    verdict = Verdict.PASS if vectors else Verdict.INCONCLUSIVE
+    if problems:
+        verdict = Verdict.FAIL
+    if problems and not arguments.quiet:
+        print("\n".join(problems[:_MOST_SHOWN]))
     summary = (
         f"{len(vectors):,} vectors: schema, hash and answers verified, {len(problems):,} wrong"
     )
-    print(f"{verdict.upper()}: {summary}")
-    _report(arguments, verdict, summary, problems=problems)
+    _report(arguments, verdict, f"{verdict.upper()}: {summary}", summary, problems=problems)
     return exit_code(verdict)
 
 
-def _drive(arguments: argparse.Namespace, vectors: Sequence[Vector[object, object]]) -> int:
+def _drive(arguments: argparse.Namespace, vectors: "Sequence[Vector[object, object]]") -> int:
     if arguments.driver is None:
         raise UsageError("vectors run needs --driver CMD, the command that starts the driver")
+    from wheelproof_spec.base.component import any_definition
+    from wheelproof_spec.base.known_limits import read_known_limits
+    from wheelproof_spec.components.timer.component import DEFINITION
+    from wheelproof_spec.engines.drive.conformance import MOST_FAILURES
+    from wheelproof_spec.engines.drive.driver.process import DriverFailedError
+    from wheelproof_spec.engines.drive.driver.session import DriverSession
+    from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
+
+    if arguments.profile not in (None, *DEFINITION.profiles):
+        raise UsageError(unknown("--profile", arguments.profile, DEFINITION.profiles))
     skippable = DEFINITION.may_be_limits()
     limits = () if arguments.skip is None else read_known_limits(arguments.skip, skippable)
     tally = VectorTally()
@@ -152,12 +171,12 @@ def _drive(arguments: argparse.Namespace, vectors: Sequence[Vector[object, objec
     if not arguments.quiet:
         for line in _story(tally, troubles):
             print(line)
-    print(f"{verdict.upper()}: profile {profile}: {tally.summary}")
-    _report(arguments, verdict, tally.summary, troubles=troubles, **asdict(tally))
+    line = f"{verdict.upper()}: profile {profile}: {tally.summary}"
+    _report(arguments, verdict, line, tally.summary, troubles=troubles, **asdict(tally))
     return exit_code(verdict)
 
 
-def _story(tally: VectorTally, troubles: Sequence[str]) -> list[str]:
+def _story(tally: "VectorTally", troubles: Sequence[str]) -> list[str]:
     lines = [f"error: {trouble}" for trouble in troubles]
     for failure in tally.failures[:_MOST_SHOWN]:
         violation = failure.violation
@@ -169,17 +188,15 @@ def _story(tally: VectorTally, troubles: Sequence[str]) -> list[str]:
     return lines
 
 
-def _report(arguments: argparse.Namespace, verdict: Verdict, summary: str, **more: object) -> None:
-    if arguments.json is not None:
-        document = {"schema": "wheelproof.vectors/1", "verdict": verdict, "summary": summary}
-        write_json(arguments.json, {**document, **more})
-    if arguments.junit is not None:
-        result = CheckResult(
-            name=arguments.what,
-            group="vectors",
-            verdict=verdict,
-            seconds=0.0,
-            summary=summary,
-            details="",
-        )
-        write_junit(arguments.junit, "wheelproof.vectors", [result])
+def _report(
+    arguments: argparse.Namespace, verdict: Verdict, line: str, summary: str, **more: object
+) -> None:
+    document = {"schema": "wheelproof.vectors/1", "verdict": verdict, "summary": summary, **more}
+    check = CheckResult(
+        name=arguments.what, group="vectors", verdict=verdict, seconds=0.0, summary=summary
+    )
+    forms = {
+        "json": lambda: json_text(document),
+        "junit": lambda: junit_text("wheelproof.vectors", [check]),
+    }
+    deliver(arguments, forms, line)

@@ -13,8 +13,8 @@ from pathlib import Path
 from wheelproof_spec.app.verdict_page.measure import Extent, measure
 from wheelproof_spec.app.verdict_page.render import render
 from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS
-from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
-from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.base.results.verdicts import ExitCode
 
@@ -33,9 +33,7 @@ _NUMBERS = (
 def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page; nothing is written if something failed or deviates without a reason."""
     parsed = _parser().parse_args(arguments)
-    checkout = checkout_directory()
-    if checkout is None:
-        raise MissingToolError("the checkout", "run this inside a clone of the project")
+    checkout = required_checkout()
     extent = Extent(
         cases=parsed.cases,
         operations=parsed.operations,

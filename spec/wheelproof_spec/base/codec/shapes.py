@@ -12,6 +12,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     About,
     Absent,
     Length,
+    Needed,
     Only,
     Wire,
     Within,
@@ -125,6 +126,8 @@ def shape_of(
             left_out.append((name, default))
             continue
         optional = default is None or default is ABSENT or (only is None and default is not MISSING)
+        needed = _first(hint, Needed)
+        optional = optional and not (needed is not None and needed.wire & wire)
         field = _field(
             name, hint, default, wire, parameters.get(name, ()), (choices or {}).get(name)
         )

@@ -49,6 +49,15 @@ class Only:
     wire: Wire
 
 
+@dataclass(frozen=True, slots=True)
+class Needed:
+    """The one wire on which a field is required though the class has a default for it."""
+
+    wire: Wire
+
+
+NEEDED_WHEN_DRIVEN = Needed(Wire.DRIVEN)
+
 DRIVEN = Only(Wire.DRIVEN)
 RECORDED = Only(Wire.RECORDED)
 REQUIRED = Only(Wire.BOTH)

@@ -1,6 +1,6 @@
 """What is known of the clock at each moment of a history, in milliseconds."""
 
-from wheelproof_spec.base.codec.vocabulary import Absent
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
 from wheelproof_spec.base.contract import Rounding, TimerContract
 from wheelproof_spec.base.history.lines import HistoryHeader
 
@@ -23,6 +23,11 @@ class HistoryClock:
         self.high = 0
         """What the clock may show already."""
 
+    @property
+    def ceiling(self) -> int:
+        """What the clock has surely not passed: by a real one it may be later than `high`."""
+        return self.high
+
     def at(self, time_ns: int | Absent) -> None:
         """Take note of the time of the event that comes now."""
 
@@ -38,6 +43,11 @@ class HistoryClock:
 
     def release(self) -> None:
         """Forget a mark: its call has ended."""
+
+    def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
+        """Return what of earliness and lateness is not judged; `lateness_ms` is what is claimed."""
+        del lateness_ms
+        return ()
 
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
         """Return when a task may be due whose add read the clock between `mark` and now.
@@ -92,12 +102,25 @@ class VirtualClock(HistoryClock):
 
 
 class MonotonicClock(HistoryClock):
-    """A real clock that all processes share; times are the recorder's, taken beside the call."""
+    """A real clock that all processes share; times are the recorder's, taken beside the call.
 
-    def __init__(self, tick_ms: int, contract: TimerContract, resolution_ns: int) -> None:
+    Nobody knows at which moments the implementation's own milliseconds begin, so bounds are rounded
+    outwards. If its clock truncates, a call may have read less than that; but by less than a whole
+    millisecond, hence the nanosecond.
+    """
+
+    def __init__(
+        self, tick_ms: int, contract: TimerContract, resolution_ns: int | Absent = ABSENT
+    ) -> None:
         super().__init__(tick_ms, contract)
-        self._resolution_ns = resolution_ns
-        self.low = self.high = self._latest = -NEVER
+        self._is_known = isinstance(resolution_ns, int)
+        self._resolution_ns = resolution_ns if isinstance(resolution_ns, int) else _RESOLUTION_NS
+        self._mark = self.low = self.high = self._ceiling = self._latest_ns = -NEVER
+
+    @property
+    def ceiling(self) -> int:
+        """The latest time that was recorded, in whole milliseconds, rounded up."""
+        return self._ceiling
 
     def at(self, time_ns: int | Absent) -> None:
         """Take note of the time of an event; those of other threads may be a little behind.
@@ -105,15 +128,36 @@ class MonotonicClock(HistoryClock):
         An event without a time may come at any one that is not over.
         """
         if isinstance(time_ns, int):
+            truncates = self.contract.truncates
             self.low = (time_ns - self._resolution_ns) // _NS
-            self._latest = self.high = max(self._latest, (time_ns + self._resolution_ns) // _NS)
+            self._mark = self.low - truncates
+            latest_ns = self._latest_ns = max(self._latest_ns, time_ns + self._resolution_ns)
+            self.high = (latest_ns - truncates) // _NS
+            self._ceiling = -(-latest_ns // _NS)
         else:
-            self.high = NEVER
+            self.high = self._ceiling = NEVER
+
+    def mark(self) -> int:
+        """Return the least that the implementation's clock may have shown at this event."""
+        return self._mark
+
+    def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
+        """Return what is not judged, or not closely."""
+        found: list[str] = []
+        if not self._is_known:
+            unseen_ms = 2 * _RESOLUTION_NS // _NS + 1 + self.contract.truncates
+            found.append(
+                "the header has no clock_resolution_ns, so 1 ms is assumed: what is early by less "
+                f"than {unseen_ms} ms may not have been seen"
+            )
+        if not isinstance(lateness_ms, int):
+            found.append("the configuration has no lateness_ms: lateness was not judged")
+        return tuple(found)
 
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
         """Return one interval; nobody knows where the implementation's ticks begin."""
         slack_ms = self.tick_ms - 1
-        least, greatest = mark + delay_ms, self.high + delay_ms
+        least, greatest = mark + delay_ms, self.ceiling + delay_ms
         match self.contract.rounding:
             case Rounding.DOWN:
                 return ((least - slack_ms, greatest),)
@@ -132,6 +176,11 @@ class NoClock(HistoryClock):
         super().__init__(tick_ms, contract)
         self.low, self.high = -NEVER, NEVER
 
+    def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
+        """Return that nothing is judged."""
+        del lateness_ms
+        return ("there is no clock: neither earliness nor lateness was judged",)
+
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
         """Return all of time."""
         del mark, delay_ms
@@ -146,9 +195,6 @@ def clock_of(
         case "virtual":
             return VirtualClock(tick_ms, contract, start_ms)
         case "monotonic_ns":
-            resolution_ns = header.clock_resolution_ns
-            if not isinstance(resolution_ns, int):
-                resolution_ns = _RESOLUTION_NS
-            return MonotonicClock(tick_ms, contract, resolution_ns)
+            return MonotonicClock(tick_ms, contract, header.clock_resolution_ns)
         case _:
             return NoClock(tick_ms, contract)

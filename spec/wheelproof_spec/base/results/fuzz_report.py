@@ -19,18 +19,22 @@ class ContractViolationError(AssertionError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzFailure:
-    """A case that breaks the contract: its calls, shrunk, and the command that repeats it."""
+    """A case that breaks the contract: its calls, and the command that repeats it.
+
+    `shrunk` is false as long as it has not been made smaller.
+    """
 
     violation: Violation
     steps: tuple[str, ...]
     repeat: str
+    shrunk: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzReport:
     """How much was run, and the failure, if any; `seed` repeats the whole run.
 
-    `calls` says how often each kind of call was made.
+    `calls` says how often each kind of call was made, `interrupted` whether the user ended it.
     """
 
     machine: str
@@ -40,3 +44,4 @@ class FuzzReport:
     seconds: float
     failure: FuzzFailure | None
     calls: Mapping[str, int] = field(default_factory=dict[str, int])
+    interrupted: bool = False

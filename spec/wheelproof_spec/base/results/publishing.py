@@ -6,11 +6,23 @@ has the same fields, whatever verb it is of.
 
 import argparse
 import shlex
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
-from wheelproof_spec.base.results.reports import result_document, write_json, write_junit
+from wheelproof_spec.base.errors import UnwritableError
+from wheelproof_spec.base.results.reports import (
+    json_text,
+    junit_text,
+    result_document,
+    write_text,
+)
+from wheelproof_spec.base.results.streams import lost_output
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code
+
+STANDARD_OUTPUT = Path("-")
+"""As the file of `--json` or `--junit`: standard output; what is told goes to standard error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,27 +46,65 @@ class Result:
     code: ExitCode | None = None
 
 
-def publish(result: Result, arguments: argparse.Namespace) -> ExitCode:
-    """Write the reports that the command line asks for, print the rest; return the exit code."""
+def publish(
+    result: Result, arguments: argparse.Namespace, page: Callable[[], str] | None = None
+) -> ExitCode:
+    """Print the outcome, write the reports that the command line asks for; return the exit code.
+
+    `page` makes what `--html` writes. Raises UnwritableError, as `deliver` does.
+    """
     code = exit_code(result.verdict) if result.code is None else result.code
-    if arguments.json is not None:
-        words: Sequence[str] = arguments.words
-        write_json(
-            arguments.json,
-            {
-                "schema": f"wheelproof.{result.verb}/1",
-                "verdict": result.verdict.value,
-                "exit_code": code.value,
-                "given": dict(result.given),
-                "repeat": result.repeat or shlex.join(("wheelproof", *words)),
-                "checks": [result_document(check) for check in result.checks],
-                **result.document,
-            },
-        )
-    if arguments.junit is not None:
-        write_junit(arguments.junit, f"wheelproof.{result.verb}", result.checks)
-    if arguments.quiet:
-        print(result.line)
-    elif result.text:
-        print(result.text)
+    words: Sequence[str] = arguments.words
+    document = {
+        "schema": f"wheelproof.{result.verb}/1",
+        "verdict": result.verdict.value,
+        "exit_code": code.value,
+        "given": dict(result.given),
+        "repeat": result.repeat or shlex.join(("wheelproof", *words)),
+        "checks": [result_document(check) for check in result.checks],
+        **result.document,
+    }
+    forms = {
+        "json": lambda: json_text(document),
+        "junit": lambda: junit_text(f"wheelproof.{result.verb}", result.checks),
+    }
+    if page is not None:
+        forms["html"] = page
+    deliver(arguments, forms, result.line, result.line if arguments.quiet else result.text)
     return code
+
+
+def deliver(
+    arguments: argparse.Namespace,
+    forms: Mapping[str, Callable[[], str]],
+    line: str,
+    text: str | None = None,
+) -> None:
+    """Print `text`, by default `line`; write each form to the file that the option of its name has.
+
+    Each is tried, whatever becomes of the others; if nothing can be printed, standard error gets
+    the `line`. Raises UnwritableError afterwards, for the first that could not be written.
+    """
+    troubles: list[UnwritableError | None] = []
+    try:
+        print(line if text is None else text, end="\n" if text != "" else "", flush=True)
+    except OSError as error:
+        troubles.append(lost_output(error))
+        if line and troubles[0] is not None:
+            print(line, file=sys.stderr)
+    for name, form in forms.items():
+        path: Path | None = getattr(arguments, name, None)
+        if path is None:
+            continue
+        try:
+            if path == STANDARD_OUTPUT:
+                print(form(), end="", flush=True, file=arguments.standard_output)
+            else:
+                write_text(path, form())
+        except UnwritableError as error:
+            troubles.append(error)
+        except OSError as error:
+            troubles.append(lost_output(error))
+    for trouble in troubles:
+        if trouble is not None:
+            raise trouble

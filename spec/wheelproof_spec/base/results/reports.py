@@ -1,13 +1,15 @@
-"""Machine-readable reports, written whole or not at all."""
+"""Machine-readable reports, and how any output is written: whole or not at all."""
 
 import json
 import os
 import re
-import tempfile
-import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping, Sequence
+import stat
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
+from wheelproof_spec.base.errors import UnwritableError
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -18,22 +20,55 @@ _JUNIT_OUTCOME = {
 }
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write `text` to `path` through a temporary file, so that no reader sees half a report."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".part")
+@contextmanager
+def replacing(path: Path) -> Generator[BinaryIO]:
+    """Open what replaces the file `path` once the block has ended well, so that nobody sees half.
+
+    Folders that are missing are made. The file gets the mode of the one that it replaces, or that
+    of any new file. A symbolic link stays, and what it leads to is replaced. A device or a pipe is
+    written to as it is. Raises UnwritableError for whatever the system says against it.
+    """
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        known = path.stat() if path.exists() else None
+        if known is not None and not stat.S_ISREG(known.st_mode):
+            with path.open("wb") as stream:
+                yield stream
+            return
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if known is not None and not os.access(target, os.W_OK):
+            raise PermissionError(f"{target} is read-only")
+        temporary = target.with_name(f".wheelproof-{os.urandom(8).hex()}.part")
+        try:
+            with temporary.open("xb") as stream:
+                if known is not None:
+                    temporary.chmod(stat.S_IMODE(known.st_mode))
+                yield stream
+            temporary.replace(target)
+        except BaseException:
+            temporary.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UnwritableError(str(path), error.strerror or str(error)) from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text` to `path`, whole or not at all; raises UnwritableError.
+
+    What no file name or message should have, half a character, is written as its escape.
+    """
+    with replacing(path) as stream:
+        stream.write(text.encode("utf-8", "backslashreplace"))
+
+
+def json_text(document: Mapping[str, object]) -> str:
+    """Return `document` as indented JSON."""
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def write_json(path: Path, document: Mapping[str, object]) -> None:
-    """Write `document` as indented JSON."""
-    write_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+    """Write `document` as indented JSON; raises UnwritableError."""
+    write_text(path, json_text(document))
 
 
 def result_document(result: CheckResult) -> dict[str, object]:
@@ -48,8 +83,10 @@ def result_document(result: CheckResult) -> dict[str, object]:
     }
 
 
-def write_junit(path: Path, suite: str, results: Sequence[CheckResult]) -> None:
-    """Write `results` as one JUnit XML test suite; an inconclusive check counts as skipped."""
+def junit_text(suite: str, results: Sequence[CheckResult]) -> str:
+    """Return `results` as one JUnit XML test suite; an inconclusive check counts as skipped."""
+    import xml.etree.ElementTree as ElementTree
+
     root = ElementTree.Element(
         "testsuite",
         name=suite,
@@ -63,8 +100,8 @@ def write_junit(path: Path, suite: str, results: Sequence[CheckResult]) -> None:
         case = ElementTree.SubElement(
             root,
             "testcase",
-            classname=f"{suite}.{result.group}",
-            name=result.name,
+            classname=_xml_text(f"{suite}.{result.group}"),
+            name=_xml_text(result.name),
             time=f"{result.seconds:.3f}",
         )
         outcome = _JUNIT_OUTCOME.get(result.verdict)
@@ -73,7 +110,7 @@ def write_junit(path: Path, suite: str, results: Sequence[CheckResult]) -> None:
             element.text = _xml_text(result.details)
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
-    write_text(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _xml_text(text: str) -> str:

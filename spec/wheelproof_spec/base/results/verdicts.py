@@ -15,7 +15,11 @@ class Verdict(StrEnum):
 
 
 class ExitCode(IntEnum):
-    """Exit codes of the program ``wheelproof``: a rejection is exactly 1, so no crash is one."""
+    """Exit codes of the program ``wheelproof``: a rejection is exactly 1, so no crash is one.
+
+    INTERNAL_ERROR is the program's own failure: a check that could not be made, an output that
+    could not be written, or a defect of the program.
+    """
 
     PASS = 0
     FAIL = 1

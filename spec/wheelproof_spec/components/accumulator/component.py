@@ -20,10 +20,11 @@ from wheelproof_spec.base.calls import (
     Reset,
     Tick,
 )
-from wheelproof_spec.base.clause import DRIVEN_ALONE, Clause
+from wheelproof_spec.base.clause import Clause, driven_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
+    NEEDED_WHEN_DRIVEN,
     RECORDED,
     About,
     Absent,
@@ -185,11 +186,23 @@ class Ready(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drain(Call):
-    """The sender takes batches (semantics.md 4.3); when driven what it takes is muted."""
+    """The sender takes batches (semantics.md 4.3); when driven what it takes is muted.
 
-    node: Annotated[Count, DRIVEN, About("the node that they are for")] = 0
-    partitions: Annotated[tuple[Count, ...], DRIVEN, About("the partitions that it leads")] = ()
-    max_size: Annotated[Count, DRIVEN, About("the most bytes that are taken")] = 0
+    A history may leave out what was asked for: whether all partitions have their turn is not judged
+    then.
+    """
+
+    node: Annotated[Count, NEEDED_WHEN_DRIVEN, About("the node that they are for")] = 0
+    partitions: Annotated[
+        Annotated[tuple[Count, ...], DRIVEN] | Annotated[tuple[Name, ...], RECORDED],
+        NEEDED_WHEN_DRIVEN,
+        About("the partitions that it leads, always in one order; none if it is not drained"),
+    ] = ()
+    max_size: Annotated[
+        Count,
+        NEEDED_WHEN_DRIVEN,
+        About("the most bytes that are taken; the first batch may be more"),
+    ] = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,7 +392,7 @@ class AccumulatorClause(Clause):
         "Accumulator.AppendUsesTheLastBatchIfItHasRoom",
         "4.1",
         "A record goes into the last batch of its partition if that has room, or into a new one.",
-        DRIVEN_ALONE,
+        driven_alone("how full a batch is depends on bytes and an order that no history has"),
     )
     REFUSES_AFTER_CLOSE = (
         "Accumulator.RefusesAfterClose",
@@ -396,7 +409,10 @@ class AccumulatorClause(Clause):
         "Accumulator.NoAppendWaitsForWhatIsThere",
         "3.9, 4.9",
         "No append waits for memory that is there, nor for one of a closed accumulator.",
-        DRIVEN_ALONE,
+        driven_alone(
+            "an append that waits looks like one that is slow; if it gives up, "
+            "AppendEndsForAReason is judged"
+        ),
     )
     DRAINS_THE_HEADS = (
         "Accumulator.DrainTakesTheHeadsOfTheQueues",
@@ -408,19 +424,18 @@ class AccumulatorClause(Clause):
         "Accumulator.DrainPassesNobodyOverForLong",
         "4.3",
         "A partition is passed over at most once for each other one of its node.",
-        DRIVEN_ALONE,
     )
     SPLITS_BY_SIZE = (
         "Accumulator.SplitMakesBatchesOfTheSize",
         "4.6",
         "A split makes as few batches as its size allows.",
-        DRIVEN_ALONE,
+        driven_alone("how many batches a split may make depends on bytes that no history has"),
     )
     READY_TELLS_THE_TRUTH = (
         "Accumulator.ReadyTellsTheTruth",
         "4.2",
         "Those nodes are ready that have something to be sent now.",
-        DRIVEN_ALONE,
+        driven_alone("what is ready depends on how full a batch is, which no history tells"),
     )
     EXPIRES_IN_TIME = (
         "Accumulator.ExpiresWhatIsLate",
@@ -451,13 +466,16 @@ class AccumulatorClause(Clause):
         "Accumulator.ARequestIsNotOverwritten",
         "4.7",
         "The memory of a batch in flight is left alone until its response.",
-        DRIVEN_ALONE,
+        driven_alone("the bytes of a batch are not recorded"),
     )
     KEEPS_TO_ITS_DOMAIN = (
         "Accumulator.KeepsToItsDomain",
         "4.1, 4.6",
         "What the rules allow is carried out, and what they do not is refused.",
-        DRIVEN_ALONE,
+        driven_alone(
+            "whether a call of the sender lay in the domain depends on calls that overlap it; "
+            "appends have clauses of their own"
+        ),
     )
 
 

@@ -4,8 +4,8 @@ The clock stands still, and whoever waits waits for ever: a wake-up that is lost
 that never ends. One partition, one node, batches for two records. TLA+: RecordAccumulator.
 """
 
-from collections.abc import Callable, Mapping
 from functools import partial
+from typing import cast
 
 from wheelproof import sync
 from wheelproof.errors import ThreadInterruptedError
@@ -23,13 +23,11 @@ from wheelproof.producer import (
     TopicPartition,
 )
 from wheelproof.units import Millis
-from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.accumulator.bug_table import (
-    BUGS,
-)
+from wheelproof_spec.base.codec.tables import Row, read_table
+from wheelproof_spec.components.accumulator.bug_table import BUGS
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Program, Scenario
-from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.engines.explore.programs.tables import Bench, scenario_of, shown_in
 
 _PARTITION = TopicPartition("topic", 0)
 _NODE = NodeId(1)
@@ -44,10 +42,11 @@ def _record(name: str) -> Record:
     return Record(timestamp_ms=0, value=name.encode() * 3)
 
 
-class AccumulatorBench:
+class AccumulatorBench(Bench):
     """An accumulator whose pool has room for some batches, and what became of each record."""
 
     def __init__(self, accumulator_class: type[RecordAccumulator], batches: int) -> None:
+        super().__init__()
         self.clock = StandingClock()
         self.pool = BufferPool(batches * _BATCH_SIZE, _BATCH_SIZE, clock=self.clock)
         config = AccumulatorConfig(batch_size=_BATCH_SIZE, delivery_timeout_ms=_DELIVERY_TIMEOUT_MS)
@@ -94,6 +93,49 @@ class AccumulatorBench:
         self.accumulator.close()
         self.accumulator.abort_incomplete_batches()
 
+    def abort_without_close(self) -> None:
+        """Abort everything that is there, and go on."""
+        self.accumulator.abort_incomplete_batches()
+
+    def close(self) -> None:
+        """Close the accumulator."""
+        self.accumulator.close()
+
+    def send_around(self, name: str) -> None:
+        """Send before and after what an idle thread does."""
+        self.idle[name].start()
+        self.send()
+        self.idle[name].join()
+        self.send()
+
+    def split_and_send(self) -> None:
+        """Split what is drained, and send the parts."""
+        for batch in self.drain():
+            self.accumulator.split_and_reenqueue(batch)
+        self.check_in_flight()
+        self.send()
+        self.send()
+
+    def flush_or_be_interrupted(self, *accepted: str) -> None:
+        """Flush, unless an interruption ends that."""
+        try:
+            self.flush(*accepted)
+        except ThreadInterruptedError:
+            return
+
+    def expire_in_flight(self) -> None:
+        """Let the batch that is sent expire before its request has been written out."""
+        (batch,) = self.drain()
+        request = batch.records()
+        sent = bytes(request)
+        late_ms = Millis(self.clock.hi_res_clock_ms() + _DELIVERY_TIMEOUT_MS)
+        for expired in self.accumulator.expired_batches(late_ms):
+            self.accumulator.expire(expired)
+        # Whatever the appender does here, the request has not been written out yet.
+        self.accumulator.has_undrained()
+        assert bytes(request) == sent, "the memory of a request was reused before it was sent"
+        self.accumulator.fail_batch(batch, ProducerAbortedError("the response of a late request"))
+
     def check_in_flight(self) -> None:
         """Raise unless what is in flight is incomplete."""
         for batch in self.accumulator.in_flight():
@@ -128,201 +170,21 @@ class AccumulatorBench:
         self._outcomes.set((*outcomes, name))
 
 
-def two_appends(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """Two threads append the first records: one batch or two, and no buffer is lost."""
-    bench = AccumulatorBench(accumulator_class, 2)
-    return Scenario(
-        threads={"a": partial(bench.append, "a"), "b": partial(bench.append, "b")},
-        check=bench.check,
-    )
+def _build(row: Row, accumulator_class: type[RecordAccumulator]) -> Scenario:
+    return scenario_of(row, AccumulatorBench(accumulator_class, cast(int, row["batches"])))
 
 
-def append_against_drain(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """A record is appended to a batch that the sender is taking."""
-    bench = AccumulatorBench(accumulator_class, 2)
-    bench.append("a")
-    return Scenario(
-        threads={"append": partial(bench.append, "b"), "sender": bench.send}, check=bench.check
-    )
+def _program(name: str, row: Row, accumulator_class: type[RecordAccumulator]) -> Program:
+    build = partial(_build, row, accumulator_class)
+    return Program(name=name, summary=str(row["summary"]), build=build)
 
 
-def append_against_abort(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """The producer is closed by force while a record is appended: refused, or aborted."""
-    bench = AccumulatorBench(accumulator_class, 2)
-    bench.append("a")
-    return Scenario(
-        threads={"append": partial(bench.append, "b"), "abort": bench.abort},
-        check=bench.check_ended,
-    )
-
-
-def two_appends_against_abort(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """The same with two threads that make a batch, of which there is memory for one."""
-    bench = AccumulatorBench(accumulator_class, 1)
-    bench.append("x")
-    bench.send()
-    return Scenario(
-        threads={
-            "a": partial(bench.append, "a"),
-            "b": partial(bench.append, "b"),
-            "abort": bench.abort,
-        },
-        check=bench.check_ended,
-    )
-
-
-def abort_without_close(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """Everything is aborted while two threads want the memory of one batch for records."""
-    bench = AccumulatorBench(accumulator_class, 1)
-    bench.append("a")
-    bench.append("b")
-    return Scenario(
-        threads={
-            "append": partial(bench.append, "c"),
-            "abort": bench.accumulator.abort_incomplete_batches,
-        },
-        check=bench.check,
-    )
-
-
-def blocked_append(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """A thread waits for the memory of a batch that is being sent."""
-    bench = AccumulatorBench(accumulator_class, 1)
-    bench.append("a")
-    bench.append("b")
-    return Scenario(
-        threads={"append": partial(bench.append, "c"), "sender": bench.send}, check=bench.check
-    )
-
-
-def blocked_append_against_close(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """A thread waits for memory while the accumulator is closed: it is refused."""
-    bench = AccumulatorBench(accumulator_class, 1)
-    bench.append("a")
-    bench.append("b")
-    return Scenario(
-        threads={"append": partial(bench.append, "c"), "close": bench.accumulator.close},
-        check=bench.check,
-    )
-
-
-def flush_against_send(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """A flush waits for a batch that the sender lets be stored, while another one begins."""
-    bench = AccumulatorBench(accumulator_class, 2)
-    bench.append("a")
-    appender = sync.thread(partial(bench.append, "b"), "appender")
-
-    def send_twice() -> None:
-        appender.start()
-        bench.send()
-        appender.join()
-        bench.send()
-
-    return Scenario(
-        threads={"flush": partial(bench.flush, "a"), "sender": send_twice}, check=bench.check
-    )
-
-
-def flush_against_split(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """A flush waits for a batch that the broker finds too large: for its records, not for it."""
-    bench = AccumulatorBench(accumulator_class, 1)
-    bench.append("a")
-    bench.append("b")
-
-    def split_and_send() -> None:
-        for batch in bench.drain():
-            bench.accumulator.split_and_reenqueue(batch)
-        bench.check_in_flight()
-        bench.send()
-        bench.send()
-
-    return Scenario(
-        threads={"flush": partial(bench.flush, "a", "b"), "sender": split_and_send},
-        check=bench.check,
-    )
-
-
-def flush_against_abort(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """A flush waits while the producer is closed by force."""
-    bench = AccumulatorBench(accumulator_class, 1)
-    bench.append("a")
-    return Scenario(
-        threads={"flush": partial(bench.flush, "a"), "abort": bench.abort}, check=bench.check_ended
-    )
-
-
-def interrupted_flush(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """A flush is interrupted, or is over before that."""
-    bench = AccumulatorBench(accumulator_class, 1)
-    bench.append("a")
-
-    def flush() -> None:
-        try:
-            bench.flush("a")
-        except ThreadInterruptedError:
-            return
-
-    flusher = sync.thread(flush, "flusher")
-
-    def interrupt() -> None:
-        flusher.start()
-        flusher.interrupt()
-
-    return Scenario(threads={"interrupter": interrupt, "sender": bench.send}, check=bench.check)
-
-
-def append_against_expiry(accumulator_class: type[RecordAccumulator]) -> Scenario:
-    """A batch expires while a request reads its memory, and another record wants memory."""
-    bench = AccumulatorBench(accumulator_class, 1)
-    bench.append("a")
-
-    def expire_in_flight() -> None:
-        (batch,) = bench.drain()
-        request = batch.records()
-        sent = bytes(request)
-        late_ms = Millis(bench.clock.hi_res_clock_ms() + _DELIVERY_TIMEOUT_MS)
-        for expired in bench.accumulator.expired_batches(late_ms):
-            bench.accumulator.expire(expired)
-        # Whatever the appender does here, the request has not been written out yet.
-        bench.accumulator.has_undrained()
-        assert bytes(request) == sent, "the memory of a request was reused before it was sent"
-        bench.accumulator.fail_batch(batch, ProducerAbortedError("the response of a late request"))
-
-    return Scenario(
-        threads={"append": partial(bench.append, "b"), "sender": expire_in_flight},
-        check=bench.check,
-    )
-
-
-_BUILDERS: Mapping[str, Callable[[type[RecordAccumulator]], Scenario]] = {
-    "accumulator-two-appends": two_appends,
-    "accumulator-append-drain": append_against_drain,
-    "accumulator-append-abort": append_against_abort,
-    "accumulator-two-appends-abort": two_appends_against_abort,
-    "accumulator-abort-without-close": abort_without_close,
-    "accumulator-blocked-append": blocked_append,
-    "accumulator-blocked-append-close": blocked_append_against_close,
-    "accumulator-flush-send": flush_against_send,
-    "accumulator-flush-split": flush_against_split,
-    "accumulator-flush-abort": flush_against_abort,
-    "accumulator-interrupted-flush": interrupted_flush,
-    "accumulator-append-expiry": append_against_expiry,
-}
-
-_BUGS: Mapping[str, str] = {
-    "KAFKA-19012": "accumulator-append-expiry",
-    "KAFKA-3147": "accumulator-append-abort",
-    "KAFKA-3655": "accumulator-interrupted-flush",
-    "KAFKA-4741": "accumulator-two-appends-abort",
-    "KAFKA-9312": "accumulator-flush-split",
-    "KAFKA-8202": "accumulator-flush-split",
-}
-"""The scenario that shows each bug that the checker finds."""
-
+_TABLE = read_table(__file__, "programs.toml")
 PROGRAMS: tuple[Program, ...] = tuple(
-    program(name, partial(build, RecordAccumulator)) for name, build in _BUILDERS.items()
+    _program(name, row, RecordAccumulator) for name, row in _TABLE.items()
 )
 FAILING: tuple[Program, ...] = tuple(
-    program(f"bug/{bug}", partial(_BUILDERS[scenario], find_bug(BUGS, bug).accumulator_class))
-    for bug, scenario in _BUGS.items()
+    _program(f"bug/{bug.id}", _TABLE[name], bug.accumulator_class)
+    for bug, name in shown_in(BUGS, _TABLE)
 )
+"""A program for each known bug that the checker finds."""

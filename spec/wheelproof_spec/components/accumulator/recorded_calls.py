@@ -1,7 +1,7 @@
 """A record accumulator of the reference whose callers and sender record what they do."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from functools import partial
 from itertools import count
 
@@ -72,6 +72,7 @@ class RecordedAccumulator:
         self._pool = pool
         self._recorder = recorder
         self._cluster = Cluster(leaders=dict.fromkeys(partitions, NODE))
+        self._partitions = tuple(map(str, self._cluster.partitions_for_node(NODE)))
         self._clock = SystemClock()
         self._records = count()
         self._batches = count()
@@ -181,7 +182,7 @@ class RecordedAccumulator:
         """End everything that has not ended."""
         self._recorder.do(Abort(), self.accumulator.abort_incomplete_batches)
 
-    def _drain(self, nodes: Iterable[NodeId], max_size: int) -> list[ProducerBatch]:
+    def _drain(self, nodes: Collection[NodeId], max_size: int) -> list[ProducerBatch]:
         now_ms = self._clock.hi_res_clock_ms()
         taken: list[ProducerBatch] = []
 
@@ -190,7 +191,10 @@ class RecordedAccumulator:
             taken.extend(drained.get(NODE, ()))
             return Drained(batches=tuple(map(self._described, taken)))
 
-        self._recorder.call(Drain(), drain)
+        asked = Drain(
+            node=NODE, partitions=self._partitions if NODE in nodes else (), max_size=max_size
+        )
+        self._recorder.call(asked, drain)
         return taken
 
     def _described(self, batch: ProducerBatch) -> DrainedBatch:

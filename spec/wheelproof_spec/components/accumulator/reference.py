@@ -241,7 +241,7 @@ class ReferenceAccumulatorPort:
 
     def _drain(self, call: Drain) -> None:
         node = NodeId(call.node)
-        cluster = _cluster(dict.fromkeys(call.partitions, call.node))
+        cluster = _cluster({int(partition): call.node for partition in call.partitions})
         nodes = [node] if call.partitions else []
         drained: list[DrainedBatch] = []
         batches = self._accumulator.drain(cluster, nodes, call.max_size, self._now_ms())

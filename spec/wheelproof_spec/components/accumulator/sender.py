@@ -11,7 +11,8 @@ from wheelproof.producer import ProducerBatch
 from wheelproof_spec.components.accumulator.recorded_calls import RecordedAccumulator
 from wheelproof_spec.engines.history.recording.callers import LoadFailedError
 
-_MAX_SIZE = 1_500
+_MAX_SIZE = 700
+"""Less than two full batches: some partition is passed over."""
 _PAUSE_S = 0.0002
 
 

@@ -30,15 +30,16 @@ from wheelproof_spec.engines.metamorphic.recording import Recording, Scene
 from wheelproof_spec.engines.metamorphic.relations import Metamorphic, Spoiler, acted
 
 _PARTITION = "new partition"
+_OTHER = "other partition"
 _BATCH = "new batch"
 _TIMEOUT_MS = 1_000_000
 _OFFSET = 5
 
 
-def _asked(scene: Scene, max_time_to_block_ms: int = 0) -> Append:
+def _asked(scene: Scene, max_time_to_block_ms: int = 0, partition: str = _PARTITION) -> Append:
     return Append(
         record=scene.name(),
-        partition=_PARTITION,
+        partition=partition,
         size=10,
         max_time_to_block_ms=max_time_to_block_ms,
     )
@@ -67,6 +68,21 @@ def _answered(scene: Scene, *told: tuple[int, int | None]) -> Scene:
 def _drained_though_muted(scene: Scene) -> object:
     record = _appended(scene)
     return _drained(scene.call(Mute(partition=_PARTITION)), record)
+
+
+def _passed_over(scene: Scene) -> object:
+    """Two drains take one partition of a node, while a record waits in the other one."""
+    assert isinstance(scene.config, AccumulatorConfig)
+    if scene.config.total_memory < 2 * scene.config.batch_size:
+        return False
+    scene.call(_asked(scene, partition=_OTHER), Appended(new_batch_created=True))
+    asked = Drain(node=1, partitions=(_PARTITION, _OTHER), max_size=1)
+    for turn in ("first", "second"):
+        record = _appended(scene)
+        batch = DrainedBatch(batch=turn, partition=_PARTITION, records=(record,))
+        scene.call(asked, Drained(batches=(batch,))).begin(Respond(batch=turn))
+        scene.begin(Callback(record=record, offset=0, error=None)).answer(Respond)
+    return scene
 
 
 def _expires_young(scene: Scene) -> object:
@@ -125,6 +141,7 @@ METAMORPHIC = Metamorphic(
             lambda scene: scene.refused(_asked(scene, _TIMEOUT_MS), "Exhausted"),
         ),
         _at_rest(AccumulatorClause.DRAINS_THE_HEADS, _drained_though_muted),
+        _at_rest(AccumulatorClause.DRAIN_IS_FAIR, _passed_over),
         _with_timeout(_at_rest(AccumulatorClause.EXPIRES_IN_TIME, _expires_young)),
         _at_rest(
             AccumulatorClause.FLUSH_WAITS, lambda scene: _appended(scene) and scene.call(Flush())

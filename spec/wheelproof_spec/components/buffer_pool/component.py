@@ -17,7 +17,7 @@ from wheelproof_spec.base.calls import (
     Memory,
     Reset,
 )
-from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, RECORDED_ALONE, Clause
+from wheelproof_spec.base.clause import EVERYWHERE, Clause, driven_alone, recorded_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -151,7 +151,7 @@ class PoolClause(Clause):
         "BufferPool.CallEndsOnce",
         "3.1",
         "An allocation ends once.",
-        DRIVEN_ALONE,
+        driven_alone("a second end of a call is no history: its line is rejected"),
     )
     ENDS_FOR_A_REASON = (
         "BufferPool.CallEndsForAReason",
@@ -163,7 +163,7 @@ class PoolClause(Clause):
         "BufferPool.LongestWaitingFirst",
         "3.10",
         "Memory goes to whoever has waited longest; in profile kafka a newcomer may be first.",
-        DRIVEN_ALONE,
+        EVERYWHERE,
     )
     NO_MORE_THAN_TOTAL = (
         "BufferPool.LendsNoMoreThanTheTotal",
@@ -175,25 +175,25 @@ class PoolClause(Clause):
         "BufferPool.LendsABufferOnce",
         "3.9",
         "A buffer that is lent is not lent again.",
-        RECORDED_ALONE,
+        recorded_alone("a driver names buffers by the calls that got them, not by their memory"),
     )
     LENDS_WHAT_WAS_ASKED = (
         "BufferPool.LendsWhatWasAskedFor",
         "3.1",
         "A buffer has the size that was asked for.",
-        RECORDED_ALONE,
+        recorded_alone("a driver does not tell the size of a buffer"),
     )
     TAKES_BACK_WHAT_IT_LENT = (
         "BufferPool.TakesBackWhatItLent",
         "3.7",
         "What is lent is taken back, whole.",
-        RECORDED_ALONE,
+        recorded_alone("driven, a return that is refused breaks KeepsToItsDomain"),
     )
     TAKES_BACK_ONLY_LOANS = (
         "BufferPool.TakesBackOnlyWhatIsLent",
         "3.7",
         "What is not lent is not taken back.",
-        RECORDED_ALONE,
+        recorded_alone("driven, a wrong return that is accepted breaks KeepsToItsDomain"),
     )
     NO_LOST_WAKE_UP = (
         "BufferPool.NobodyWaitsForWhatIsThere",
@@ -217,7 +217,7 @@ class PoolClause(Clause):
         "BufferPool.InterruptionEndsTheWait",
         "3.4",
         "A call that is interrupted does not wait on.",
-        DRIVEN_ALONE,
+        driven_alone("how soon a thread takes note of an interruption, no recording bounds"),
     )
     MEMORY_IS_CONSERVED = (
         "BufferPool.MemoryIsConserved",

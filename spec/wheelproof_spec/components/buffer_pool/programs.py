@@ -4,8 +4,9 @@ A wait that says FOREVER has no time-out at all, so that a wake-up that is lost 
 that waits for ever; any other time-out may fire at any moment. TLA+: BufferPool.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
+from typing import cast
 
 from wheelproof import sync
 from wheelproof.errors import ThreadInterruptedError
@@ -19,23 +20,12 @@ from wheelproof.producer import (
 from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
-from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.buffer_pool.bug_table import (
-    BUGS,
-)
-from wheelproof_spec.engines.explore.program import (
-    DEFAULT_SETTINGS,
-    Action,
-    PlainField,
-    Program,
-    Scenario,
-    Settings,
-    choose,
-)
-from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.base.codec.tables import Row, read_table
+from wheelproof_spec.components.buffer_pool.bug_table import BUGS
+from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario, Settings, choose
+from wheelproof_spec.engines.explore.programs.tables import Bench, scenario_of, shown_in
 
 FOREVER = MAX_MILLIS - 1_000
-SOON = 10
 _POOLABLE = 2
 
 
@@ -80,7 +70,7 @@ _LEAVES = (
 """How an allocation may end without a buffer."""
 
 
-class PoolBench:
+class PoolBench(Bench):
     """A pool, what is on loan at the beginning, and how it has to look in the end."""
 
     def __init__(
@@ -91,6 +81,7 @@ class PoolBench:
         wait_time: WaitTimeSensor | None = None,
     ) -> None:
         self.failing = False
+        super().__init__()
         self.pool = pool_class(
             total,
             _POOLABLE,
@@ -121,6 +112,13 @@ class PoolBench:
         for number in numbers or range(len(self._held)):
             self.pool.deallocate(self._held[number])
 
+    def give_back_or_be_refused(self) -> None:
+        """Give all of it back, which may have been done already."""
+        try:
+            self.give_back()
+        except ValueError:
+            return
+
     def audit(self) -> None:
         """Raise unless the memory adds up at this moment (semantics.md 3.9)."""
         usage = self.pool.usage()
@@ -139,215 +137,10 @@ class PoolBench:
             raise MemoryError
         return allocate_stand_in(size)
 
-    def scenario(self, threads: Mapping[str, Action]) -> Scenario:
-        """Return the scenario of these threads."""
-        return Scenario(threads=threads, check=self.check)
+    def close(self) -> None:
+        """Close the pool."""
+        self.pool.close()
 
-
-def contended(pool_class: type[BufferPool]) -> Scenario:
-    """Two threads want the only pooled buffer, which a third one gives back."""
-    bench = PoolBench(pool_class, _POOLABLE, held=(_POOLABLE,))
-    use = partial(bench.use, _POOLABLE)
-    return bench.scenario({"first": use, "second": use, "holder": bench.give_back})
-
-
-def handed_on(pool_class: type[BufferPool]) -> Scenario:
-    """The memory for two waiting threads comes back at once: the first wakes the second."""
-    bench = PoolBench(pool_class, 3, held=(3,))
-    return bench.scenario(
-        {
-            "pooled": partial(bench.use, _POOLABLE),
-            "small": partial(bench.use, 1),
-            "holder": bench.give_back,
-        }
-    )
-
-
-def accumulated(pool_class: type[BufferPool]) -> Scenario:
-    """A large allocation gathers what two threads give back, one after the other."""
-    bench = PoolBench(pool_class, 4, held=(_POOLABLE, 1))
-    return bench.scenario(
-        {
-            "large": partial(bench.use, 4),
-            "holder 1": partial(bench.give_back, 0),
-            "holder 2": partial(bench.give_back, 1),
-            "audit": bench.audit,
-        }
-    )
-
-
-def timed_out(pool_class: type[BufferPool]) -> Scenario:
-    """Of two waiting threads one may time out, while memory comes back: the other one is served."""
-    bench = PoolBench(pool_class, _POOLABLE, held=(_POOLABLE,))
-    return bench.scenario(
-        {
-            "hurried": partial(bench.use, _POOLABLE, SOON),
-            "patient": partial(bench.use, 1),
-            "holder": bench.give_back,
-        }
-    )
-
-
-def timed_out_with_a_part(pool_class: type[BufferPool]) -> Scenario:
-    """A large allocation times out with a part of its memory, which goes to the next one."""
-    bench = PoolBench(pool_class, 3, held=(1, 2))
-    return Scenario(
-        threads={
-            "hurried": partial(bench.use, 3, SOON),
-            "patient": partial(bench.use, 1),
-            "holder": partial(bench.give_back, 0),
-        },
-        check=bench.audit,
-    )
-
-
-def interrupted(pool_class: type[BufferPool]) -> Scenario:
-    """Of two waiting threads one is interrupted, while memory comes back."""
-    bench = PoolBench(pool_class, _POOLABLE, held=(_POOLABLE,))
-    victim = sync.thread(partial(bench.use, _POOLABLE), "victim")
-
-    def interrupt() -> None:
-        victim.start()
-        victim.interrupt()
-
-    return bench.scenario(
-        {
-            "interrupter": interrupt,
-            "patient": partial(bench.use, 1),
-            "holder": bench.give_back,
-        }
-    )
-
-
-def closed(pool_class: type[BufferPool]) -> Scenario:
-    """The pool is closed while two threads wait, or are about to: all of them return."""
-    bench = PoolBench(pool_class, _POOLABLE, held=(_POOLABLE,))
-    return Scenario(
-        threads={
-            "pooled": partial(bench.use, _POOLABLE),
-            "small": partial(bench.use, 1),
-            "closer": bench.pool.close,
-        },
-        check=bench.audit,
-    )
-
-
-def closed_while_given_back(pool_class: type[BufferPool]) -> Scenario:
-    """The pool is closed while memory comes back and a thread waits for it."""
-    bench = PoolBench(pool_class, _POOLABLE, held=(_POOLABLE,))
-    return bench.scenario(
-        {
-            "hurried": partial(bench.use, 1, SOON),
-            "holder": bench.give_back,
-            "closer": bench.pool.close,
-        }
-    )
-
-
-def failing(pool_class: type[BufferPool]) -> Scenario:
-    """The memory of a reservation may not be had: it goes to the thread that waits."""
-    bench = PoolBench(pool_class, 3)
-    bench.failing = True
-    return bench.scenario(
-        {"large": partial(bench.use, 3), "small": partial(bench.use, 1), "audit": bench.audit}
-    )
-
-
-def failing_after_a_wait(pool_class: type[BufferPool]) -> Scenario:
-    """The same after a wait, with a time-out beside it."""
-    bench = PoolBench(pool_class, 3, held=(3,))
-    bench.failing = True
-    return bench.scenario(
-        {
-            "large": partial(bench.use, 3),
-            "small": partial(bench.use, 1, SOON),
-            "holder": bench.give_back,
-        }
-    )
-
-
-def metric_fails(pool_class: type[BufferPool]) -> Scenario:
-    """The metric of a wait may raise, while memory comes back: the other thread is served."""
-    bench = PoolBench(pool_class, _POOLABLE, held=(_POOLABLE,), wait_time=_FailingSensor())
-    return bench.scenario(
-        {
-            "pooled": partial(bench.use, _POOLABLE),
-            "small": partial(bench.use, 1),
-            "holder": bench.give_back,
-        }
-    )
-
-
-def in_turn(pool_class: type[BufferPool]) -> Scenario:
-    """A thread waits for all there is, comes back bit by bit; a newcomer wants little."""
-    bench = PoolBench(pool_class, 2, held=(1, 1))
-    return bench.scenario(
-        {
-            "large": partial(bench.use, 2),
-            "newcomer": partial(bench.use_in_turn, 1),
-            "holder": bench.give_back,
-        }
-    )
-
-
-def four_threads(pool_class: type[BufferPool]) -> Scenario:
-    """Three sizes and a pool that one buffer fills, with a time-out."""
-    bench = PoolBench(pool_class, 2, held=(2,))
-    return bench.scenario(
-        {
-            "hurried": partial(bench.use, 2, SOON),
-            "pooled": partial(bench.use, _POOLABLE),
-            "small": partial(bench.use, 1),
-            "holder": bench.give_back,
-        }
-    )
-
-
-def given_back_twice(pool_class: type[BufferPool]) -> Scenario:
-    """Two threads give back the same buffer: one of them is refused."""
-    bench = PoolBench(pool_class, _POOLABLE, held=(_POOLABLE,))
-
-    def give_back() -> None:
-        try:
-            bench.give_back()
-        except ValueError:
-            return
-
-    return bench.scenario({"one": give_back, "other": give_back})
-
-
-PoolScenario = Callable[[type[BufferPool]], Scenario]
-
-_BUILDERS: Mapping[str, PoolScenario] = {
-    "pool-contended": contended,
-    "pool-handed-on": handed_on,
-    "pool-accumulated": accumulated,
-    "pool-timed-out": timed_out,
-    "pool-timed-out-with-a-part": timed_out_with_a_part,
-    "pool-interrupted": interrupted,
-    "pool-closed": closed,
-    "pool-closed-while-given-back": closed_while_given_back,
-    "pool-failing": failing,
-    "pool-failing-after-a-wait": failing_after_a_wait,
-    "pool-metric-fails": metric_fails,
-    "pool-in-turn": in_turn,
-    "pool-spurious": in_turn,
-    "pool-given-back-twice": given_back_twice,
-    "pool-four-threads": four_threads,
-}
-
-_SETTINGS: Mapping[str, Settings] = {"pool-spurious": Settings(spurious_wakeups=1)}
-
-_BUGS: Mapping[str, str] = {
-    "KAFKA-3651": "pool-timed-out",
-    "KAFKA-4840/no-give-back": "pool-timed-out-with-a-part",
-    "KAFKA-4840/no-hand-on": "pool-interrupted",
-    "KAFKA-4840/no-refund": "pool-failing",
-    "barging": "pool-in-turn",
-    "anyone-takes": "pool-spurious",
-    "given-back-twice": "pool-given-back-twice",
-}
-"""The scenario that shows each bug that the checker finds."""
 
 _GUARDED = (
     PlainField(owner=PooledMemory, name="_non_pooled_available_memory"),
@@ -356,19 +149,31 @@ _GUARDED = (
 """What the pool's lock guards and can be replaced."""
 
 
-def _program(name: str, scenario: str, pool_class: type[BufferPool]) -> Program:
-    return program(
-        name,
-        partial(_BUILDERS[scenario], pool_class),
-        _SETTINGS.get(scenario, DEFAULT_SETTINGS),
-        _GUARDED,
+_TABLE = read_table(__file__, "programs.toml")
+
+
+def _build(row: Row, pool_class: type[BufferPool]) -> Scenario:
+    held = cast(tuple[int, ...], row.get("held", ()))
+    sensor = _FailingSensor() if row.get("metric_fails") else None
+    bench = PoolBench(pool_class, cast(int, row["total"]), held, sensor)
+    bench.failing = bool(row.get("failing"))
+    return scenario_of(row, bench)
+
+
+def _program(name: str, row: Row, pool_class: type[BufferPool]) -> Program:
+    return Program(
+        name=name,
+        summary=str(row["summary"]),
+        build=partial(_build, row, pool_class),
+        settings=Settings(spurious_wakeups=cast(int, row.get("spurious_wakeups", 0))),
+        plain_fields=_GUARDED,
     )
 
 
 PROGRAMS: tuple[Program, ...] = tuple(
-    _program(scenario, scenario, BufferPool) for scenario in _BUILDERS
+    _program(name, row, BufferPool) for name, row in _TABLE.items()
 )
 FAILING: tuple[Program, ...] = tuple(
-    _program(f"bug/{bug}", scenario, find_bug(BUGS, bug).pool_class)
-    for bug, scenario in _BUGS.items()
+    _program(f"bug/{bug.id}", _TABLE[name], bug.pool_class) for bug, name in shown_in(BUGS, _TABLE)
 )
+"""A program for each known bug that the checker finds."""

@@ -20,7 +20,7 @@ from wheelproof_spec.base.calls import (
     Tick,
     Watched,
 )
-from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, RECORDED_ALONE, Clause
+from wheelproof_spec.base.clause import EVERYWHERE, Clause, driven_alone, recorded_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -291,7 +291,7 @@ class PurgatoryClause(Clause):
         "Purgatory.AttemptsExclude",
         "2.7",
         "If that is claimed, try_complete and on_complete of one operation exclude each other.",
-        RECORDED_ALONE,
+        recorded_alone("a driven case has one thread"),
     )
     ANSWERS_TRULY = (
         "Purgatory.AnswersWhetherItCompleted",
@@ -315,7 +315,9 @@ class PurgatoryClause(Clause):
         "Purgatory.ExpiresAtMostOnceAfterCompletion",
         "2.2",
         "Whoever expires is completed first, and by that alone; on_expiration runs once.",
-        RECORDED_ALONE,
+        recorded_alone(
+            "a driver tells of completions and expiries in two lists: what came first is not known"
+        ),
     )
     CANCELS_WHO_WAITS = (
         "Purgatory.CancelsWhoWaits",
@@ -345,7 +347,7 @@ class PurgatoryClause(Clause):
         "Purgatory.AcceptsItsDomain",
         "1.17",
         "A call within the domain is carried out.",
-        DRIVEN_ALONE,
+        driven_alone("a history takes a refusal as it is: the call had no effect"),
     )
 
 

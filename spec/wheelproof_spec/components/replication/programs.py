@@ -3,7 +3,7 @@
 TLA+: ProduceFetch.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 
 from wheelproof.clock import ManualClock
@@ -22,11 +22,11 @@ from wheelproof.replication import (
 )
 from wheelproof.replication.requests import FetchCallback
 from wheelproof.units import Millis
-from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.base.codec.tables import Row, read_table
 from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneList
 from wheelproof_spec.components.replication.bug_table import BUGS
 from wheelproof_spec.engines.explore.program import Program, Scenario
-from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.engines.explore.programs.tables import Bench, scenario_of, shown_in
 
 _BROKER, _FOLLOWER = 1, 2
 _NOW = Millis(0)
@@ -36,10 +36,8 @@ _PARTITION = TopicPartition("topic", 0)
 _RECORD = b"record"
 _OTHER_RECORD = b"other!"
 
-_Build = Callable[[type[ReplicaManager]], Scenario]
 
-
-class Broker:
+class Broker(Bench):
     """A broker that leads one partition of two replicas, and what its requests were answered."""
 
     def __init__(self, manager_class: type[ReplicaManager]) -> None:
@@ -49,17 +47,18 @@ class Broker:
         fetches: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
             "fetch", TimerOfOneList(), shards=1, reaper_enabled=False
         )
+        super().__init__()
         self.produces, self.fetches = produces, fetches
         self.manager = manager_class(
             _BROKER, produce_purgatory=produces, fetch_purgatory=fetches, clock=ManualClock()
         )
-        self.lead(0)
+        self.lead(0, _FOLLOWER)
         self.produced: list[PartitionProduceResponse] = []
         self.fetched: list[FetchPartitionData] = []
 
-    def lead(self, epoch: int, *, alone: bool = False) -> None:
-        """Lead the partition; its follower is in sync unless the broker is `alone`."""
-        in_sync = [_BROKER] if alone else [_BROKER, _FOLLOWER]
+    def lead(self, epoch: int, *in_sync_followers: int) -> None:
+        """Lead the partition."""
+        in_sync = [_BROKER, *in_sync_followers]
         self.manager.become_leader(
             _PARTITION, epoch, replica_ids=[_BROKER, _FOLLOWER], in_sync_ids=in_sync
         )
@@ -95,7 +94,7 @@ class Broker:
         """Follow somebody else, drop the log, lead again, and write another record."""
         self.manager.become_follower(_PARTITION, 1, _FOLLOWER)
         self.manager.truncate_as_follower(_PARTITION, 0)
-        self.lead(2, alone=True)
+        self.lead(2)
         self.produce(_OTHER_RECORD, acks=1)
 
     def check_all_answered(self) -> None:
@@ -149,73 +148,21 @@ class Broker:
         self.fetched.append(data[_PARTITION])
 
 
-def append_and_consume(manager_class: type[ReplicaManager]) -> Scenario:
-    """A consumer's fetch is handed in while the record that it waits for is appended."""
-    broker = Broker(manager_class)
-    broker.lead(1, alone=True)
-    return Scenario(
-        threads={"produce": broker.produce, "consume": broker.consume},
-        check=broker.check_all_answered,
-    )
+def _build(row: Row, manager_class: type[ReplicaManager]) -> Scenario:
+    return scenario_of(row, Broker(manager_class))
 
 
-def produce_and_replicate(manager_class: type[ReplicaManager]) -> Scenario:
-    """A produce request is handed in while the follower says that it has the record."""
-    broker = Broker(manager_class)
-    return Scenario(
-        threads={"produce": broker.produce, "follower": partial(broker.replicate, 1)},
-        check=broker.check_answered_if_replicated,
-    )
+def _program(name: str, row: Row, manager_class: type[ReplicaManager]) -> Program:
+    build = partial(_build, row, manager_class)
+    return Program(name=name, summary=str(row["summary"]), build=build)
 
 
-def produce_replicate_consume(manager_class: type[ReplicaManager]) -> Scenario:
-    """The follower's fetch answers a produce request and a consumer's fetch that comes in."""
-    broker = Broker(manager_class)
-    broker.produce()
-    return Scenario(
-        threads={"follower": partial(broker.replicate, 1), "consume": broker.consume},
-        check=broker.check_all_answered,
-    )
-
-
-def replicate_and_expire(manager_class: type[ReplicaManager]) -> Scenario:
-    """The time of a produce request is over while the follower says that it has the record."""
-    broker = Broker(manager_class)
-    broker.produce()
-    return Scenario(
-        threads={"follower": partial(broker.replicate, 1), "reaper": broker.expire_produces},
-        check=broker.check_produced_once,
-    )
-
-
-def produce_and_lose(manager_class: type[ReplicaManager]) -> Scenario:
-    """A produce request is handed in while the broker loses the partition, its log, and is back."""
-    broker = Broker(manager_class)
-    return Scenario(
-        threads={"produce": broker.produce, "leader": broker.lose_and_lead_again},
-        check=broker.check_acknowledged_is_there,
-    )
-
-
-_BUILDERS: dict[str, _Build] = {
-    "append-and-consume": append_and_consume,
-    "produce-and-replicate": produce_and_replicate,
-    "produce-replicate-consume": produce_replicate_consume,
-    "replicate-and-expire": replicate_and_expire,
-    "produce-and-lose": produce_and_lose,
-}
-
-_BUILDERS_OF_BUGS: dict[str, _Build] = {
-    "silent-append": append_and_consume,
-    "epoch-blind-acknowledgement": produce_and_lose,
-}
-
+_TABLE = read_table(__file__, "programs.toml")
 PROGRAMS: tuple[Program, ...] = tuple(
-    program(f"replication/{name}", partial(build, ReplicaManager))
-    for name, build in _BUILDERS.items()
+    _program(f"replication/{name}", row, ReplicaManager) for name, row in _TABLE.items()
 )
 FAILING: tuple[Program, ...] = tuple(
-    program(f"bug/{bug}", partial(build, find_bug(BUGS, bug).manager_class))
-    for bug, build in _BUILDERS_OF_BUGS.items()
+    _program(f"bug/{bug.id}", _TABLE[name], bug.manager_class)
+    for bug, name in shown_in(BUGS, _TABLE)
 )
 """A program for each known bug that the checker finds."""

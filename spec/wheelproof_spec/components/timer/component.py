@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
 
 from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Close, Reset, Tick
-from wheelproof_spec.base.clause import DRIVEN_ALONE, EVERYWHERE, RECORDED_ALONE, Clause
+from wheelproof_spec.base.clause import EVERYWHERE, Clause, driven_alone, recorded_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     RECORDED,
@@ -48,6 +48,15 @@ class TimerConfig(Config):
         About(
             "`inline`: what an advance or an add submits has begun to run when it returns. "
             "`later` (the default): an executor runs it when it can"
+        ),
+    ] = ABSENT
+    run_order: Annotated[
+        Literal["promised", "open"] | Absent,
+        RECORDED,
+        About(
+            "`promised`: tasks begin to run in the order of their due times, on however many "
+            "threads. `open`: that is not judged. Absent: it is judged if one thread runs all "
+            "tasks of a history that has its end"
         ),
     ] = ABSENT
     lateness_ms: Annotated[
@@ -187,25 +196,25 @@ class TimerClause(Clause):
         "Timer.AcceptsItsDomain",
         "1.17",
         "No call within the domain is refused.",
-        DRIVEN_ALONE,
+        driven_alone("a history takes a refusal as it is: the call had no effect"),
     )
     RUNS_WITHIN_ITS_LATENESS = (
         "Timer.RunsWithinItsLateness",
         "1.8",
         "By a real clock a task runs no later than the configuration allows.",
-        RECORDED_ALONE,
+        recorded_alone("a driven case has a virtual clock"),
     )
     REFUSES_ONLY_AFTER_CLOSE = (
         "Timer.RefusesOnlyAfterClose",
         "1.16",
         "Nothing is refused as closed before close is called.",
-        RECORDED_ALONE,
+        recorded_alone("a driven case does not close its timer"),
     )
     REFUSES_AFTER_CLOSE = (
         "Timer.RefusesAfterClose",
         "1.16",
         "An add that begins after close has returned is refused.",
-        RECORDED_ALONE,
+        recorded_alone("a driven case does not close its timer"),
     )
 
 

@@ -89,7 +89,7 @@ def _late(recording: Recording, dice: Random) -> Recording | None:
     config = replace(_config(real), lateness_ms=_LATENESS_MS, runs=ABSENT)
     scene = Scene(replace(real, header=replace(real.header, config=config)), dice)
     # With two runners no order is promised, so what else is due may wait.
-    scene.begin(_added(scene, -1_000), "another runner")
+    scene.begin(_added(scene, -_LATENESS_MS), "another runner")
     run = _added(scene, 1)
     return scene.wait(2 * _LATENESS_MS).begin(run, _RUNNER).recording()
 

@@ -5,14 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spec.engines.drive.driver.process import USUAL_LIMITS, DriverLimits
+from wheelproof_spec.engines.drive.usual import CASES, SEED
 
 FUZZED_CASES = "fuzzed cases"
 """The name under which the fuzzed cases are reported."""
 VECTORS = "published vectors"
 """The name under which the vectors are reported."""
-
-DEFAULT_CASES = 1_000
-DEFAULT_SEED = 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,8 +24,8 @@ class ConformancePlan:
 
     driver: str
     profile: str | None = None
-    cases: int = DEFAULT_CASES
-    seed: int = DEFAULT_SEED
+    cases: int = CASES
+    seed: int = SEED
     limits: DriverLimits = USUAL_LIMITS
     skip: Path | None = None
     must_fail: bool = False

@@ -1,9 +1,11 @@
 """Running a Hypothesis state machine by seed, and keeping what it found."""
 
+import math
 import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NoReturn
 
 from hypothesis.errors import Flaky
 from hypothesis.stateful import RuleBasedStateMachine
@@ -11,15 +13,30 @@ from hypothesis.stateful import RuleBasedStateMachine
 from wheelproof_spec.base.results.fuzz_report import ContractViolationError, FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.drawing import Drawing, current_drawing
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase, shrink
+from wheelproof_spec.engines.fuzz.patience import EnoughError, Patience, current_patience
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, Run, ThreadedCase, shrink
 
 STEPS_PER_CASE = 50
 
 
+def _do_nothing() -> None:
+    pass
+
+
+def _never() -> bool:
+    return False
+
+
 @dataclass(slots=True)
 class Recorder:
-    """What the machine's runs have shown so far: counts, and the smallest failing case."""
+    """What the machine's runs have shown so far: counts, and the smallest failing case.
 
+    `found` is called when a case fails first, before it is made smaller; `enough` tells between two
+    cases whether there are to be no more.
+    """
+
+    found: Callable[[], None] = _do_nothing
+    enough: Callable[[], bool] = _never
     cases: int = 0
     steps: int = 0
     violation: Violation | None = None
@@ -30,7 +47,9 @@ class Recorder:
     """How often each kind of call was made."""
 
     def begin_case(self) -> None:
-        """A new case starts."""
+        """A new case starts; raises EnoughError if there are to be no more."""
+        if self.enough():
+            raise EnoughError
         self.cases += 1
         self.current_steps.clear()
 
@@ -44,10 +63,11 @@ class Recorder:
         """Keep the case if it breaks the contract and is the smallest so far, and raise."""
         if violation is None:
             return
-        if self.violation is None or len(self.current_steps) <= len(self.failing_steps):
+        first = self.violation is None
+        if first or len(self.current_steps) <= len(self.failing_steps):
             self.violation = violation
             self.failing_steps = tuple(self.current_steps)
-        raise ContractViolationError(violation)
+        self._raise(violation, first=first)
 
     def judge_lines(
         self, lines: tuple[str, ...], burst: Burst, violation: Violation | None
@@ -58,17 +78,32 @@ class Recorder:
         """
         self._count(burst)
         if violation is not None:
+            first = self.violation is None
             self.violation = violation
             self.failing_steps = lines
-            raise ContractViolationError(violation)
+            self._raise(violation, first=first)
 
     def judge_threaded(self, case: ThreadedCase, violation: Violation | None) -> None:
         """Count a burst; keep the case if it breaks the contract, and raise."""
         self._count(case.bursts[-1])
         if violation is not None:
+            first = self.violation is None
             self.violation = violation
             self.failing_case = case
-            raise ContractViolationError(violation)
+            self._raise(violation, first=first)
+
+    def _raise(self, violation: Violation, *, first: bool) -> NoReturn:
+        if first:
+            self.found()
+        raise ContractViolationError(violation)
+
+    def failure(self, repeat: str, *, shrunk: bool) -> FuzzFailure | None:
+        """Return what was found; `repeat` is the command that finds it again."""
+        if self.violation is None:
+            return None
+        case = self.failing_case
+        steps = self.failing_steps if case is None else case.lines()
+        return FuzzFailure(violation=self.violation, steps=steps, repeat=repeat, shrunk=shrunk)
 
     def _count(self, burst: Burst) -> None:
         self.steps += sum(map(len, burst))
@@ -84,79 +119,102 @@ def run_machine(
     seconds: float | None,
     repeat: str,
     progress: Callable[[FuzzReport], None] | None = None,
-    run_threaded_case: Callable[[ThreadedCase], Violation | None] | None = None,
+    run_threaded_case: Run | None = None,
     steps_per_case: int = STEPS_PER_CASE,
 ) -> FuzzReport:
     """Run `cases` cases of the machine; with `seconds`, batch after batch until that time is over.
 
     The batch number is added to the seed, so `--seed` of a failure's own batch repeats it alone.
-    `repeat` is the command that repeats a batch, with `{seed}` in it. A failure of a machine with
-    real threads is shrunk by running smaller cases with `run_threaded_case`, since Hypothesis
-    gives up on what does not repeat itself.
+    `repeat` is the command that repeats a batch, with `{seed}` in it. `progress` gets a report
+    after each batch, and one of a failure as soon as it is found; then that is made smaller, as
+    long as the current `Patience` lasts. A failure of a machine with real threads is shrunk by
+    running smaller cases with `run_threaded_case`: Hypothesis gives up on what does not repeat
+    itself.
     """
     started = time.monotonic()
-    drawing = current_drawing()
-    batch_seed = first_seed
+    drawing, patience = current_drawing(), current_patience()
     total = Recorder()
-    while True:
-        recorder = Recorder()
-        _run_batch(drawing, machine(recorder), batch_seed, cases, recorder, steps_per_case)
-        total.cases += recorder.cases
-        total.steps += recorder.steps
-        total.calls += recorder.calls
-        elapsed = time.monotonic() - started
-        smaller = run_threaded_case if drawing.shrinks else None
-        failure = _failure(recorder, smaller, repeat.format(seed=batch_seed))
-        report = FuzzReport(
+    batch_seed = first_seed
+
+    def report(recorder: Recorder, *, shrunk: bool) -> FuzzReport:
+        made = FuzzReport(
             machine=name,
             seed=first_seed,
-            cases=total.cases,
-            steps=total.steps,
-            seconds=elapsed,
-            failure=failure,
-            calls=dict(total.calls),
+            cases=total.cases + recorder.cases,
+            steps=total.steps + recorder.steps,
+            seconds=time.monotonic() - started,
+            failure=recorder.failure(repeat.format(seed=batch_seed), shrunk=shrunk),
+            calls=total.calls + recorder.calls,
+            interrupted=patience.stopped(),
         )
         if progress is not None:
-            progress(report)
-        if failure is not None or seconds is None or elapsed >= seconds:
-            return report
+            progress(made)
+        return made
+
+    while True:
+        batch = _Batch(
+            patience,
+            lambda recorder: report(recorder, shrunk=False),
+            run_threaded_case if drawing.shrinks else None,
+        )
+        batch.run(drawing, machine(batch.recorder), batch_seed, cases, steps_per_case)
+        done = report(batch.recorder, shrunk=True)
+        over = seconds is None or done.seconds >= seconds
+        if done.failure is not None or done.interrupted or over:
+            return done
+        total.cases, total.steps, total.calls = done.cases, done.steps, Counter(done.calls)
         batch_seed += 1
 
 
-def _failure(
-    recorder: Recorder,
-    run_threaded_case: Callable[[ThreadedCase], Violation | None] | None,
-    repeat: str,
-) -> FuzzFailure | None:
-    violation = recorder.violation
-    if violation is None:
-        return None
-    steps = recorder.failing_steps
-    case = recorder.failing_case
-    if case is not None:
-        if run_threaded_case is not None:
-            case, again = shrink(case, run_threaded_case)
-            violation = again or violation
-        steps = case.lines()
-    return FuzzFailure(violation=violation, steps=steps, repeat=repeat)
+class _Batch:
+    """One batch, and what follows a failure: it is reported at once, then made smaller in time."""
 
+    def __init__(
+        self,
+        patience: Patience,
+        report: Callable[[Recorder], object],
+        run_threaded_case: Run | None,
+    ) -> None:
+        self.recorder = Recorder(found=self._found, enough=self._enough)
+        self._patience = patience
+        self._report = report
+        self._run_threaded_case = run_threaded_case
+        self._deadline = math.inf
 
-def _run_batch(
-    drawing: Drawing,
-    machine: type[RuleBasedStateMachine],
-    batch_seed: int,
-    cases: int,
-    recorder: Recorder,
-    steps_per_case: int,
-) -> None:
-    try:
-        drawing.run(machine, batch_seed, cases, steps_per_case)
-    except ContractViolationError:
-        return
-    except Flaky:
-        # Real threads do not repeat themselves; the recorder has the smallest case that failed.
-        if recorder.violation is None:
-            raise
+    def run(
+        self,
+        drawing: Drawing,
+        machine: type[RuleBasedStateMachine],
+        seed: int,
+        cases: int,
+        steps_per_case: int,
+    ) -> None:
+        """Run it, and make a failure smaller."""
+        recorder = self.recorder
+        try:
+            drawing.run(machine, seed, cases, steps_per_case)
+        except (ContractViolationError, EnoughError):
+            pass
+        except Flaky:
+            # Real threads do not repeat themselves; the recorder has the last case that failed.
+            if recorder.violation is None:
+                raise
+        case, run_case = recorder.failing_case, self._run_threaded_case
+        if case is not None and run_case is not None:
+            recorder.failing_case, again = shrink(case, run_case, self._goes_on)
+            recorder.violation = again or recorder.violation
+
+    def _found(self) -> None:
+        self._report(self.recorder)
+        self._deadline = time.monotonic() + self._patience.shrink_seconds
+
+    def _goes_on(self) -> bool:
+        return not self._patience.stopped() and time.monotonic() < self._deadline
+
+    def _enough(self) -> bool:
+        # Cases of real threads are not made smaller by Hypothesis.
+        threaded = self.recorder.failing_case is not None and self._run_threaded_case is not None
+        return threaded or not self._goes_on()
 
 
 def _kind(call: str) -> str:

@@ -43,16 +43,21 @@ class ThreadedCase:
         return (setup_line(self.setup, preemption=preemption), *bursts)
 
 
+Run = Callable[[ThreadedCase], Violation | None]
+"""Runs a case from the beginning, and returns what it breaks."""
+
+
 def setup_line(setup: Setup, **more: object) -> str:
     """Return what a case begins with as one line of JSON."""
     return json.dumps({"op": "reset", **dict(setup), **more})
 
 
 def shrink(
-    case: ThreadedCase, run: Callable[[ThreadedCase], Violation | None]
+    case: ThreadedCase, run: Run, goes_on: Callable[[], bool]
 ) -> tuple[ThreadedCase, Violation | None]:
     """Return a smallest case found that still fails, with what it violates.
 
+    It is the smallest so far as soon as `goes_on` says no.
     Bursts, then threads, then single calls are left out as long as `run` still fails. Threads do
     not repeat themselves, so each smaller case is run with up to ATTEMPTS preemptions. The
     violation is None if not even `case` itself failed again.
@@ -62,20 +67,22 @@ def shrink(
     while progress:
         progress = False
         for smaller in _smaller(case):
-            failed = _fails(smaller, run)
+            failed = _fails(smaller, run, goes_on)
             if failed is not None:
                 case, violation = failed
                 progress = True
                 break
     if violation is not None:
         return case, violation
-    return _fails(case, run) or (case, None)
+    return _fails(case, run, goes_on) or (case, None)
 
 
 def _fails(
-    case: ThreadedCase, run: Callable[[ThreadedCase], Violation | None]
+    case: ThreadedCase, run: Run, goes_on: Callable[[], bool]
 ) -> tuple[ThreadedCase, Violation] | None:
     for attempt in range(ATTEMPTS):
+        if not goes_on():
+            return None
         tried = replace(case, preemption_seed=case.preemption_seed + attempt)
         violation = run(tried)
         if violation is not None:

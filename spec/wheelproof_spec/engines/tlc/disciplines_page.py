@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spec.base.codec.tables import read_rows
-from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
-from wheelproof_spec.base.resources import checkout_directory, tla_directory
+from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.resources import required_checkout, tla_directory
 from wheelproof_spec.base.results.reports import write_text
-from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model, load_manifest
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Expectation, Kind, Model
 
 PAGE = "docs/purgatory-disciplines.md"
 
@@ -155,10 +156,7 @@ def _setting(model: Model) -> _Setting:
 
 def main() -> int:
     """Write the page."""
-    checkout = checkout_directory()
-    if checkout is None:
-        raise MissingToolError("the checkout", "run this inside a clone of the project")
-    write_text(checkout / PAGE, render(tla_directory() / "manifest.toml"))
+    write_text(required_checkout() / PAGE, render(tla_directory() / "manifest.toml"))
     return 0
 
 

@@ -9,7 +9,8 @@ Deterministic: the same graph gives the same walks.
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 
-from wheelproof_spec.engines.tlc.states import Edge, StateGraph, show_state
+from wheelproof_spec.engines.tlc.states.graph import Edge, StateGraph
+from wheelproof_spec.engines.tlc.states.values import show_state
 
 Walk = tuple[Edge, ...]
 

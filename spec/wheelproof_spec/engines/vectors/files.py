@@ -44,7 +44,10 @@ def find_vector_files(patterns: Sequence[str]) -> list[Path]:
     found: set[Path] = set()
     for pattern in patterns:
         anchor = Path(Path(pattern).anchor)
-        matches = [*anchor.glob(str(Path(pattern).relative_to(anchor)))]
+        try:
+            matches = [*anchor.glob(str(Path(pattern).relative_to(anchor)))]
+        except (ValueError, IndexError) as error:
+            raise UsageError(f"{pattern!r} is no pattern of files ({error})") from error
         if not matches:
             raise UsageError(f"no file of vectors is called {pattern!r}")
         found.update(matches)

@@ -33,6 +33,7 @@ from wheelproof_spec.components.accumulator.history.callbacks import Callbacks, 
 from wheelproof_spec.components.accumulator.history.holdings import Holdings
 from wheelproof_spec.components.accumulator.history.queues import Queues
 from wheelproof_spec.components.accumulator.history.record import Record
+from wheelproof_spec.components.accumulator.history.turns import Turns
 
 CLOSED = "Closed"
 EXHAUSTED = "Exhausted"
@@ -55,10 +56,13 @@ class AccumulatorHistoryJudge:
         self._callbacks = Callbacks(config, clock, tally)
         self._holdings = Holdings(config, tally)
         self._queues = Queues(self._records, tally)
+        self._turns = Turns(self._queues.waiting, tally)
         self._flushes = Bounds()
         self._interrupts: Counter[str] = Counter()
         """How often each process was interrupted, and has not said so."""
         self._sender = 0
+        self._alone = -1
+        """The last call of the sender, if it has met no other one."""
         self._enders = 0
         self._last_ender = -1
         self._closing = False
@@ -73,6 +77,7 @@ class AccumulatorHistoryJudge:
         if isinstance(value, Callback):
             return self._call_back(value, op.index)
         if isinstance(value, _SENDER):
+            self._alone = -1 if self._sender else op.index
             self._sender += 1
             self._enders += isinstance(value, _ENDS_BATCHES)
         match value:
@@ -80,6 +85,8 @@ class AccumulatorHistoryJudge:
                 self._append(value, op.index)
             case Respond() | Reenqueue() | Split():
                 self._begin_with_batch(value)
+            case Mute(partition=partition):
+                self._turns.mute_begins(partition, op.index)
             case Unmute(partition=partition):
                 self._queues.unmute(partition)
             case Tick(to_ms=to_ms):
@@ -150,6 +157,8 @@ class AccumulatorHistoryJudge:
             found.append("callbacks are not claimed to run in order: that was not judged")
         if self._config.gives_back != "at_once":
             found.append("it is not claimed when memory is given back: full pools were not judged")
+        if self._turns.unnamed:
+            found.append("drains do not name their partitions: their fairness was not judged")
         if end is None or not end.quiet:
             found.append("the history does not end quietly: what never happened was not judged")
         return tuple(found)
@@ -248,7 +257,10 @@ class AccumulatorHistoryJudge:
 
     def _begin_with_batch(self, value: Respond | Reenqueue | Split) -> None:
         batch = self._queues.batch(value.batch)
-        if batch is None or isinstance(value, Respond):
+        if isinstance(value, Respond):
+            return
+        if batch is None:
+            self._turns.lost_track = True
             return
         if isinstance(value, Split):
             self._holdings.split(batch)
@@ -257,19 +269,22 @@ class AccumulatorHistoryJudge:
             self._queues.split(batch)
         else:
             self._queues.back(batch)
+        self._turns.back(batch)
         self._holdings.landed(batch)
 
     def _return(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         match asked.value, op.value:
             case Append(record=name), Appended() as answer:
                 return self._accept(self._records[name], answer, op.index)
-            case _, Drained() as answer:
-                alone = not self._enders and self._last_ender < asked.index
-                return self._queues.drained(asked.index, answer, alone=alone)
+            case Drain() as call, Drained() as answer:
+                return self._drained(asked.index, call, answer)
             case Respond(batch=name), _:
                 return self._respond(name)
             case Mute(partition=partition), _:
                 self._queues.mute(partition, op.index)
+                self._turns.mute_ends(partition)
+            case Unmute(partition=partition), _:
+                self._turns.unmute_ends(partition, asked.index)
             case Tick(to_ms=to_ms), _:
                 self._clock.ticked(to_ms)
             case Close(), _:
@@ -287,6 +302,12 @@ class AccumulatorHistoryJudge:
             case _:
                 pass
         return None
+
+    def _drained(self, began: int, call: Drain, answer: Drained) -> Violation | None:
+        alone = not self._enders and self._last_ender < began
+        wrong = self._queues.drained(began, answer, alone=alone)
+        unfair = self._turns.drained(began, call, answer, alone=self._alone == began)
+        return wrong or unfair
 
     def _end_abort(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         closed = self._closed is not None and self._closed < asked.index

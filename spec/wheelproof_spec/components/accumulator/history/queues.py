@@ -27,10 +27,19 @@ class FirstOwed:
 
     def before(self, record: Record, *, undrained: bool) -> Record | None:
         """Return one whose append was over when that of `record` began, and which is owed."""
-        heap = self._heaps.get(record.partition, [])
+        first = self._first(record.partition, undrained=undrained)
+        return first[1] if first is not None and first[0] < record.asked else None
+
+    def first_undrained(self, partition: Partition) -> Record | None:
+        """Return whoever of a partition was accepted first and has been in no drain."""
+        first = self._first(partition, undrained=True)
+        return None if first is None else first[1]
+
+    def _first(self, partition: Partition, *, undrained: bool) -> tuple[int, Record] | None:
+        heap = self._heaps.get(partition, [])
         while heap and not (heap[0][1].is_owed and not (undrained and heap[0][1].batch)):
             heapq.heappop(heap)
-        return heap[0][1] if heap and heap[0][0] < record.asked else None
+        return heap[0] if heap else None
 
 
 class Queues:
@@ -41,7 +50,8 @@ class Queues:
         self._records = records
         self._batches: dict[str, Batch] = {}
         self._muted: dict[Partition, int] = {}
-        self._waiting = FirstOwed()
+        self.waiting = FirstOwed()
+        """The records that wait to be drained."""
 
     def batch(self, name: str) -> Batch | None:
         """Return a batch that was drained."""
@@ -49,7 +59,7 @@ class Queues:
 
     def accepted(self, record: Record) -> None:
         """A record waits to be drained."""
-        self._waiting.add(record)
+        self.waiting.add(record)
 
     def mute(self, partition: str, since: int) -> None:
         """A partition is muted."""
@@ -139,7 +149,7 @@ class Queues:
             if record.asked > latest.asked:
                 latest = record
         for record in new:
-            earlier = self._waiting.before(record, undrained=True)
+            earlier = self.waiting.before(record, undrained=True)
             if earlier is not None:
                 return _overtaken(taken.batch, record, earlier)
         return None

@@ -23,7 +23,7 @@ class Queues:
         self.in_flight: dict[str, Batch] = {}
         self._queues: dict[Partition, deque[Batch]] = {}
         self._muted: set[Partition] = set()
-        self._passes: dict[int, tuple[tuple[int, ...], dict[int, int]]] = {}
+        self._passes: dict[int, tuple[tuple[Partition, ...], dict[Partition, int]]] = {}
 
     # Appends
 
@@ -122,7 +122,7 @@ class Queues:
                 return f"partition {partition} has {head.records} to send, and nothing was taken"
         return None
 
-    def passed_over(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> int | None:
+    def passed_over(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> Partition | None:
         """Mute what was taken, and return a partition that was passed over too often.
 
         As long as a node leads the same partitions, it passes over one that could be drained at

@@ -21,7 +21,7 @@ from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock
 from wheelproof_spec.components.buffer_pool.graph.view import CLOCK, BufferPoolView
 from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, choose
 from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
-from wheelproof_spec.engines.tlc.states import ModelValue, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
 FOREVER = 1_000

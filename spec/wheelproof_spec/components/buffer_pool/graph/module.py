@@ -1,7 +1,7 @@
 """What is compared of the states and steps of BufferPool.tla; see `buffer_pool_view`."""
 
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
-from wheelproof_spec.engines.tlc.states import State, Value
+from wheelproof_spec.engines.tlc.states.values import State, Value
 
 _VARIABLES = (
     "now", "lock", "closed", "nonPooled", "free", "waiters", "asleep", "accumulated", "interrupted",

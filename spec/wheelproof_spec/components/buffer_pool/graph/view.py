@@ -17,6 +17,7 @@ from wheelproof import sync
 from wheelproof.producer import BufferPool, ByteBuffer
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import Loan
+from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock, Reading
 from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition
 from wheelproof_spec.engines.explore.runtime.model import ModelThread
@@ -24,34 +25,13 @@ from wheelproof_spec.engines.explore.runtime.numbers import maker_of
 from wheelproof_spec.engines.explore.runtime.thread_steps import Life, ThreadHandle
 from wheelproof_spec.engines.graph.states.names import attributes, members
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, make_function
 
 CLOCK = "clock"
 _NONE = ModelValue(name="None")
 
-_LOCK, _CONDITION = "BufferPool.lock", "BufferPool.more_memory"
-_STEPS: Mapping[tuple[str, str, str], str] = {
-    ("allocate", "Acquire", _LOCK): "Lock",
-    ("_refund", "Acquire", _LOCK): "Refund",
-    ("deallocate", "Acquire", _LOCK): "Deallocate",
-    ("close", "Acquire", _LOCK): "CloseLock",
-    ("wait_until", "Acquire", _LOCK): "Relock",
-    ("_await_more_memory", "Acquire", _LOCK): "Relock",
-    ("_signal_first", "Notify", _CONDITION): "Signal",
-    ("close", "Notify", _CONDITION): "CloseSignal",
-    ("allocate", "Release", _LOCK): "Unlock",
-    ("_refund", "Release", _LOCK): "Unlock",
-    ("deallocate", "Release", _LOCK): "Unlock",
-    ("close", "Release", _LOCK): "Unlock",
-}
-_OPERATIONS: Mapping[str, str] = {
-    "Wait": "Await",
-    "WakeUp": "Asleep",
-    "Choose": "Make",
-    "Start": "Interrupt",
-    "SetInterrupted": "Interrupt",
-    "Finish": "Done",
-}
+_STEPS = read_words(__file__, "steps.toml", "steps")
+_OPERATIONS = read_words(__file__, "steps.toml", "operations")
 _READINGS = {
     Reading.DEADLINE: "ReadClock",
     Reading.BEFORE_WAIT: "Await",
@@ -145,7 +125,7 @@ class BufferPoolView:
         """Return the `pc` of a thread that is about to make the step; strange ones tell it."""
         if step.operation == "Get":
             return _READINGS[self.clock.reading(step.thread)]
-        known = _STEPS.get((step.site, step.operation, step.subject))
+        known = _STEPS.get(f"{step.site} {step.operation} {step.subject}")
         return known or _OPERATIONS.get(step.operation) or f"{step.text} in {step.site}"
 
     def _sleeps(self, client: str) -> bool:

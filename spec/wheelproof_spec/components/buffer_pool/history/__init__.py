@@ -6,17 +6,21 @@ from wheelproof_spec.base.history.clock import MonotonicClock, clock_of
 from wheelproof_spec.base.history.judging import Balance, Counted, HistoryJudge, RecordedComponent
 from wheelproof_spec.base.history.lines import HistoryHeader
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.buffer_pool.component import DEFINITION, PoolClause, PoolConfig
+from wheelproof_spec.components.buffer_pool.component import (
+    DEFINITION,
+    LONGEST_WAITING_FIRST,
+    PoolClause,
+    PoolConfig,
+)
 from wheelproof_spec.components.buffer_pool.history.judge import PoolHistoryJudge
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
-    # Who is served first is not judged, so the profiles do not differ.
-    del profile
     assert isinstance(header.config, PoolConfig)
     clock = clock_of(header, KAFKA)
     real = clock if isinstance(clock, MonotonicClock) else None
-    return PoolHistoryJudge(header.config, real, tally)
+    in_turn = profile == LONGEST_WAITING_FIRST
+    return PoolHistoryJudge(header.config, real, tally, in_turn=in_turn)
 
 
 RECORDED = RecordedComponent(

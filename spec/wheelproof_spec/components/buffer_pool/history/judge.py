@@ -29,6 +29,7 @@ from wheelproof_spec.components.buffer_pool.history.ledger import (
     Loan,
     Request,
 )
+from wheelproof_spec.components.buffer_pool.history.queue import WaitingQueue
 
 CLOSED = "Closed"
 EXHAUSTED = "Exhausted"
@@ -41,8 +42,13 @@ class PoolHistoryJudge:
 
     goes_on_after = frozenset(PoolClause)
 
-    def __init__(self, config: PoolConfig, clock: MonotonicClock | None, tally: Tally) -> None:
-        """Begin; without a real clock, how long anybody waited is not judged."""
+    def __init__(
+        self, config: PoolConfig, clock: MonotonicClock | None, tally: Tally, *, in_turn: bool
+    ) -> None:
+        """Begin; without a real clock, how long anybody waited is not judged.
+
+        `in_turn` says that a newcomer is promised to be behind those who wait.
+        """
         self._tests = tally.tests
         self._clock = clock
         self._total = config.total_memory
@@ -55,8 +61,8 @@ class PoolHistoryJudge:
         self._busy = BusyPeriod()
         self._undecided = 0
         self._exhausted = 0
-        self._most_waiting: dict[int, int] = {}
-        """The most calls that were under way during each open look at the queue."""
+        self._queue = WaitingQueue(tally, in_turn=in_turn)
+        self._in_turn = in_turn
         self._interrupts: Counter[str] = Counter()
         """How often each process was interrupted, and has not said so."""
 
@@ -70,7 +76,7 @@ class PoolHistoryJudge:
         elif isinstance(value, AvailableMemory):
             self._ledger.look(op.index)
         elif isinstance(value, Queued):
-            self._most_waiting[op.index] = len(self._requests)
+            self._queue.look(op.index)
         elif isinstance(value, Interrupt):
             self._interrupts[value.name] += 1
         elif isinstance(value, Close) and self._closing is None:
@@ -87,13 +93,14 @@ class PoolHistoryJudge:
         value, answer = asked.value, op.value
         if isinstance(value, Allocate):
             assert isinstance(answer, Allocated)
+            self._queue.granted(asked.index, op.index, value.size)
             return self._lend(asked.index, value, answer)
         if isinstance(value, Deallocate):
             return self._end_return(asked.index, value)
         if isinstance(answer, Memory):
             return self._judge_look(asked.index, answer.size)
         if isinstance(answer, WaitingThreads):
-            return self._judge_queue(asked.index, answer.count)
+            return self._queue.looked(asked.index, op.index, answer.count)
         if isinstance(value, Close) and self._closed is None:
             self._closed = op.index
         return None
@@ -104,7 +111,9 @@ class PoolHistoryJudge:
         if isinstance(value, Allocate):
             request = self._requests.pop(asked.index)
             self._ledger.change(0, -value.size)
-            return self._judge_refusal(request, op)
+            overtaken = self._queue.refused(asked.index, value.size)
+            wrong = self._judge_refusal(request, op)
+            return wrong or overtaken
         if isinstance(value, Deallocate):
             return self._refuse_return(asked.index, value)
         self._forget_look(asked.index)
@@ -116,6 +125,7 @@ class PoolHistoryJudge:
         request = self._requests.pop(asked.index, None)
         if request is not None:
             self._granted(request)
+            self._queue.ends(asked.index)
         self._forget_look(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
@@ -126,7 +136,13 @@ class PoolHistoryJudge:
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
         del end
-        found = ["who among those who wait is served first was not judged"]
+        found: list[str] = []
+        if not self._in_turn:
+            found.append("who among those who wait is served first was not judged")
+        elif not self._queue.tested:
+            found.append(
+                "nobody is known to have waited in vain: who is served first was not judged"
+            )
         if self._undecided:
             found.append(
                 f"{self._undecided} of {self._exhausted} refusals for exhausted memory depend on "
@@ -145,8 +161,7 @@ class PoolHistoryJudge:
         for other in self._requests.values():
             other.alone = False
         self._requests[op.index] = mine
-        for look, most in self._most_waiting.items():
-            self._most_waiting[look] = max(most, len(self._requests))
+        self._queue.asks(op.index)
         ledger.change(0, value.size)
 
     def _granted(self, request: Request) -> None:
@@ -344,19 +359,7 @@ class PoolHistoryJudge:
 
     def _forget_look(self, call: int) -> None:
         self._ledger.looks.pop(call, None)
-        self._most_waiting.pop(call, None)
-
-    def _judge_queue(self, call: int, count: int) -> Violation | None:
-        most = self._most_waiting.pop(call)
-        self._tests(PoolClause.WAITERS_ARE_LIVE)
-        if count <= most:
-            return None
-        return Violation(
-            rule=PoolClause.WAITERS_ARE_LIVE,
-            expected=f"at most {most} threads wait",
-            observed=f"{count} threads",
-            reason="the queue has threads that wait for nothing any more",
-        )
+        self._queue.forget_look(call)
 
     def _judge_look(self, call: int, size: int) -> Violation | None:
         least, most = self._ledger.looks.pop(call)

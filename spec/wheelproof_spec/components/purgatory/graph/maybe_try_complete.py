@@ -28,7 +28,7 @@ from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import (
 from wheelproof_spec.engines.explore.program import Action, Scenario, choose, forget
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
-from wheelproof_spec.engines.tlc.states import ModelValue, Value
+from wheelproof_spec.engines.tlc.states.values import ModelValue, Value
 
 NONE = ModelValue(name="None")
 TIMER = "timer"

@@ -1,15 +1,10 @@
 """What is compared of MaybeTryComplete.tla; see `maybe_try_complete_view`."""
 
+from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
-from wheelproof_spec.engines.tlc.states import State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
 
-_OF_THE_MODULE = {
-    "IsDoneUnderLock": "IsDone",
-    "IsDoneAgain": "IsDone",
-    "ForceIsDone": "IsDone",
-    "ForceLock": "Lock",
-    "UnlockAndRaise": "Unlock",
-}
+_OF_THE_MODULE = read_words(__file__, "steps.toml", "maybe_try_complete_module")
 _VARIABLES = ("lock", "state", "pending", "events", "answers", "expirations")
 
 

@@ -9,36 +9,20 @@ whether a time-out has to be taken back, which the module leaves out, is a step 
 and so is deciding not to raise.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from wheelproof.purgatory import CompletionDiscipline, DelayedOperation, OperationState
 from wheelproof.sync.protocols import LockView
+from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.engines.graph.states.cells import number_in, value_in
 from wheelproof_spec.engines.graph.states.names import attributes
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states import ModelValue, State, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, make_function
 
 LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"
 
 _NONE = ModelValue(name="None")
-_STATE, _PENDING = "DelayedOperation.state", "DelayedOperation.try_complete_pending"
-_STEPS: Mapping[tuple[str, str], str] = {
-    ("AddAndGet", EVENTS): "MakeTrue",
-    ("Get", _STATE): "IsDone",
-    ("Acquire", LOCK): "Lock",
-    ("TryAcquire", LOCK): "TryLock",
-    ("Set", _PENDING): "ClearPending",
-    ("Exchange", _PENDING): "SetPending",
-    ("Get", _PENDING): "ReadPending",
-    ("Choose", ""): "TryComplete",
-    ("Get", EVENTS): "TryComplete",
-    ("Release", LOCK): "Unlock",
-    ("CompareAndSet", _STATE): "ForceComplete",
-    ("Get", "DelayedOperation.timeout_started"): "OnComplete",
-    ("AddAndGet", ANSWERS): "OnComplete",
-    ("AddAndGet", EXPIRATIONS): "OnExpiration",
-}
+_STEPS = read_words(__file__, "steps.toml", "attempts")
 _OF_HOLDERS = {"Lock": "Hold", "Unlock": "LetGo"}
 
 
@@ -90,5 +74,5 @@ class MaybeTryCompleteView:
         """Return the action that a step stands for; strange ones tell it."""
         if step.operation == "Finish":
             return "Done"
-        known = _STEPS.get((step.operation, step.subject), f"{step.text} in {step.site}")
+        known = _STEPS.get(f"{step.operation} {step.subject}", f"{step.text} in {step.site}")
         return _OF_HOLDERS.get(known, known) if step.thread in self.holders else known

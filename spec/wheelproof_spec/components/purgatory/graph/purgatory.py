@@ -31,7 +31,7 @@ from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, 
 from wheelproof_spec.engines.explore.programs.making import discarding
 from wheelproof_spec.engines.graph.states.names import attributes, members
 from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
-from wheelproof_spec.engines.tlc.states import ModelValue, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
 _NOW = Millis(0)

@@ -1,26 +1,13 @@
 """What is compared of the states and steps of Purgatory.tla; see `purgatory_view`."""
 
+from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
-from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 _VARIABLES = (
     "lock", "state", "timer", "started", "estimated", "holds", "answers", "expirations",
 )  # fmt: skip
-_STEPS = {
-    "WatchLock": "Lock",
-    "ForceLock": "Lock",
-    "TryFirst": "TryComplete",
-    "TryLast": "TryComplete",
-    "WatchIsDone": "IsDone",
-    "TailIsDone": "IsDone",
-    "TailIsDoneAgain": "IsDone",
-    "WalkIsDone": "IsDone",
-    "IsDoneUnderLock": "IsDone",
-    "ForceIsDone": "IsDone",
-    "PurgeIsDone": "IsDone",
-    "TailCancel": "CancelTask",
-    "WalkRemove": "Remove",
-}
+_STEPS = read_words(__file__, "steps.toml", "purgatory_module")
 
 
 def project_purgatory(state: State) -> State:

@@ -19,8 +19,8 @@ from wheelproof.purgatory import (
     Watchers,
     WatcherShard,
 )
+from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.components.purgatory.graph.purgatory_timer import (
-    PLACE,
     TimedOperation,
     TimerPlace,
 )
@@ -29,44 +29,14 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.states.cells import identity_of, is_dict, number_in, value_in
 from wheelproof_spec.engines.graph.states.names import attributes
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"
 
 _NONE = ModelValue(name="None")
 _SHARD, _LIST = "WatcherShard.lock", "Watchers.lock"
-_STATE, _STARTED = "DelayedOperation.state", "DelayedOperation.timeout_started"
-_ESTIMATED = "Purgatory.estimated_total"
-_ANYWHERE: Mapping[tuple[str, str], str] = {
-    ("Get", "Purgatory.closed"): "TestOpen",
-    ("Acquire", LOCK): "Lock",
-    ("Release", LOCK): "Unlock",
-    ("Set", HOLDS): "MakeTrue",
-    ("Get", HOLDS): "TryComplete",
-    ("Get", _STATE): "IsDone",
-    ("Get", _STARTED): "EndTimeout",
-    ("Set", _STARTED): "TimeoutStarted",
-    ("Set", PLACE): "AddToTimer",
-    ("Get", PLACE): "PurgeReadDelayed",
-    ("AddAndGet", ANSWERS): "OnComplete",
-    ("AddAndGet", EXPIRATIONS): "OnExpiration",
-}
-_SOMEWHERE: Mapping[tuple[str, str, str], str] = {
-    ("complete_if_pending", "CompareAndSet", _STATE): "ForceComplete",
-    ("force_cancel", "CompareAndSet", _STATE): "CancelOperation",
-    ("cancel", "CompareAndSet", PLACE): "CancelTask",
-    ("try_complete_else_watch", "AddAndGet", _ESTIMATED): "Count",
-    ("_purge_is_due", "Get", _ESTIMATED): "PurgeReadEstimate",
-    ("purge_completed", "Get", _ESTIMATED): "PurgeBegin",
-    ("_recount", "AddAndGet", _ESTIMATED): "PurgeReset",
-    ("get", "Acquire", _SHARD): "FetchWatchers",
-    ("pop", "Acquire", _SHARD): "RemoveKey",
-    ("all_watchers", "Acquire", _SHARD): "PurgeFetch",
-    ("watch", "Acquire", _LIST): "Watch",
-    ("operations", "Acquire", _LIST): "Snapshot",
-    ("remove", "Acquire", _LIST): "Remove",
-    ("count_watched", "Acquire", _LIST): "TestEmpty",
-}
+_ANYWHERE = read_words(__file__, "steps.toml", "anywhere")
+_SOMEWHERE = read_words(__file__, "steps.toml", "somewhere")
 _STEPS_OF_A_HOLD = {
     ("Acquire", _SHARD),
     ("Release", _SHARD),
@@ -153,8 +123,8 @@ class PurgatoryStateView:
             removal = self.removals.of(step.thread)
             if removal is not None:
                 return "RemoveKeyIfEmpty" if self._decides(step, *removal) else None
-        known = _ANYWHERE.get((step.operation, step.subject))
-        known = known or _SOMEWHERE.get((step.site, step.operation, step.subject))
+        what = f"{step.operation} {step.subject}"
+        known = _ANYWHERE.get(what) or _SOMEWHERE.get(f"{step.site} {what}")
         if known is None and (step.operation, step.subject) not in _STEPS_OF_A_HOLD:
             return f"{step.text} in {step.site}"
         return known

@@ -14,7 +14,7 @@ from wheelproof_spec.base.calls import (
     Tick,
     Watched,
 )
-from wheelproof_spec.base.history.clock import HistoryClock, MonotonicClock
+from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -146,13 +146,7 @@ class PurgatoryHistoryJudge:
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
-        found: list[str] = []
-        if not self._clock.judges_times:
-            found.append("there is no clock: neither earliness nor lateness was judged")
-        elif isinstance(self._clock, MonotonicClock) and not isinstance(
-            self._config.lateness_ms, int
-        ):
-            found.append("the configuration has no lateness_ms: lateness was not judged")
+        found = list(self._clock.notes(self._config.lateness_ms))
         if not self._predicates:
             found.append(
                 "the configuration does not say that predicates are recorded: completions "

@@ -250,7 +250,7 @@ class ReplicationHistoryJudge:
     def _return(self, request: Request, index: int) -> None:
         request.returned = index
         request.ended = index if request.ended is None else request.ended
-        request.expires_high = self._clock.high + request.timeout_ms
+        request.expires_high = self._clock.ceiling + request.timeout_ms
         if isinstance(request, Fetch):
             self._fetches.ends(request, index)
         if request not in self._broker.waiting:

@@ -72,6 +72,7 @@ class TimerUnderTest:
             wheel_size=values["wheel_size"],
             start_ms=values["start_ms"],
             runs="inline",
+            run_order="promised",
         )
         self._longest_ms = max(0, *delays.values())
         self._stage = stage

@@ -13,7 +13,7 @@ from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.components.timer.oracle import HeapTimer
 from wheelproof_spec.engines.graph.comparing.projected import Move, ProjectedGraph
 from wheelproof_spec.engines.graph.states.state_graph import Observation, observe
-from wheelproof_spec.engines.tlc.states import State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
 
 OracleClass = Callable[[int], HeapTimer[str]]
 """Makes an oracle with a resolution in milliseconds, whose clock shows 0."""

@@ -38,7 +38,7 @@ from wheelproof_spec.engines.graph.states.views import (
     Surroundings,
     ViewedRun,
 )
-from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 NONE = ModelValue(name="None")
 EXPIRED = "Expired"

@@ -19,7 +19,7 @@ from wheelproof_spec.components.timer.graph.system_timer_view import CLOCK, Syst
 from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
 from wheelproof_spec.engines.explore.programs.making import discarding
 from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
-from wheelproof_spec.engines.tlc.states import ModelValue, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, Value, make_function
 
 NONE = ModelValue(name="None")
 _AT_ONCE = Millis(0)

@@ -1,7 +1,7 @@
 """What is compared of the states and steps of SystemTimer.tla; see `system_timer_view`."""
 
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
-from wheelproof_spec.engines.tlc.states import ModelValue, State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 IDLE = -1
 """The key of a bucket that waits for nothing."""

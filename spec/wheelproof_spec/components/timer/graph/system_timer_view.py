@@ -1,27 +1,10 @@
 """What is seen of the reference's SystemTimer when it is compared with SystemTimer.tla.
 
 The code's steps are finer than the module's. Each action of the module has one operation of the
-code at which it takes effect; what lies between changes nothing that is compared:
-
-==============  ===========================================================
-LockRead        asking for the read side, and taking it if that was in vain
-Bind            the task's entry is exchanged
-Link            the entry's `list` is set
-SetExpiration   the bucket's expiration is exchanged
-Offer           taking the lock of the delay queue: the bucket goes in with it
-Submit          the claim
-UnlockRead      giving the read side back; Refuse if the timer is closed
-CancelRemove    the bucket sees that it holds the entry, and unlinks it
-CancelUnbind    the task's entry is exchanged for nothing
-LockWrite       as LockRead, by who advances; CloseLock by who closes
-Poll            reading the clock: the head of the queue is due
-AdvanceClock    reading the expiration of the bucket that was taken
-FlushEntry      as CancelRemove, by who advances
-FlushEnd        the bucket's expiration is set
-UnlockWrite     giving the write side back; CloseUnlock by who closes
-Shutdown        giving back the lock of the delay queue: the executor is next
-Tick            the clock's own step
-==============  ===========================================================
+code at which it takes effect, which steps.toml names; what lies between changes nothing that is
+compared. Where an entry is unlinked, CancelRemove is the bucket's test that it holds the entry,
+FlushEntry the same by who advances; UnlockRead is giving the read side back, Refuse if the timer is
+closed; Tick is the clock's own step.
 
 Compared are the clock, what each bucket holds and its key, the wheels' clocks, the queue, who holds
 the read-write lock and who waits for it, and what has become of each task. Left out are `pc` and
@@ -38,35 +21,17 @@ from types import MethodType
 
 from wheelproof.sync import AtomicInteger, DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
+from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.components.timer.graph.system_timer_module import IDLE
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.graph.states.names import attributes, members
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states import State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
 
 CLOCK = "clock"
 """The name of the thread that lets time go on."""
 
-_ACTIONS: Mapping[tuple[str, str], str] = {
-    ("add", "_RequestRead"): "LockRead",
-    ("add", "_AwaitRead"): "LockRead",
-    ("set_timer_task_entry", "Exchange"): "Bind",
-    ("_link", "Set"): "Link",
-    ("set_expiration", "Exchange"): "SetExpiration",
-    ("offer", "Acquire"): "Offer",
-    ("claim", "CompareAndSet"): "Submit",
-    ("cancel", "CompareAndSet"): "CancelUnbind",
-    ("advance_clock", "_RequestWrite"): "LockWrite",
-    ("advance_clock", "_AwaitWrite"): "LockWrite",
-    ("hi_res_clock_ms", "Get"): "Poll",
-    ("get_expiration", "Get"): "AdvanceClock",
-    ("flush", "Set"): "FlushEnd",
-    ("advance_clock", "_ReleaseWrite"): "UnlockWrite",
-    ("close", "_RequestWrite"): "CloseLock",
-    ("close", "_AwaitWrite"): "CloseLock",
-    ("close", "_ReleaseWrite"): "CloseUnlock",
-    ("close", "Release"): "Shutdown",
-}
+_ACTIONS = read_words(__file__, "steps.toml", "system_timer")
 _UNLINK = ("_holds", "Get")
 _LEAVE = ("add", "_ReleaseRead")
 _TICK = ("tick", "AddAndGet")
@@ -142,7 +107,7 @@ class SystemTimerView:
         elif key == _UNLINK:
             action = "CancelRemove" if step.thread in self._cancellers else "FlushEntry"
         else:
-            action = _ACTIONS.get(key)
+            action = _ACTIONS.get(" ".join(key))
         return None if action is None else f"{step.thread}: {action}"
 
     def permits(self, step: NextStep, surroundings: Surroundings) -> bool:

@@ -71,7 +71,7 @@ class TimerHistoryJudge:
 
     def __init__(self, config: TimerConfig, clock: HistoryClock, tally: Tally) -> None:
         """Begin; `clock` has the contract, and `tally` counts what is tested."""
-        self._tests = tally.tests
+        self._tally, self._tests = tally, tally.tests
         self._clock = clock
         self._lateness_ms = config.lateness_ms
         self._tasks: dict[str, Task] = {}
@@ -85,7 +85,15 @@ class TimerHistoryJudge:
         self._due: _Heap = []
         self._unrun: _Heap = []
         self._runner: str | None = None
-        self._ordered = clock.judges_times and clock.contract.order is FiringOrder.BY_TICK
+        self._ordered = (
+            clock.judges_times
+            and clock.contract.order is FiringOrder.BY_TICK
+            and config.run_order != "open"
+        )
+        self._is_order_promised = config.run_order == "promised"
+        if not self._is_order_promised:
+            # A pool of threads may begin them in any order, and its second thread may come late.
+            tally.leaves_open(TimerClause.RUNS_IN_ORDER)
         self._closing: int | None = None
         self._closed: int | None = None
         self._begin: Mapping[type[object], Callable[[_Op], Violation | None]] = {
@@ -152,6 +160,8 @@ class TimerHistoryJudge:
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """The history ends; what has been submitted has to have run if it ended quietly."""
+        if end is not None and self._ordered:
+            self._tally.settles(TimerClause.RUNS_IN_ORDER)
         if end is None or not end.quiet or self._closing is not None:
             return None
         self._tests(TimerClause.NOTHING_LEFT_BEHIND)
@@ -163,12 +173,8 @@ class TimerHistoryJudge:
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
-        found: list[str] = []
-        if not self._clock.judges_times:
-            found.append("there is no clock: neither earliness nor lateness was judged")
-        elif isinstance(self._clock, MonotonicClock) and not isinstance(self._lateness_ms, int):
-            found.append("the configuration has no lateness_ms: lateness was not judged")
-        if not self._ordered:
+        found = list(self._clock.notes(self._lateness_ms))
+        if self._tally.is_open(TimerClause.RUNS_IN_ORDER) or not self._ordered:
             found.append("the order of runs was not judged")
         if end is None or not end.quiet:
             found.append("the history does not end quietly: what never ran was not judged")
@@ -320,7 +326,7 @@ class TimerHistoryJudge:
             self._tests(TimerClause.NEVER_BEFORE_DUE)
         if self._runner is None:
             self._runner = op.process
-        elif self._runner != op.process:
+        elif self._runner != op.process and not self._is_order_promised:
             self._ordered = False
         task = self._tasks.get(value.task)
         if task is None:

@@ -7,6 +7,7 @@ compared with what the action does; what was not is free. The lock has no order 
 
 from collections.abc import Callable, Mapping
 
+from wheelproof_spec.base.codec.tables import read_lists
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState, TimerState
 from wheelproof_spec.components.timer.trace.step import (
@@ -16,7 +17,6 @@ from wheelproof_spec.components.timer.trace.step import (
     put_down,
     refuse,
     require_bucket,
-    require_pc,
     require_same,
     words_of,
 )
@@ -35,6 +35,11 @@ from wheelproof_spec.components.timer.trace.vocabulary import (
     WheelClock,
 )
 
+STEPS = {
+    action: (at, "".join(following))
+    for action, (at, *following) in read_lists(__file__, "steps.toml", "steps").items()
+}
+"""Where a thread has to be for each action, and where it is afterwards; "" if that depends."""
 _FLUSHING = {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit"}
 NO_LIMIT = 2**63
 
@@ -50,21 +55,21 @@ class TimerActions:
         """What the clock can show at least and at most at this step."""
         self.chosen: Bucket | None = None
         """Which bucket is meant, where several can be."""
+        self.alone: Mapping[str, Callable[[], None]] = {
+            "AwaitDue": self._await_due,
+            "TimeOut": self._time_out,
+            "PollNothing": self._poll_nothing,
+            "UnlockWrite": self._unlock_write,
+            "CloseUnlock": self._close_unlock,
+            "Shutdown": self._shutdown,
+        }
         self.plain: Mapping[str, Callable[[ThreadState], None]] = {
             "LockRead": self._lock_read,
             "Refuse": self._refuse,
             "UnlockRead": self._unlock_read,
-            "StartAdvance": self._start_advance,
-            "AwaitDue": self._await_due,
-            "TimeOut": self._time_out,
             "LockWrite": self._lock_write,
-            "PollNothing": self._poll_nothing,
-            "FlushLock": self._flush_lock,
             "FlushEnd": self._flush_end,
-            "UnlockWrite": self._unlock_write,
             "CloseLock": self._close_lock,
-            "CloseUnlock": self._close_unlock,
-            "Shutdown": self._shutdown,
         }
         self.seeing: Mapping[str, Callable[[ThreadState, object], None]] = {
             "ReadClock": self._read_clock,
@@ -88,33 +93,33 @@ class TimerActions:
         """Take one step, of which `seen` are the arguments and what was observed."""
         state = self.state
         t = state.threads.get(thread) or state.thread(thread)
-        plain = self.plain.get(action)
-        if plain is not None:
+        at, following = STEPS[action]
+        if t.pc != at:
+            refuse(f"{t.name} does {t.pc} next", action, "its steps come in another order")
+        if (alone := self.alone.get(action)) is not None:
+            alone()
+        elif (plain := self.plain.get(action)) is not None:
             plain(t)
-            return
-        seeing = self.seeing.get(action)
-        if seeing is not None:
+        elif (seeing := self.seeing.get(action)) is not None:
             seeing(t, seen[1])
-        else:
-            self.asked[action](t, *seen)
+        elif (asked := self.asked.get(action)) is not None:
+            asked(t, *seen)
+        if following:
+            t.pc = following
 
     # Adding
 
     def _lock_read(self, t: ThreadState) -> None:
         state = self.state
-        require_pc(t, "Idle", "LockRead")
         if state.writer:
             refuse("nobody holds the write side", f"{state.writer} holds it", "the lock is taken")
         state.readers.add(t.name)
         t.pc = "Refuse" if state.closed else "ReadClock"
 
     def _refuse(self, t: ThreadState) -> None:
-        require_pc(t, "Refuse", "Refuse")
         self.state.readers.discard(t.name)
-        t.pc = "Idle"
 
     def _read_clock(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "ReadClock", "ReadClock")
         state = self.state
         if isinstance(obs, ClockRead) and isinstance(obs.now_ms, int):
             if obs.now_ms < state.now:
@@ -125,10 +130,8 @@ class TimerActions:
         elif self.earliest != self.latest:
             raise UnobservedError("ReadClock without what the clock showed (t_ms or now_ms)")
         t.reading = state.now
-        t.pc = "Bind"
 
     def _bind(self, t: ThreadState, args: object, obs: object) -> None:
-        require_pc(t, "Bind", "Bind")
         assert isinstance(args, Binding)
         state, task = self.state, args.task
         for other in state.threads.values():
@@ -149,19 +152,15 @@ class TimerActions:
         t.task = t.hand = task
         t.reading = 0
         t.adds = True
-        t.pc = "Insert"
 
     def _unlock_read(self, t: ThreadState) -> None:
-        require_pc(t, "UnlockRead", "UnlockRead")
         self.state.readers.discard(t.name)
         t.task = ""
         t.adds = False
-        t.pc = "Idle"
 
     # Putting an entry into the wheel
 
     def _insert(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "Insert", "Insert")
         state, task = self.state, t.hand
         deadline = state.deadline[task]
         level = state.place_for(deadline) if task in state.waiting else None
@@ -178,17 +177,14 @@ class TimerActions:
         t.pc = "Link"
 
     def _link(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "Link", "Link")
         assert t.into is not None
         if isinstance(obs, BucketSeen):
             require_bucket(t.into, obs.level, obs.bucket)
             if isinstance(obs.expiration_ms, int):
                 require_same("expiration_ms", self.state.key_of(t.into), obs.expiration_ms)
         self.state.content(t.into).append(t.hand)
-        t.pc = "SetExpiration"
 
     def _set_expiration(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "SetExpiration", "SetExpiration")
         assert t.into is not None
         state = self.state
         level, index = t.into
@@ -207,7 +203,6 @@ class TimerActions:
             put_down(t)
 
     def _offer(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "Offer", "Offer")
         assert t.into is not None
         if isinstance(obs, BucketSeen):
             require_bucket(t.into, obs.level, obs.bucket)
@@ -218,7 +213,6 @@ class TimerActions:
         put_down(t)
 
     def _submit(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "Submit", "Submit")
         state = self.state
         claimed = t.hand in state.waiting
         if isinstance(obs, Claimed) and obs.submitted is not ABSENT:
@@ -229,7 +223,6 @@ class TimerActions:
     # Cancelling
 
     def _cancel_remove(self, t: ThreadState, args: object, obs: object) -> None:
-        require_pc(t, "Idle", "CancelRemove")
         assert isinstance(args, TaskNamed)
         state, task = self.state, args.task
         found = task in state.waiting
@@ -250,35 +243,24 @@ class TimerActions:
         t.pc = "CancelUnbind"
 
     def _cancel_unbind(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "CancelUnbind", "CancelUnbind")
         state = self.state
         if isinstance(obs, Unbound) and obs.cancelled is not ABSENT:
             require_same("cancelled", t.task in state.waiting, obs.cancelled)
         state.waiting.discard(t.task)
         t.task = ""
-        t.pc = "Idle"
 
     # Advancing
 
-    def _start_advance(self, t: ThreadState) -> None:
-        require_pc(t, "Idle", "StartAdvance")
-        t.pc = "AwaitDue"
-
-    def _await_due(self, t: ThreadState) -> None:
-        require_pc(t, "AwaitDue", "AwaitDue")
+    def _await_due(self) -> None:
         if not self.poll_under_lock:
             refuse("a poll outside the lock", "a mere wait", "the design is Kafka's")
-        t.pc = "LockWrite"
 
     def _poll_outside(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "AwaitDue", "PollOutside")
         if self.poll_under_lock:
             refuse("a poll under the lock", "a poll outside it", "the design is the reference's")
         self._take_bucket(t, obs)
-        t.pc = "LockWrite"
 
-    def _time_out(self, t: ThreadState) -> None:
-        require_pc(t, "AwaitDue", "TimeOut")
+    def _time_out(self) -> None:
         if self.poll_under_lock:
             refuse("the lock is taken", "it is not", "the design is the reference's")
         due = [one for one in self.state.heads() if self.state.key_of(one) <= self.state.now]
@@ -286,10 +268,8 @@ class TimerActions:
             refuse(
                 "nothing in the queue is due", f"bucket {due[0]} is", "the wait ended for nothing"
             )
-        t.pc = "Idle"
 
     def _lock_write(self, t: ThreadState) -> None:
-        require_pc(t, "LockWrite", "LockWrite")
         state = self.state
         self._take_write(t)
         if state.closed:
@@ -298,12 +278,9 @@ class TimerActions:
             t.pc = "Poll" if t.polled is None else "AdvanceClock"
 
     def _poll(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "Poll", "Poll")
         self._take_bucket(t, obs)
-        t.pc = "AdvanceClock"
 
-    def _poll_nothing(self, t: ThreadState) -> None:
-        require_pc(t, "Poll", "PollNothing")
+    def _poll_nothing(self) -> None:
         state = self.state
         heads = state.heads()
         if heads and all(state.key_of(one) <= state.now for one in heads):
@@ -312,10 +289,8 @@ class TimerActions:
                 f"nothing is taken at {state.now} ms or later",
                 "the head of the queue is due",
             )
-        t.pc = "UnlockWrite"
 
     def _advance_clock(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "AdvanceClock", "AdvanceClock")
         assert t.polled is not None
         state = self.state
         time, clock, tick = state.key_of(t.polled), state.levels[0].clock, state.tick_ms
@@ -323,14 +298,8 @@ class TimerActions:
         if isinstance(obs, WheelClock) and isinstance(obs.wheel_ms, int):
             require_same("wheel_ms", after, obs.wheel_ms)
         state.advance(time)
-        t.pc = "FlushLock"
-
-    def _flush_lock(self, t: ThreadState) -> None:
-        require_pc(t, "FlushLock", "FlushLock")
-        t.pc = "FlushEntry"
 
     def _flush_entry(self, t: ThreadState, obs: object) -> None:
-        require_pc(t, "FlushEntry", "FlushEntry")
         assert t.polled is not None
         content = self.state.content(t.polled)
         if not content:
@@ -338,10 +307,8 @@ class TimerActions:
         if isinstance(obs, EntryTaken) and obs.task is not ABSENT:
             require_same("task", content[0], obs.task)
         t.hand = content.pop(0)
-        t.pc = "Insert"
 
     def _flush_end(self, t: ThreadState) -> None:
-        require_pc(t, "FlushEntry", "FlushEnd")
         assert t.polled is not None
         content = self.state.content(t.polled)
         if content:
@@ -350,30 +317,21 @@ class TimerActions:
         self.state.levels[level].keys.pop(index, None)
         self.state.levels[level].tasks.pop(index, None)
         t.polled = None
-        t.pc = "Poll"
 
-    def _unlock_write(self, t: ThreadState) -> None:
-        require_pc(t, "UnlockWrite", "UnlockWrite")
+    def _unlock_write(self) -> None:
         self.state.writer = ""
-        t.pc = "Idle"
 
     # Closing
 
     def _close_lock(self, t: ThreadState) -> None:
-        require_pc(t, "Idle", "CloseLock")
         self._take_write(t)
         self.state.closed = True
-        t.pc = "CloseUnlock"
 
-    def _close_unlock(self, t: ThreadState) -> None:
-        require_pc(t, "CloseUnlock", "CloseUnlock")
+    def _close_unlock(self) -> None:
         self.state.writer = ""
-        t.pc = "Shutdown"
 
-    def _shutdown(self, t: ThreadState) -> None:
-        require_pc(t, "Shutdown", "Shutdown")
+    def _shutdown(self) -> None:
         self.state.shut = True
-        t.pc = "Idle"
 
     def _take_write(self, t: ThreadState) -> None:
         state = self.state

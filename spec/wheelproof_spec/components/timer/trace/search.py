@@ -4,24 +4,16 @@ Depth first, with a memory of what has been tried: how far each thread has come,
 steps that the implementation never records (`silent` in the header) are put in where they fit.
 """
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 
 from wheelproof_spec.base.history.lines import TraceEvent
-from wheelproof_spec.components.timer.trace.actions import TimerActions
+from wheelproof_spec.components.timer.trace.actions import STEPS, TimerActions
 from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState, TimerState
 from wheelproof_spec.components.timer.trace.step import SeveralError, UnexplainedError
 
 BEGINNINGS = ("LockRead", "StartAdvance", "CloseLock", "CancelRemove")
 """The actions with which a call begins."""
-
-_NEXT: Mapping[str, tuple[str, ...]] = {
-    "Idle": ("LockRead", "StartAdvance", "CloseLock"),
-    "AwaitDue": ("AwaitDue", "PollOutside", "TimeOut"),
-    "Poll": ("Poll", "PollNothing"),
-    "FlushEntry": ("FlushEntry", "FlushEnd"),
-}
-"""The actions that a thread can take where its program counter does not name the only one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +146,7 @@ class TraceSearch:
         upcoming = self._upcoming(taken)
         for name in self._names:
             thread = state.threads.get(name) or ThreadState(name)
-            for action in _NEXT.get(thread.pc, (thread.pc,)):
+            for action in (name for name, (at, _) in STEPS.items() if at == thread.pc):
                 if action not in self._silent:
                     continue
                 if thread.pc == "Idle" and upcoming.get(name, BEGINNINGS[0]) in BEGINNINGS:

@@ -29,12 +29,6 @@ class UnobservedError(Exception):
     """The trace does not say enough to tell whether the specification allows it."""
 
 
-def require_pc(t: ThreadState, pc: str, action: str) -> None:
-    """Refuse `action` unless the thread is at `pc`."""
-    if t.pc != pc:
-        refuse(f"{t.name} does {t.pc} next", action, "its steps come in another order")
-
-
 def put_down(t: ThreadState) -> None:
     """Let the thread go on once the entry in its hand is dealt with."""
     t.hand = ""

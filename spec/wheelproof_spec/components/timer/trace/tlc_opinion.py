@@ -16,8 +16,9 @@ from wheelproof_spec.components.timer.trace.tlc_module import (
     RecordedTrace,
     trace_module,
 )
-from wheelproof_spec.engines.tlc.manifest import library
-from wheelproof_spec.engines.tlc.running import Ending, ProcessPool, Toolchain
+from wheelproof_spec.engines.tlc.manifest.loader import library
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.running.process import Ending, ProcessPool
 
 SECONDS = 600
 _HEAP = "-Xmx1g"

@@ -16,8 +16,9 @@ from wheelproof_spec.base.calls import Advance
 from wheelproof_spec.base.codec.tables import read_template
 from wheelproof_spec.components.timer.component import Add, Cancel, TimerCall, TimerConfig
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, tlc_graph
-from wheelproof_spec.engines.tlc.running import Toolchain
-from wheelproof_spec.engines.tlc.states import Edge, State, StateGraph, Value, entries
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import Edge, StateGraph
+from wheelproof_spec.engines.tlc.states.values import State, Value, entries
 
 _MODULE = "DrivenTimingWheel"
 

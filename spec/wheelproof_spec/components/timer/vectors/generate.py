@@ -27,8 +27,8 @@ from wheelproof_spec.components.timer.vectors.answers import TimerStep, timer_fl
 from wheelproof_spec.components.timer.vectors.corners import timer_corners
 from wheelproof_spec.components.timer.vectors.driven_wheel import DrivenWheel, submitted
 from wheelproof_spec.components.timer.vectors.ideal import fired_adds
-from wheelproof_spec.engines.tlc.running import Toolchain
-from wheelproof_spec.engines.tlc.states import StateGraph
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import StateGraph
 from wheelproof_spec.engines.vectors.edge_cover import Walk, edge_cover
 from wheelproof_spec.engines.vectors.files import with_hash
 

@@ -15,7 +15,7 @@ from wheelproof_spec.components.timer.vectors.generate import (
     edge_vectors,
     scenario_vectors,
 )
-from wheelproof_spec.engines.tlc.running import Toolchain, find_toolchain
+from wheelproof_spec.engines.tlc.running.launch import Toolchain, find_toolchain
 from wheelproof_spec.engines.vectors.files import write_vectors
 
 

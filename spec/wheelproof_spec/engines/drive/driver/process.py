@@ -20,6 +20,7 @@ from typing import IO
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.engines.drive.driver import process_group
+from wheelproof_spec.engines.drive.usual import MEMORY_MB, TIMEOUT_S
 
 LONGEST_LINE = 1024 * 1024
 """The most bytes that a line may have."""
@@ -41,9 +42,9 @@ class DriverLimits:
     many it has, once asked to end, before it is ended by force.
     """
 
-    timeout_s: float = 20.0
+    timeout_s: float = TIMEOUT_S
     start_s: float = 20.0
-    memory_mb: int = 2_048
+    memory_mb: int = MEMORY_MB
     grace_s: float = 2.0
 
 

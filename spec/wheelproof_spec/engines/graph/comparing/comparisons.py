@@ -20,7 +20,7 @@ from wheelproof_spec.engines.graph.comparing.projected import (
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, tlc_graph
 from wheelproof_spec.engines.graph.states.engine import explore_graph
 from wheelproof_spec.engines.graph.states.views import GraphProgram
-from wheelproof_spec.engines.tlc.running import Toolchain
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
 
 Progress = Callable[[int], None]
 """Called with the number of states of the code now and then."""

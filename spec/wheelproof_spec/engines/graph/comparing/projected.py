@@ -4,7 +4,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from wheelproof_spec.engines.graph.states.state_graph import Observation, ProgramGraph, observe
-from wheelproof_spec.engines.tlc.states import State, StateGraph, Value, entries
+from wheelproof_spec.engines.tlc.states.graph import StateGraph
+from wheelproof_spec.engines.tlc.states.values import State, Value, entries
 
 Move = tuple[str | None, int]
 """A step: the action's name, None for a step that stands for none, and the state it leads to."""

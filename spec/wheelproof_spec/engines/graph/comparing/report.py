@@ -4,7 +4,7 @@ from wheelproof_spec.base.results.verdicts import CheckResult
 from wheelproof_spec.engines.graph.comparing.compare import Difference, Side
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
 from wheelproof_spec.engines.graph.states.state_graph import Observation
-from wheelproof_spec.engines.tlc.states import Value, entries, show
+from wheelproof_spec.engines.tlc.states.values import Value, entries, show
 
 _SHOWN = 5
 

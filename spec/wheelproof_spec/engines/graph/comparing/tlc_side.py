@@ -12,16 +12,13 @@ from pathlib import Path
 
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model, Tier, library, parse_cfg
-from wheelproof_spec.engines.tlc.running import (
-    LIMITS,
-    Ending,
-    ProcessPool,
-    RunOptions,
-    Toolchain,
-    run_tlc,
-)
-from wheelproof_spec.engines.tlc.states import ModelValue, StateGraph, Value, read_graph, show
+from wheelproof_spec.engines.tlc.manifest.cfg import parse_cfg
+from wheelproof_spec.engines.tlc.manifest.loader import library
+from wheelproof_spec.engines.tlc.manifest.model import Expectation, Kind, Model, Tier
+from wheelproof_spec.engines.tlc.running.launch import LIMITS, RunOptions, Toolchain, run_tlc
+from wheelproof_spec.engines.tlc.running.process import Ending, ProcessPool
+from wheelproof_spec.engines.tlc.states.graph import StateGraph, read_graph
+from wheelproof_spec.engines.tlc.states.values import ModelValue, Value, show
 
 _ROOT = "WheelproofGraph"
 
@@ -78,15 +75,7 @@ def _model(folder: Path, configuration: TlcConfiguration) -> Model:
         cfg=parse_cfg(f"{_ROOT}.cfg", "\n".join(_cfg_lines(configuration)) + "\n"),
         manifest=manifest,
         library=library(manifest),
-        property=None,
-        distinct=None,
-        generated=None,
-        depth=None,
-        trace_length=None,
         check_deadlock=False,
-        witnesses=(),
-        unreached_actions=(),
-        bug=None,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from wheelproof_spec.engines.explore.runtime.numbers import Actor, thread_of
-from wheelproof_spec.engines.tlc.states import State, Value
+from wheelproof_spec.engines.tlc.states.values import State, Value
 
 Observation = tuple[tuple[str, Value], ...]
 """The variables of a state with their values, by name."""

@@ -13,7 +13,7 @@ from wheelproof_spec.engines.explore.program import (
 )
 from wheelproof_spec.engines.explore.runtime.locks import ModelLock, ModelMonitor
 from wheelproof_spec.engines.explore.runtime.numbers import Actor, ObjectNumber
-from wheelproof_spec.engines.tlc.states import State
+from wheelproof_spec.engines.tlc.states.values import State
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

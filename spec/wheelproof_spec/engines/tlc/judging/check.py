@@ -4,12 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.engines.tlc.manifest import Expectation, Model
-from wheelproof_spec.engines.tlc.running import (
+from wheelproof_spec.engines.tlc.manifest.model import Expectation, Model
+from wheelproof_spec.engines.tlc.running.launch import TlcRun
+from wheelproof_spec.engines.tlc.running.process import Ending
+from wheelproof_spec.engines.tlc.running.report import (
     ActionCoverage,
-    Ending,
     TlcReport,
-    TlcRun,
     Violation,
     ViolationKind,
 )

@@ -8,8 +8,8 @@ they changed; in a model without threads the same argument is what the action wa
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
-from wheelproof_spec.engines.tlc.running import Counterexample, Step
-from wheelproof_spec.engines.tlc.states import Record, State, Value, entries, show, sort_key
+from wheelproof_spec.engines.tlc.running.report import Counterexample, Step
+from wheelproof_spec.engines.tlc.states.values import Record, State, Value, entries, show, sort_key
 
 _CONTROL = "pc"
 

@@ -7,8 +7,8 @@ from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.tlc.judging.check import Judgement, trace_length
 from wheelproof_spec.engines.tlc.judging.explain import explain_text
-from wheelproof_spec.engines.tlc.manifest import Expectation, Kind, Model
-from wheelproof_spec.engines.tlc.running import TlcRun
+from wheelproof_spec.engines.tlc.manifest.model import Expectation, Kind, Model
+from wheelproof_spec.engines.tlc.running.launch import TlcRun
 
 GROUP = "tlc"
 

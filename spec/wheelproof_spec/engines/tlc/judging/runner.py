@@ -12,28 +12,21 @@ from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness, trace_length
 from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome, WitnessOutcome
-from wheelproof_spec.engines.tlc.manifest import (
-    Expectation,
-    Model,
-    Tier,
-    load_manifest,
-    select_models,
-)
-from wheelproof_spec.engines.tlc.running import (
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Expectation, Model, Tier
+from wheelproof_spec.engines.tlc.manifest.selection import select_models
+from wheelproof_spec.engines.tlc.running.launch import (
     LIMITS,
-    Ending,
     Limits,
-    ProcessPool,
     RunOptions,
-    Statistics,
     TlcRun,
     Toolchain,
-    available_memory,
-    job_count,
     run_tlc,
-    usable_cores,
 )
-from wheelproof_spec.engines.tlc.states import read_graph
+from wheelproof_spec.engines.tlc.running.memory import available_memory, job_count, usable_cores
+from wheelproof_spec.engines.tlc.running.process import Ending, ProcessPool
+from wheelproof_spec.engines.tlc.running.report import Statistics
+from wheelproof_spec.engines.tlc.states.graph import read_graph
 
 
 class Observer(Protocol):

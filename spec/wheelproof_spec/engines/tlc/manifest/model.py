@@ -58,15 +58,15 @@ class Model:
     cfg: Cfg
     manifest: Path
     library: tuple[Path, ...]
-    property: str | None
-    distinct: int | None
-    generated: int | None
-    depth: int | None
-    trace_length: int | None
     check_deadlock: bool
-    witnesses: tuple[str, ...]
-    unreached_actions: tuple[str, ...]
-    bug: str | None
+    property: str | None = None
+    distinct: int | None = None
+    generated: int | None = None
+    depth: int | None = None
+    trace_length: int | None = None
+    witnesses: tuple[str, ...] = ()
+    unreached_actions: tuple[str, ...] = ()
+    bug: str | None = None
 
     def expected_text(self) -> str:
         """Return the expectation for a table."""

@@ -94,15 +94,12 @@ class ModelReader:
             cfg=base.cfg,
             manifest=self._manifest,
             library=self._library,
-            property=None,
             distinct=distinct,
             generated=generated,
             depth=depth,
-            trace_length=None,
             check_deadlock=base.check_deadlock,
             witnesses=entry.names("witnesses"),
             unreached_actions=entry.names("unreached_actions"),
-            bug=None,
         )
 
     def _failing_model(self, entry: Entry) -> Model:
@@ -123,13 +120,8 @@ class ModelReader:
             manifest=self._manifest,
             library=self._library,
             property=name,
-            distinct=None,
-            generated=None,
-            depth=None,
             trace_length=self._trace_length(entry, expect),
             check_deadlock=varied.check_deadlock,
-            witnesses=(),
-            unreached_actions=(),
             bug=entry.text("bug") if entry.section == Kind.KNOWN_BUG else None,
         )
 

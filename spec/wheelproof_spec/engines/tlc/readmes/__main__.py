@@ -2,18 +2,14 @@
 
 import sys
 
-from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
-from wheelproof_spec.engines.tlc.readmes import load_suite
+from wheelproof_spec.engines.tlc.readmes.tables import load_suite
 
 
 def main() -> int:
     """Write the READMEs."""
-    checkout = checkout_directory()
-    if checkout is None:
-        raise MissingToolError("the checkout", "run this inside a clone of the project")
-    suite = load_suite(checkout)
+    suite = load_suite(required_checkout())
     for path in suite.readmes():
         write_text(path, suite.renewed(path))
     for sentence in suite.unknown():

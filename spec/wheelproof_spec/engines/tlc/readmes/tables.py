@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheelproof_spec.engines.tlc.manifest import Kind, Model, load_manifest
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.manifest.model import Kind, Model
 from wheelproof_spec.engines.tlc.readmes.citations import Citation, citations
 from wheelproof_spec.engines.tlc.readmes.module import Module, read_module
 

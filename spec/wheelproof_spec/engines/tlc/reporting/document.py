@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 
-from wheelproof_spec.engines.tlc.judging import ModelOutcome, describe, explain, first_violation
-from wheelproof_spec.engines.tlc.running import Counterexample, Toolchain
-from wheelproof_spec.engines.tlc.states import show
+from wheelproof_spec.engines.tlc.judging.check import describe, first_violation
+from wheelproof_spec.engines.tlc.judging.explain import explain
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.running.report import Counterexample
+from wheelproof_spec.engines.tlc.states.values import show
 
 
 def run_document(toolchain: Toolchain, outcomes: Sequence[ModelOutcome]) -> dict[str, object]:

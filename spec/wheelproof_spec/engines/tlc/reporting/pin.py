@@ -1,7 +1,8 @@
 """Writes the lines of the manifest that TLC's measurements call for."""
 
-from wheelproof_spec.engines.tlc.judging import ModelOutcome, first_violation, is_expected
-from wheelproof_spec.engines.tlc.running import ViolationKind
+from wheelproof_spec.engines.tlc.judging.check import first_violation, is_expected
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.running.report import ViolationKind
 
 
 def pin_lines(outcome: ModelOutcome) -> list[str]:

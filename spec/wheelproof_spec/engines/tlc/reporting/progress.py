@@ -9,9 +9,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 
-from wheelproof_spec.engines.tlc.judging import ModelOutcome, Observer
-from wheelproof_spec.engines.tlc.manifest import Model
-from wheelproof_spec.engines.tlc.running import Statistics
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.judging.runner import Observer
+from wheelproof_spec.engines.tlc.manifest.model import Model
+from wheelproof_spec.engines.tlc.running.report import Statistics
 
 _QUIET_SECONDS = 20
 """A model that takes less writes no line but its last one to a file."""

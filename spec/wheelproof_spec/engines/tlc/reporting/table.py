@@ -9,9 +9,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from wheelproof_spec.base.results.verdicts import Verdict, overall
-from wheelproof_spec.engines.tlc.judging import ModelOutcome
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
 from wheelproof_spec.engines.tlc.reporting.document import announced_version
-from wheelproof_spec.engines.tlc.running import Toolchain
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
 
 _WIDTH_OF_A_FILE = 140
 _COLOURS = {

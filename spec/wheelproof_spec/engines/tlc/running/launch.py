@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheelproof_spec.engines.tlc.manifest import Expectation, Model, Tier
+from wheelproof_spec.engines.tlc.manifest.model import Expectation, Model, Tier
 from wheelproof_spec.engines.tlc.running.frames import FrameReader
 from wheelproof_spec.engines.tlc.running.jar import TlcJar, find_jar
 from wheelproof_spec.engines.tlc.running.java import Java, find_java

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from wheelproof_spec.engines.tlc.states import Value
+from wheelproof_spec.engines.tlc.states.values import Value
 
 
 class ViolationKind(StrEnum):

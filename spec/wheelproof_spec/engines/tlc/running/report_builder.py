@@ -14,7 +14,7 @@ from wheelproof_spec.engines.tlc.running.report import (
     Violation,
     ViolationKind,
 )
-from wheelproof_spec.engines.tlc.states import ValueSyntaxError, parse_state
+from wheelproof_spec.engines.tlc.states.value_parser import ValueSyntaxError, parse_state
 
 TRACE_LIMIT = 10_000
 """The most states of a counterexample that are kept; a longer one is cut and said to be."""

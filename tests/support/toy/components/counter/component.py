@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.base.clause import DRIVEN_ALONE, Clause
+from wheelproof_spec.base.clause import Clause, driven_alone
 from wheelproof_spec.base.codec.vocabulary import DRIVEN, About, Count, Positive, Time
 from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
 
@@ -59,7 +59,12 @@ class CounterClause(Clause):
 
     COUNTS = "Counter.CountsUpToItsBound", "1", "Each call below the bound counts, no other does."
     TELLS = "Counter.TellsWhatItCounted", "1", "The count is the number of calls that counted."
-    KEEPS = "Counter.KeepsToItsDomain", "1", "No call of the domain is refused.", DRIVEN_ALONE
+    KEEPS = (
+        "Counter.KeepsToItsDomain",
+        "1",
+        "No call of the domain is refused.",
+        driven_alone("a history takes a refusal as it is"),
+    )
 
 
 DEFINITION: ComponentDefinition[CounterCall, CounterObservation] = ComponentDefinition(

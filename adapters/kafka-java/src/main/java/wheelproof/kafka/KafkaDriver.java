@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 import org.apache.kafka.clients.producer.internals.AccumulatorComponent;
 import org.apache.kafka.clients.producer.internals.BufferPoolComponent;
 import org.apache.kafka.server.purgatory.PurgatoryComponent;
@@ -17,6 +18,17 @@ import org.apache.kafka.server.util.timer.TimerComponent;
 /** Answers the driver protocol (wheelproof.driver/1) with Apache Kafka's own classes. */
 final class KafkaDriver {
     private static final String SCHEMA = "wheelproof.driver/1";
+    private static final List<String> CAPABILITIES =
+            List.of(
+                    "virtual_time",
+                    "exact_time",
+                    "interruption",
+                    "close",
+                    "flush",
+                    "faults",
+                    "any_size",
+                    "kafka_sizes",
+                    "cancel_for_key");
 
     private final Map<String, Component> components = new LinkedHashMap<>();
     private Component current;
@@ -89,6 +101,9 @@ final class KafkaDriver {
                 "impl", "kafka-server-common and kafka-clients",
                 "version", KafkaVersion.read(),
                 "components", List.copyOf(components.keySet()),
-                "capabilities", List.of("virtual_time"));
+                "capabilities", CAPABILITIES,
+                "profiles",
+                        components.keySet().stream()
+                                .collect(Collectors.toMap(name -> name, name -> "kafka")));
     }
 }

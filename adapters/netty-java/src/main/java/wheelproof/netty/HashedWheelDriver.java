@@ -154,6 +154,7 @@ public final class HashedWheelDriver implements Runnable {
                 "impl", "netty-common",
                 "version", NettyVersion.read(),
                 "components", List.of("timer"),
-                "capabilities", List.of("virtual_time"));
+                "capabilities", List.of("virtual_time"),
+                "profiles", Map.of("timer", "hashed-wheel"));
     }
 }

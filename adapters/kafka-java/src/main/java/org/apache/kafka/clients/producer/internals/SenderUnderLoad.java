@@ -22,13 +22,15 @@ import wheelproof.recording.Recorder;
  */
 final class SenderUnderLoad {
     private static final int NODE = 0;
-    private static final int MOST_BYTES = 1_500;
+    /** Less than two full batches: some partition is passed over. */
+    private static final int MOST_BYTES = 700;
     private static final long PAUSE_NS = 200_000;
 
     private final RecordAccumulator accumulator;
     private final Recorder recorder;
     private final SplittableRandom dice;
     private final MetadataSnapshot cluster;
+    private final List<String> partitions;
     private final Map<Integer, Long> nextOffsets = new HashMap<>();
     private final Map<ProducerBatch, String> names = new IdentityHashMap<>();
     private final List<ProducerBatch> inFlight = new ArrayList<>();
@@ -47,6 +49,7 @@ final class SenderUnderLoad {
             leaders.put(i, NODE);
         }
         cluster = Clusters.cluster(leaders);
+        partitions = leaders.keySet().stream().map(AccumulatorLoad::name).toList();
     }
 
     void start() {
@@ -94,7 +97,9 @@ final class SenderUnderLoad {
     private void send() throws Exception {
         long nowMs = Time.SYSTEM.milliseconds();
         var ready = accumulator.ready(cluster, nowMs);
-        recorder.call("drain", Map.of(), () -> {
+        var asked = Map.of("node", NODE, "max_size", MOST_BYTES, "partitions",
+                ready.readyNodes.isEmpty() ? List.of() : partitions);
+        recorder.call("drain", asked, () -> {
             var drained = accumulator.drain(cluster, ready.readyNodes, MOST_BYTES, nowMs);
             taken = drained.getOrDefault(NODE, List.of());
             return Map.of("batches", taken.stream().map(this::described).toList());

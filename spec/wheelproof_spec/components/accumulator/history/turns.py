@@ -1,0 +1,110 @@
+"""Whether each partition of a node has its turn in the node's drains (semantics.md 4.3)."""
+
+from collections import Counter
+
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.accumulator.component import (
+    AccumulatorClause,
+    Drain,
+    Drained,
+    Partition,
+)
+from wheelproof_spec.components.accumulator.history.queues import FirstOwed
+from wheelproof_spec.components.accumulator.history.record import Batch
+
+
+class Turns:
+    """Counts, as the driven judge does, which partitions are passed over that could be drained.
+
+    A partition could be drained for sure if a record of it waited all the time, if nobody may have
+    muted it, and if no batch of it may be backing off.
+    """
+
+    def __init__(self, waiting: FirstOwed, tally: Tally) -> None:
+        """Begin; `waiting` are the records that wait to be drained."""
+        self._waiting = waiting
+        self._tests = tally.tests
+        self._muting: dict[Partition, int] = {}
+        """The partitions that may be muted, and where that was asked for last."""
+        self._open_mutes: Counter[Partition] = Counter()
+        self._back: dict[Partition, list[Batch]] = {}
+        self._passes: dict[int, tuple[tuple[Partition, ...], dict[Partition, int]]] = {}
+        self.unnamed = False
+        """Whether a drain has not said for which partitions it was."""
+        self.lost_track = False
+        """Whether a batch that no drain has shown went back: it may wait in any queue."""
+
+    def mute_begins(self, partition: Partition, index: int) -> None:
+        """A partition may be muted from now on."""
+        self._muting[partition] = index
+        self._open_mutes[partition] += 1
+
+    def mute_ends(self, partition: Partition) -> None:
+        """A partition has been muted."""
+        self._open_mutes[partition] -= 1
+
+    def unmute_ends(self, partition: Partition, began: int) -> None:
+        """A partition has been unmuted by a call that began then, unless it was muted again."""
+        if not self._open_mutes[partition] and self._muting.get(partition, began) < began:
+            del self._muting[partition]
+
+    def back(self, batch: Batch) -> None:
+        """A batch goes back to its queue, and may have to wait there."""
+        self._back.setdefault(batch.partition, []).append(batch)
+
+    def drained(self, began: int, call: Drain, answer: Drained, *, alone: bool) -> Violation | None:
+        """A drain has ended; `alone` if the sender was in no other call meanwhile."""
+        led, counts = self._passes.pop(call.node, ((), dict[Partition, int]()))
+        self.unnamed = self.unnamed or (not call.partitions and bool(answer.batches))
+        if not call.partitions or not alone:
+            # Whoever was not drained at all is passed over by nobody.
+            if not answer.batches and alone:
+                self._passes[call.node] = led, counts
+            return None
+        taken = {batch.partition for batch in answer.batches}
+        passed = [
+            partition
+            for partition in call.partitions
+            if partition not in taken and self._waits(partition, began)
+        ]
+        if not passed:
+            return None
+        if not taken:
+            self._tests(AccumulatorClause.DRAINS_THE_HEADS)
+            return Violation(
+                rule=AccumulatorClause.DRAINS_THE_HEADS,
+                expected=f"the drain takes the head of {passed[0]!r}",
+                observed="it takes nothing",
+                reason="a record waits there, and the first batch is never too large "
+                "(semantics.md 4.3)",
+            )
+        self._tests(AccumulatorClause.DRAIN_IS_FAIR)
+        before = counts if led == call.partitions else {}
+        counts = {partition: before.get(partition, 0) + 1 for partition in passed}
+        self._passes[call.node] = call.partitions, counts
+        for partition, count in counts.items():
+            if count >= len(call.partitions):
+                return Violation(
+                    rule=AccumulatorClause.DRAIN_IS_FAIR,
+                    expected=f"{partition!r} has its turn among {list(call.partitions)}",
+                    observed=f"it was passed over {count} times, last for {sorted(taken, key=str)}",
+                    reason="a drain begins where the last one of its node has stopped "
+                    "(semantics.md 4.3)",
+                )
+        return None
+
+    def _waits(self, partition: Partition, since: int) -> bool:
+        """Tell whether the partition could be drained all the time since then."""
+        if self.lost_track or partition in self._muting:
+            return False
+        back = [batch for batch in self._back.pop(partition, ()) if _is_unfinished(batch)]
+        if back:
+            self._back[partition] = back
+            return False
+        first = self._waiting.first_undrained(partition)
+        return first is not None and first.returned is not None and first.returned < since
+
+
+def _is_unfinished(batch: Batch) -> bool:
+    return any(record.called_back is None for record in batch.records)

@@ -1,0 +1,55 @@
+"""A pool that can do little passes within that, and fails within that."""
+
+import shlex
+import sys
+
+import pytest
+
+from support.checkout import ROOT
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.components.buffer_pool.cases import SUITE
+from wheelproof_spec.components.buffer_pool.component import PoolCapability, PoolClause, PoolLimit
+from wheelproof_spec.engines.drive.conformance import conform
+from wheelproof_spec.engines.drive.plan import ConformancePlan
+from wheelproof_spec.engines.drive.result import ConformanceResult
+from wheelproof_spec.engines.drive.text import render
+
+_SMALL_POOL = ROOT / "tests" / "support" / "drive" / "small_pool.py"
+
+
+def _driven(behaviour: str) -> ConformanceResult:
+    driver = shlex.join([sys.executable, str(_SMALL_POOL), behaviour])
+    return conform(SUITE, ConformancePlan(driver=driver, cases=20))
+
+
+def test_a_small_pool_that_is_right_passes_and_the_rest_is_counted() -> None:
+    result = _driven("right")
+    assert result.verdict is Verdict.PASS
+    left_out = {case.case for case in result.not_applicable}
+    assert "close wakes everyone; buffers still come back" in left_out
+    assert "more than the total is refused, the total is not" in left_out
+    skipped = {count.clause: count.skipped for count in result.clauses if count.undeclared}
+    assert skipped.keys() == set(PoolCapability)
+    assert all(skipped.values())
+    assert f"{len(left_out)} named cases not applicable" in render(result)
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "clause"),
+    [("forgets", PoolClause.NO_LOST_WAKE_UP), ("late", PoolClause.WAIT_IS_BOUNDED)],
+)
+def test_a_small_pool_that_is_wrong_fails(behaviour: str, clause: PoolClause) -> None:
+    result = _driven(behaviour)
+    assert {failure.violation.rule for failure in result.failures} == {clause}
+
+
+def test_a_size_outside_the_pool_is_a_limit_of_every_case_that_asks_for_one() -> None:
+    about = {
+        scenario.name
+        for scenario in SUITE.scenarios()
+        if PoolLimit.SIZE_OUTSIDE in SUITE.needs_of(scenario)
+    }
+    assert about == {
+        "more than the total is refused, the total is not",
+        "sizes that a pool can never lend are refused",
+    }
