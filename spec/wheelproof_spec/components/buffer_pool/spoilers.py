@@ -1,6 +1,7 @@
 """What breaks one clause of a buffer pool's right history."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
 from wheelproof_spec.base.clause import Clause
@@ -37,6 +38,16 @@ def _lent(scene: Scene, size: int, name: str = "", answered: int | None = None) 
     return name
 
 
+def _overtaken(scene: Scene) -> object:
+    """Somebody waits in vain, while memory goes to another one who asked later."""
+    if _total(scene) < 2:
+        return False
+    waits, look, one_waits = _asked(2), Queued(), WaitingThreads(count=1)
+    _lent(scene, _total(scene) - 1)
+    _lent(scene.begin(waits, "patient").call(look, one_waits), 1)
+    return scene.call(look, one_waits).refuse(Allocate, _EXHAUSTED, "patient")
+
+
 def _open(act: Callable[[Scene], object]) -> Callable[[Scene], object]:
     """Act where nothing is lent, and the pool is open."""
 
@@ -56,6 +67,10 @@ METAMORPHIC = Metamorphic(
     spoilers=(
         _at_rest(PoolClause.ENDS_FOR_A_REASON, lambda scene: scene.refused(_asked(1), "Closed")),
         acted(PoolClause.ENDS_FOR_A_REASON, lambda scene: scene.refused(_asked(1), "Interrupted")),
+        replace(
+            _at_rest(PoolClause.LONGEST_WAITING_FIRST, _overtaken),
+            profiles=(LONGEST_WAITING_FIRST,),
+        ),
         _at_rest(
             PoolClause.NO_MORE_THAN_TOTAL,
             lambda scene: _lent(scene, _total(scene)) and _lent(scene, 1),

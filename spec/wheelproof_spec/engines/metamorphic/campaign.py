@@ -6,7 +6,6 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.metamorphic.recording import Recording, without
@@ -82,11 +81,7 @@ class Campaign:
         self._variations = [
             one for one in general_variations(component) if one.name not in component.excused
         ]
-        self._spoilers = [
-            spoiler
-            for spoiler in component.spoilers
-            if spoiler.clause.judges & Wire.RECORDED and spoiler.clause.holds_in(profile)
-        ]
+        self._spoilers = [one for one in component.spoilers if one.is_for(profile)]
 
     def run(self, recorded: Recording, seed: str) -> None:
         """Judge a history of the reference, and its variations; each draws from the seed."""

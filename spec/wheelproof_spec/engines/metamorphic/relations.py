@@ -6,6 +6,7 @@ from enum import Enum
 from random import Random
 
 from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.metamorphic.recording import Recording, Scene
@@ -60,10 +61,16 @@ class Variation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoiler:
-    """Breaks one clause of a right history, and none that is judged before it."""
+    """Breaks one clause of a right history, in some profiles if not in all."""
 
     clause: Clause
     spoil: Vary
+    profiles: tuple[str, ...] = ()
+
+    def is_for(self, profile: str) -> bool:
+        """Tell whether a history of this profile breaks the clause by it."""
+        judged = self.clause.judges & Wire.RECORDED and self.clause.holds_in(profile)
+        return bool(judged) and profile in (self.profiles or (profile,))
 
 
 def acted(
