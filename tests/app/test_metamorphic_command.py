@@ -11,7 +11,8 @@ import pytest
 
 from support.checkout import ROOT, project_files
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.metamorphic import (
+from wheelproof_spec.app.pages.clauses import FIGURES, PAGE, read_figures, render
+from wheelproof_spec.app.varied.campaigns import (
     Part,
     campaigns,
     clauses_on,
@@ -20,8 +21,7 @@ from wheelproof_spec.app.metamorphic import (
     run_driven,
     run_part,
 )
-from wheelproof_spec.app.metamorphic_corpus import files_of, kept, replayed
-from wheelproof_spec.app.pages.clauses import FIGURES, PAGE, read_figures, render
+from wheelproof_spec.app.varied.corpus import files_of, kept, replayed
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict

@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Run the verb; a disagreement is a fail."""
     if arguments.replay:
         return _replay(arguments)
-    from wheelproof_spec.app.metamorphic import require_components
+    from wheelproof_spec.app.varied.campaigns import require_components
     from wheelproof_spec.engines.metamorphic.campaign import Counts
 
     components = require_components(arguments.components)
@@ -137,7 +137,7 @@ def _parts(
     from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
     from multiprocessing import get_context
 
-    from wheelproof_spec.app.metamorphic import parts_of, run_driven, run_part
+    from wheelproof_spec.app.varied.campaigns import parts_of, run_driven, run_part
 
     parts = parts_of(component, (profile,), seed)
     done, told = 0, time.monotonic()
@@ -185,7 +185,7 @@ def _check(
 
 
 def _stories(disagreements: "list[Disagreement]", folder: Path | None) -> Iterator[str]:
-    from wheelproof_spec.app.metamorphic_corpus import kept
+    from wheelproof_spec.app.varied.corpus import kept
     from wheelproof_spec.base.results.reports import write_text
 
     for number, found in enumerate(disagreements):
@@ -234,7 +234,7 @@ def _repeat(arguments: argparse.Namespace, components: tuple[str, ...], seed: in
 
 
 def _replay(arguments: argparse.Namespace) -> int:
-    from wheelproof_spec.app.metamorphic_corpus import files_of, replayed
+    from wheelproof_spec.app.varied.corpus import files_of, replayed
 
     checks: list[CheckResult] = []
     for path in files_of(arguments.replay):

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import cast
 
-from wheelproof_spec.app.metamorphic import judged
 from wheelproof_spec.app.recorded import parse_line
+from wheelproof_spec.app.varied.campaigns import judged
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError, parse_object, text
