@@ -27,6 +27,8 @@ POOL = HEADER.replace(b'"timer"', b'"buffer_pool"').replace(
     b'{"tick_ms":1}', b'{"total_memory":10,"poolable_size":10}'
 )
 
+PURGATORY = HEADER.replace(b'"timer"', b'"purgatory"').replace(b'{"tick_ms":1}', b"{}")
+
 
 def _op(index: int, kind: str, f: str, value: object, process: str = "p") -> bytes:
     op = {
@@ -76,6 +78,7 @@ def _write(folder: Path, lines: tuple[bytes, ...]) -> Path:
         ((), ExitCode.INPUT_REJECTED),
         (GOOD[1:], ExitCode.INPUT_REJECTED),
         ((*GOOD, GOOD[-1][:-1]), ExitCode.INPUT_REJECTED),
+        ((*GOOD, _end(4).replace(b"}", b', "stuck": true}')), ExitCode.INPUT_REJECTED),
         ((*GOOD, b"\n"), ExitCode.INPUT_REJECTED),
         ((GOOD[0], GOOD[2]), ExitCode.INPUT_REJECTED),
         ((GOOD[0], *GOOD[2:]), ExitCode.INPUT_REJECTED),
@@ -133,10 +136,10 @@ def test_one_violation_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixt
         (WHOLE, "Domain.WheelOfOneBucket conform knows it", ExitCode.PASS, "PASS"),
         (WHOLE, HIDDEN, ExitCode.INPUT_REJECTED, "without a reason"),
         (WHOLE, "BufferPool.CallEndsOnce driven", ExitCode.INPUT_REJECTED, "cannot be skipped"),
-        # Once a task has run early, nobody knows what the timer holds.
+        # Once an operation is completed for no reason, nobody knows what the purgatory holds.
         (
-            (*EARLY, _end(3)),
-            "Timer.NeverBeforeItIsDue ours is early",
+            (PURGATORY, _op(0, "invoke", "on_complete", {"operation": "x"}), _end(1)),
+            "Purgatory.CompletesForAReason ours does",
             ExitCode.INCONCLUSIVE,
             "from there on only crashes",
         ),
@@ -196,6 +199,14 @@ def test_a_spoiled_line_is_the_only_error_of_its_run(
     assert main(["check", str(path)]) == ExitCode.INPUT_REJECTED
     (shown, *_) = capsys.readouterr().out.splitlines()
     assert shown.endswith("which is unknown; rejected for that too: 3 lines")
+
+
+def test_a_violation_is_not_lost_with_the_lines_after_it() -> None:
+    result = judge_lines("h", (*EARLY, _op(7, "invoke", "size", {}), _end(3)))
+    assert [one.verdict for one in result.verdicts] == [Verdict.FAIL]
+    assert [(one.line, one.followed) for one in result.rejections] == [(5, 1)]
+    good = judge_lines("h", (*GOOD[:3], _op(7, "invoke", "size", {}), _end(3)))
+    assert good.verdicts == []
 
 
 def test_a_byte_order_mark_is_called_by_its_name(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
+from wheelproof_spec.app.pages import picture
 from wheelproof_spec.app.pages.known_bugs import PAGE, render
 
 DOCUMENTS = (
@@ -19,6 +20,7 @@ DOCUMENTS = (
     "docs/judge-your-implementation.md",
     "docs/linearizability.md",
     "docs/model-checker.md",
+    "docs/tour.md",
     "docs/vectors.md",
 )
 
@@ -89,6 +91,10 @@ def test_documented_python_runs(document: str) -> None:
 
 def test_documented_known_bugs_are_those_of_the_table() -> None:
     assert (ROOT / PAGE).read_text(encoding="utf-8") == render()
+
+
+def test_documented_picture_is_that_of_the_explorer() -> None:
+    assert (ROOT / picture.PAGE).read_text(encoding="utf-8") == picture.render()
 
 
 def test_documented_links_lead_somewhere() -> None:

@@ -3,6 +3,7 @@
 import importlib
 from collections.abc import Callable
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import TypeGuard
 
 from wheelproof_spec.base.drawing import CaseView
@@ -60,9 +61,11 @@ def find_program(name: str) -> Program:
     known = (*passing_programs(), *failing_programs(), *graph_programs(), *failing_graph_programs())
     programs = {program.name: program for program in known}
     if name not in programs:
+        near = get_close_matches(name, programs, n=1)
+        meant = f"did you mean {near[0]}? " if near else ""
         raise UsageError(
-            f"no program {name!r}; there are: {', '.join(programs)}; "
-            "your own is named module:attribute"
+            f"no program {name!r}; {meant}wheelproof explore --list names all; your own is named "
+            "module:attribute"
         )
     return programs[name]
 

@@ -1,6 +1,6 @@
 """Recorded runs of every component: the engine of histories with the registry in its hands."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -31,15 +31,29 @@ def judge_lines(
     return Router(source, parse_line, open_run(options or CheckOptions())).judge(lines)
 
 
-def judge_files(files: Sequence[Path], options: CheckOptions) -> list[FileResult]:
-    """Judge files (`-` is standard input) one by one, until Ctrl-C."""
+def judge_files(
+    files: Sequence[Path], options: CheckOptions, tell: Callable[[str], None] | None = None
+) -> list[FileResult]:
+    """Judge files (`-` is standard input) one by one, until Ctrl-C; `tell` hears how far it is."""
     results: list[FileResult] = []
     for path in files:
         source = "<standard input>" if path == STANDARD_INPUT else str(path)
-        results.append(judge_lines(source, read_lines(path), options))
+        lines = read_lines(path)
+        if tell is not None:
+            lines = _counted(lines, tell, f"file {len(results) + 1:,} of {len(files):,}")
+        results.append(judge_lines(source, lines, options))
         if results[-1].interrupted:
             break
     return results
+
+
+def _counted(
+    lines: Iterable[bytes | Rejection], tell: Callable[[str], None], what: str
+) -> Iterator[bytes | Rejection]:
+    for number, line in enumerate(lines):
+        if number % 1_000 == 0:
+            tell(f"{what}: {number:,} lines")
+        yield line
 
 
 def known_limits(path: Path) -> tuple[KnownLimit, ...]:

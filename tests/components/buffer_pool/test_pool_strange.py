@@ -10,7 +10,7 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.buffer_pool.cases import SUITE
 from wheelproof_spec.components.buffer_pool.component import PoolCapability, PoolClause, PoolLimit
 from wheelproof_spec.engines.drive.conformance import conform
-from wheelproof_spec.engines.drive.plan import ConformancePlan
+from wheelproof_spec.engines.drive.plan import FUZZED_CASES, ConformancePlan
 from wheelproof_spec.engines.drive.result import ConformanceResult
 from wheelproof_spec.engines.drive.text import render
 
@@ -41,6 +41,15 @@ def test_a_small_pool_that_is_right_passes_and_the_rest_is_counted() -> None:
 def test_a_small_pool_that_is_wrong_fails(behaviour: str, clause: PoolClause) -> None:
     result = _driven(behaviour)
     assert {failure.violation.rule for failure in result.failures} == {clause}
+
+
+def test_a_small_pool_that_dies_is_an_error_and_every_case_has_its_result() -> None:
+    result = _driven("dies")
+    assert result.verdict is Verdict.ERROR
+    assert {trouble.case for trouble in result.troubles} == {FUZZED_CASES}
+    reported = {case.name for case in result.results}
+    left_out = {case.case for case in result.not_applicable}
+    assert reported | left_out == {FUZZED_CASES, *(one.name for one in SUITE.scenarios())}
 
 
 def test_a_size_outside_the_pool_is_a_limit_of_every_case_that_asks_for_one() -> None:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from support.agreement.small_histories import history_of
-from support.history.history_scripts import Lines, broken_rule, judged, refuse
+from support.history.history_scripts import Lines, broken_rule, broken_rules, judged, refuse
 from support.history.purgatory_scripts import (
     advance,
     await_submitted,
@@ -351,7 +351,7 @@ def test_what_keeps_the_rules_passes(name: str) -> None:
 @pytest.mark.parametrize("name", _WRONG)
 def test_what_breaks_a_rule_fails(name: str) -> None:
     rule, lines = _WRONG[name]
-    assert broken_rule(_CLAIMS, lines) == rule
+    assert broken_rules(_CLAIMS, lines) == [rule]
 
 
 @pytest.mark.parametrize(

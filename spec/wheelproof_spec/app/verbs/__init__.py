@@ -2,6 +2,7 @@
 
 VERBS = {
     "check": "judge recorded traces and histories (JSON Lines)",
+    "completion": "print what completes the words of this program in bash or zsh",
     "conform": "drive another implementation and judge it",
     "doctor": "say what is missing on this machine, for which verb, and how to get it",
     "explore": "run a program under every interleaving",

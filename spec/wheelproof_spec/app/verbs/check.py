@@ -12,6 +12,7 @@ from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import publish
+from wheelproof_spec.base.results.terminal import progress
 
 
 def register(verbs: Verbs) -> None:
@@ -59,7 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
         # Jinja is an extra: if it is missing, this has to be said before the files are judged.
         importlib.import_module("jinja2")
     started = time.monotonic()
-    results = judge_files(files, options)
+    with progress(quiet=arguments.quiet) as shown:
+        results = judge_files(files, options, shown.tell if shown.shown else None)
     files = files[: len(results)]
     seconds = time.monotonic() - started
     if arguments.tlc:

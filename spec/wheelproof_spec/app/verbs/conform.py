@@ -2,11 +2,6 @@
 
 import argparse
 import importlib
-import signal
-import sys
-import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +11,7 @@ from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import positive, positive_seconds, unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.components.registry import COMPONENTS
 from wheelproof_spec.engines.drive.usual import (
     CASES,
@@ -28,8 +24,6 @@ from wheelproof_spec.engines.drive.usual import (
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.drive.result import ConformanceResult
-
-_PROGRESS_S = 0.5
 
 
 def register(verbs: Verbs) -> None:
@@ -151,11 +145,13 @@ def _run(arguments: argparse.Namespace) -> int:
     if arguments.html is not None:
         # Jinja is an extra: if it is missing, this has to be said before anything is started.
         importlib.import_module("jinja2")
-    progress = _Progress() if sys.stderr.isatty() and not arguments.quiet else None
-    with _termination_as_interrupt():
-        result = conform(suite, plan, vectors, progress)
-    if progress is not None:
-        progress.clear()
+    with progress(quiet=arguments.quiet) as shown:
+        result = conform(
+            suite,
+            plan,
+            vectors,
+            lambda cases, steps: shown.tell(f"{cases:,} cases, {steps:,} steps"),
+        )
     return publish(_result_of(result), arguments, lambda: _page(result))
 
 
@@ -179,29 +175,3 @@ def _result_of(result: "ConformanceResult") -> Result:
         document=asdict(result),
         repeat=result.repeat,
     )
-
-
-class _Progress:
-    """A line on the terminal that says how far the run has come."""
-
-    def __init__(self) -> None:
-        self._next = 0.0
-
-    def __call__(self, cases: int, steps: int) -> None:
-        now = time.monotonic()
-        if now >= self._next:
-            self._next = now + _PROGRESS_S
-            print(f"\r{cases:,} cases, {steps:,} steps", end="", file=sys.stderr, flush=True)
-
-    def clear(self) -> None:
-        print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-
-@contextmanager
-def _termination_as_interrupt() -> Generator[None, None, None]:
-    """Let a request to terminate end the run as Ctrl-C does: with a report, without the driver."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -12,10 +12,11 @@ from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.terminal import Progress, coloured, progress
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.explore.estimate import Progress
+    from wheelproof_spec.engines.explore.estimate import Progress as Reached
     from wheelproof_spec.engines.explore.explorer import Options
     from wheelproof_spec.engines.explore.program import Program
     from wheelproof_spec.engines.explore.result import Exploration
@@ -87,8 +88,9 @@ def run(arguments: argparse.Namespace) -> int:
         if options is None:
             exploration = _explore_states(program, arguments)
         else:
-            progress = None if arguments.quiet else partial(_print_progress, program.name)
-            exploration = explore(program, options, progress)
+            with progress(quiet=arguments.quiet) as line:
+                tell = partial(_tell, line, program.name)
+                exploration = explore(program, options, tell if line.shown else None)
             shown.append(exploration)
         explorations.append(exploration)
         if not arguments.quiet:
@@ -116,12 +118,13 @@ def _explore_states(program: "Program", arguments: argparse.Namespace) -> "Graph
             raise UsageError(f"{option} shows one run, and the engine graph makes no runs")
     if arguments.max_states is not None and arguments.max_states < 1:
         raise UsageError(f"--max-states has to be at least 1, not {arguments.max_states}")
-    return explore_states(
-        program,
-        substrate=SubstrateKind(arguments.substrate),
-        max_states=arguments.max_states,
-        progress=None if arguments.quiet else partial(_print_states, program.name),
-    )
+    with progress(quiet=arguments.quiet) as line:
+        return explore_states(
+            program,
+            substrate=SubstrateKind(arguments.substrate),
+            max_states=arguments.max_states,
+            progress=lambda states: line.tell(f"{program.name}: {states:,} states"),
+        )
 
 
 def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
@@ -182,18 +185,14 @@ def _list_programs() -> int:
 
 
 def _print_result(result: CheckResult) -> None:
-    print(f"{result.name}: {result.verdict.value}, {result.summary}", flush=True)
+    line = f"{result.name}: {result.verdict.value}, {result.summary}"
+    print(coloured(line, sys.stdout), flush=True)
     if result.details:
         print(result.details)
 
 
-def _print_progress(name: str, progress: "Progress") -> None:
-    print(f"  {name}: {progress.text()}", flush=True)
-
-
-def _print_states(name: str, states: int) -> None:
-    if not states % 100_000:
-        print(f"  {name}: {states:,} states", flush=True)
+def _tell(line: Progress, name: str, reached: "Reached") -> None:
+    line.tell(f"{name}: {reached.text()}")
 
 
 def _page(exploration: "Exploration") -> str:

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.terminal import Progress, coloured, progress
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict, overall
 
 if TYPE_CHECKING:
@@ -43,13 +45,13 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("name the graph models to compare, or give --all; --list lists them")
     chosen = select(comparisons(), ["*"] if arguments.all else arguments.models)
     toolchain = find_toolchain(arguments.jar, arguments.java)
-    progress = None if arguments.quiet or not sys.stderr.isatty() else _show_progress
     outcomes: list[GraphOutcome] = []
     interrupted = False
-    with termination_interrupts():
+    with termination_interrupts(), progress(quiet=arguments.quiet) as shown:
         try:
             for model in chosen:
-                outcomes.append(carry_out(model, toolchain, progress))
+                outcomes.append(carry_out(model, toolchain, _telling(shown, model.name)))
+                shown.clear()
                 if not arguments.quiet:
                     _print(outcomes[-1])
         except KeyboardInterrupt:
@@ -77,10 +79,11 @@ def _print(outcome: "GraphOutcome") -> None:
     from wheelproof_spec.engines.graph.comparing.report import check_result
 
     result = check_result(outcome)
-    print(f"{result.name}: {result.verdict.value}, {result.summary}", flush=True)
+    line = f"{result.name}: {result.verdict.value}, {result.summary}"
+    print(coloured(line, sys.stdout), flush=True)
     if result.details:
         print(result.details)
 
 
-def _show_progress(states: int) -> None:
-    print(f"\r  {states} states", end="\r", file=sys.stderr, flush=True)
+def _telling(shown: Progress, name: str) -> Callable[[int], None]:
+    return lambda states: shown.tell(f"{name}: {states:,} states")

@@ -3,8 +3,9 @@
 import argparse
 import os
 import secrets
+import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -134,33 +135,36 @@ def _parts(
     component: str, profile: str, seed: int, arguments: argparse.Namespace
 ) -> "Iterator[Counts]":
     """Yield what parts have shown, until enough histories are judged; tell how far it is."""
-    from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
     from multiprocessing import get_context
+    from queue import SimpleQueue
 
     from wheelproof_spec.app.varied.campaigns import parts_of, run_driven, run_part
 
     parts = parts_of(component, (profile,), seed)
-    done, told = 0, time.monotonic()
-    # Processes that are forked while threads run may stand still for ever.
-    pool = ProcessPoolExecutor(arguments.jobs, mp_context=get_context("spawn"))
-    running: set[Future[Counts]] = {
-        pool.submit(run_driven, next(parts), arguments.histories),
-        *(pool.submit(run_part, next(parts)) for _ in range(arguments.jobs)),
-    }
-    try:
+    shown: SimpleQueue[Counts | BaseException] = SimpleQueue()
+    done, told, running = 0, time.monotonic(), 1
+    # Processes that are forked while threads run may stand still for ever. Ctrl-C reaches them as
+    # well, and is this one's to answer.
+    spawn = get_context("spawn")
+    with spawn.Pool(arguments.jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+
+        def submit(work: "Callable[..., Counts]", *given: object) -> None:
+            pool.apply_async(work, given, callback=shown.put, error_callback=shown.put)
+
+        submit(run_driven, next(parts), arguments.histories)
         while running:
-            ended, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in ended:
-                counts = future.result()
-                done += counts.histories
-                yield counts
-                if counts.histories and done < arguments.histories:
-                    running.add(pool.submit(run_part, next(parts)))
+            while done < arguments.histories and running <= arguments.jobs:
+                submit(run_part, next(parts))
+                running += 1
+            counts = shown.get()
+            if isinstance(counts, BaseException):
+                raise counts
+            running -= 1
+            done += counts.histories
+            yield counts
             if time.monotonic() - told > _PROGRESS_S and not arguments.quiet:
                 told = time.monotonic()
                 print(f"  {component}, {profile}: {done:,} histories", flush=True)
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 def _check(

@@ -10,6 +10,7 @@ from wheelproof_spec.base.arguments import bounded, positive
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.reports import replacing
+from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS
 
@@ -71,8 +72,12 @@ def run(arguments: argparse.Namespace) -> int:
     seed: int = arguments.seed
     make_load = _load_of(component)
     events = 0
-    with replacing(arguments.output) as stream:
+    with (
+        replacing(arguments.output) as stream,
+        progress(quiet=arguments.quiet, first_s=0) as shown,
+    ):
         for number in range(histories):
+            shown.tell(f"history {number + 1:,} of {histories:,}: {operations:,} operations")
             callers = Callers(threads=threads, operations=operations, seed=seed, number=number)
             load = make_load(callers)
             history = f"{component}-{seed}-{number}"

@@ -19,6 +19,7 @@ from wheelproof_spec.base.results.reports import (
     write_text,
 )
 from wheelproof_spec.base.results.streams import lost_output
+from wheelproof_spec.base.results.terminal import coloured
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code
 
 STANDARD_OUTPUT = Path("-")
@@ -87,7 +88,8 @@ def deliver(
     """
     troubles: list[UnwritableError | None] = []
     try:
-        print(line if text is None else text, end="\n" if text != "" else "", flush=True)
+        told = line if text is None else text
+        print(coloured(told, sys.stdout), end="\n" if told else "", flush=True)
     except OSError as error:
         troubles.append(lost_output(error))
         if line and troubles[0] is not None:

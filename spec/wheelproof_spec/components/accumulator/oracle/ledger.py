@@ -347,7 +347,7 @@ class BatchLedger:
         self._tests(clause)
         flush = self._flushes.pop(name, None)
         if flush is None:
-            yield self._wrong(clause, "no flush of that name is under way", f"{name!r} has ended")
+            yield self._wrong(clause, "no such flush waits", f"{name!r} has ended")
         elif flush.awaited and not (interrupted and name in self._interrupted):
             yield self._wrong(clause, f"{name!r} waits for {sorted(flush.awaited)}", "it has ended")
 

@@ -1,0 +1,64 @@
+"""What only a terminal shows: how far a long run has come, and verdicts in colour."""
+
+import os
+import re
+import sys
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import IO
+
+FIRST_S = 2.0
+"""After how many seconds a run says how far it has come."""
+_NEXT_S = 0.5
+_VERDICT = re.compile(
+    r"^(?:PASS|FAIL|ERROR|INCONCLUSIVE|REJECTED)\b|(?<=: )(?:pass|fail|error|inconclusive)(?=,)",
+    re.MULTILINE,
+)
+_GREEN, _YELLOW, _RED = 32, 33, 31
+_COLOUR = {"pass": _GREEN, "inconclusive": _YELLOW}
+
+
+class Progress:
+    """A line on standard error that is written over and over, if that is a terminal.
+
+    It comes once a run has taken `first_s` seconds, lest it flickers, and goes when the run ends.
+    """
+
+    def __init__(self, *, quiet: bool, first_s: float = FIRST_S) -> None:
+        self.shown = not quiet and sys.stderr.isatty()
+        self._next = time.monotonic() + first_s
+
+    def tell(self, text: str) -> None:
+        """Show how far the run has come."""
+        now = time.monotonic()
+        if self.shown and now >= self._next:
+            self._next = now + _NEXT_S
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        """Take the line away, because something is printed, or the run is over."""
+        if self.shown:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def progress(*, quiet: bool, first_s: float = FIRST_S) -> Generator[Progress]:
+    """Show how far a run has come inside the block."""
+    shown = Progress(quiet=quiet, first_s=first_s)
+    try:
+        yield shown
+    finally:
+        shown.clear()
+
+
+def coloured(text: str, stream: IO[str]) -> str:
+    """Return the text with its verdicts in colour, if `stream` is a terminal that has colours.
+
+    NO_COLOR (https://no-color.org) and TERM=dumb turn them off.
+    """
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not stream.isatty():
+        return text
+    return _VERDICT.sub(
+        lambda found: f"\x1b[{_COLOUR.get(found[0].lower(), _RED)}m{found[0]}\x1b[0m", text
+    )
