@@ -98,9 +98,9 @@ def test_no_violation_hides_a_second_thread(again: str, task: str) -> None:
     assert TimerClause.NEVER_BEFORE_DUE in {verdict.violation.rule, *rules}
     wrong = call("a", Size(), WaitingTasks(size=7))
     verdict = _check(("worker", "second"), ("worker", "first"), more=wrong)
-    rules = [broken.violation.rule for broken in verdict.also_broken]
+    later = [broken.violation.rule for broken in verdict.also_broken]
     assert verdict.violation is not None
-    assert [verdict.violation.rule, *rules] == [ORDER, TimerClause.SIZE_COUNTS_WAITING]
+    assert [verdict.violation.rule, *later] == [ORDER, TimerClause.SIZE_COUNTS_WAITING]
 
 
 @pytest.mark.parametrize("first", ["t", "u"])
