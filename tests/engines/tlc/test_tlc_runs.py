@@ -19,8 +19,7 @@ from wheelproof_spec.engines.tlc.judging.runner import (
 )
 from wheelproof_spec.engines.tlc.manifest.cfg import parse_cfg
 from wheelproof_spec.engines.tlc.manifest.model import Model
-from wheelproof_spec.engines.tlc.reporting.document import run_document
-from wheelproof_spec.engines.tlc.reporting.pin import pin_lines
+from wheelproof_spec.engines.tlc.reporting.document import pin_lines, run_document
 from wheelproof_spec.engines.tlc.running.launch import Toolchain
 from wheelproof_spec.engines.tlc.states.graph import read_graph
 
