@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.tlc.toolchains import MANIFEST, fixture_model, toolchain
-from wheelproof_spec.base.results.reports import write_json, write_junit
+from wheelproof_spec.base.results.reports import junit_text, write_json
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
 from wheelproof_spec.engines.tlc.judging.runner import (
@@ -106,7 +106,7 @@ def test_reports(outcomes: dict[str, ModelOutcome], tmp_path: Path) -> None:
     assert steps[2]["changes"][0] == "history: t1 appended"
     results = [outcome.check_result() for outcome in everything]
     assert {result.verdict for result in results} == {Verdict.PASS}
-    write_junit(tmp_path / "tlc.xml", "tlc", results)
+    (tmp_path / "tlc.xml").write_text(junit_text("tlc", results))
     suite = ElementTree.parse(tmp_path / "tlc.xml").getroot()
     assert (suite.get("tests"), suite.get("failures"), suite.get("skipped")) == ("8", "0", "0")
 

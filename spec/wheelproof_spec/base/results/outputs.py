@@ -65,7 +65,12 @@ def require_separate_files(
             continue
         output = _output(f"--{name.replace('_', '-')}", path)
         for found in inputs:
-            if output.can_be_lost and (output.is_same(found) or output.is_inside(found)):
+            if output.can_be_lost and output.is_inside(found):
+                raise UsageError(
+                    f"{output.name} {path} is inside of the input {found.name}; "
+                    "name another place for the output"
+                )
+            if output.can_be_lost and output.is_same(found):
                 raise UsageError(
                     f"{output.name} {path} would overwrite {found.name}, which is read; "
                     "name another file for the output"

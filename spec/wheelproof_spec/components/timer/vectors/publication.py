@@ -7,6 +7,7 @@ from pathlib import Path
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.results.reports import make_folder
 from wheelproof_spec.components.timer.vectors.generate import (
     CORNERS,
     SEED,
@@ -32,7 +33,7 @@ def generate(folder: Path, toolchain: Toolchain | None = None) -> Mapping[Path, 
 
     Raises MissingToolError without a TLC, DisagreementError if TLC and the contract differ.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     counts: dict[Path, int] = {}
     for name, make in _files(toolchain or find_toolchain()).items():
         vectors = make()
