@@ -8,7 +8,6 @@ time of one core; the peak of memory is the process's own, so each history is ma
 by piece.
 """
 
-import argparse
 import random
 import resource
 import shlex
@@ -19,7 +18,7 @@ from itertools import islice
 from pathlib import Path
 from time import process_time
 
-from instruments.machine import this_machine
+from instruments.machine import bench_parser, this_machine
 from recorded_runs import damaged_lines, pool_lines, timer_lines, trace_lines
 from replay_against_tlc import Race, race
 from wheelproof_spec.app.recorded import (
@@ -184,7 +183,8 @@ def drive(cases: int, seed: int) -> Iterator[Driven]:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print and, if asked to, write the figures as JSON."""
-    options = _parser().parse_args(arguments)
+    about = "Benchmark of the conformance oracle."
+    options = bench_parser("conformance", about, "runs").parse_args(arguments)
     sizes = (1_000, 4_000) if options.quick else (10_000, 100_000, 1_000_000)
     machine = this_machine()
     print(f"{machine.cpu}, {machine.cores} cores, {machine.python}, load {machine.load}")
@@ -250,16 +250,6 @@ def _print_costs(costs: Sequence[Cost]) -> None:
             f"{subject}: cost of one operation, last / first {growth:.2f}   target: at most "
             f"{GROWTH_TARGET}; the last in {own[-1].seconds:.1f} s   target: {SECONDS_TARGET:.0f}"
         )
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="bench/conformance.py", description="Benchmark of the conformance oracle."
-    )
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the runs")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    return parser
 
 
 if __name__ == "__main__":

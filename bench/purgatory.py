@@ -5,7 +5,6 @@ of one of their keys, the others expire. Printed for 10^4 to 10^6 operations, in
 operation costs in each part of its life, operations a second, memory, and what is left in the end.
 """
 
-import argparse
 import random
 import resource
 import sys
@@ -13,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from instruments.machine import this_machine
+from instruments.machine import bench_parser, this_machine
 from instruments.stopwatch import garbage_collector, microseconds_each
 from wheelproof.clock import ManualClock
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
@@ -128,7 +127,8 @@ def measure(pending: int, seed: int, *, collector: bool) -> Cost:
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print and, if asked to, write the figures as JSON."""
-    options = _parser().parse_args(arguments)
+    parser = bench_parser("purgatory", "Benchmark of the purgatory.", "keys and delays")
+    options = parser.parse_args(arguments)
     machine = this_machine()
     print(f"{machine.cpu}, {machine.cores} cores, {machine.python}, {machine.system}")
     print(f"load {machine.load} at the start; {KEYS_EACH} keys each; seed {options.seed}")
@@ -136,7 +136,7 @@ def main(arguments: Sequence[str]) -> int:
     costs: list[Cost] = []
     for collector in (False, True):
         print(f"\ngarbage collector {'on' if collector else 'off'}")
-        heads = (
+        heads = [
             "pending",
             "watch",
             "complete",
@@ -145,7 +145,7 @@ def main(arguments: Sequence[str]) -> int:
             "life/first",
             "ops a second",
             "bytes",
-        )
+        ]
         print("".join(f"{head:>13}" for head in heads), flush=True)
         first: Cost | None = None
         for pending in QUICK if options.quick else FULL:
@@ -185,16 +185,6 @@ def _resident_bytes() -> int:
     except (OSError, ValueError):
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _KIB
     return pages * resource.getpagesize()
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="bench/purgatory.py", description="Benchmark of the purgatory."
-    )
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of keys and delays")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    return parser
 
 
 if __name__ == "__main__":

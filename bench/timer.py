@@ -9,10 +9,9 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from instruments.contestants import CONTESTANTS
-from instruments.machine import Machine, this_machine
+from instruments.machine import Machine, bench_parser, this_machine
 from instruments.population import CANCELLED_PERCENT, Cost, Workload, measure_bytes, measure_cost
 from sync_layer import SyncLayerCost, measure_sync_layer
 from wheelproof_spec.base.results.reports import write_json
@@ -62,11 +61,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="bench/timer.py", description="Benchmark of the timer.")
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works")
+    parser = bench_parser("timer", "Benchmark of the timer.", "delays")
     parser.add_argument("--rounds", type=_positive, metavar="N", help="rounds of each measurement")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the delays")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     return parser
 
 

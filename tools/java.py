@@ -2,6 +2,7 @@
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,36 +15,10 @@ from tools.system_packages import Need, advice, choose_manager, try_install
 
 OLDEST_RELEASE = 17
 
-# TLC needs java.management, .naming, .rmi and .xml; javac and Maven java.logging, java.xml,
-# jdk.compiler and jdk.zipfs; Kafka's classes java.sql and jdk.unsupported.
-REQUIRED_MODULES = frozenset(
-    {
-        "java.logging",
-        "java.management",
-        "java.naming",
-        "java.rmi",
-        "java.sql",
-        "java.xml",
-        "jdk.compiler",
-        "jdk.unsupported",
-        "jdk.zipfs",
-    }
+_TABLE: Mapping[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("java.toml").read_text(encoding="utf-8")
 )
-
-_USUAL_FOLDERS = (
-    "/usr/lib/jvm/*",
-    "/usr/java/*",
-    "/opt/java/*",
-    "/opt/*jdk*",
-    "/Library/Java/JavaVirtualMachines/*/Contents/Home",
-    "/opt/homebrew/opt/openjdk*/libexec/openjdk.jdk/Contents/Home",
-    "/usr/local/opt/openjdk*/libexec/openjdk.jdk/Contents/Home",
-)
-_USUAL_FOLDERS_AT_HOME = (
-    ".sdkman/candidates/java/*",
-    ".jdks/*",
-    ".local/share/mise/installs/java/*",
-)
+REQUIRED_MODULES = frozenset(_TABLE["modules"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,10 +80,10 @@ def candidates(environment: Mapping[str, str], usual_homes: Iterable[Path]) -> I
 
 
 def _usual_homes() -> Iterator[Path]:
-    for pattern in _USUAL_FOLDERS:
+    for pattern in _TABLE["folders"]:
         yield from sorted(Path("/").glob(pattern.removeprefix("/")), reverse=True)
     home = writable_home()
-    for pattern in _USUAL_FOLDERS_AT_HOME if home is not None else ():
+    for pattern in _TABLE["folders_at_home"] if home is not None else ():
         yield from sorted((home or Path()).glob(pattern), reverse=True)
 
 

@@ -27,6 +27,8 @@ POOL = HEADER.replace(b'"timer"', b'"buffer_pool"').replace(
     b'{"tick_ms":1}', b'{"total_memory":10,"poolable_size":10}'
 )
 
+PURGATORY = HEADER.replace(b'"timer"', b'"purgatory"').replace(b'{"tick_ms":1}', b"{}")
+
 
 def _op(index: int, kind: str, f: str, value: object, process: str = "p") -> bytes:
     op = {
@@ -76,6 +78,7 @@ def _write(folder: Path, lines: tuple[bytes, ...]) -> Path:
         ((), ExitCode.INPUT_REJECTED),
         (GOOD[1:], ExitCode.INPUT_REJECTED),
         ((*GOOD, GOOD[-1][:-1]), ExitCode.INPUT_REJECTED),
+        ((*GOOD, _end(4).replace(b"}", b', "stuck": true}')), ExitCode.INPUT_REJECTED),
         ((*GOOD, b"\n"), ExitCode.INPUT_REJECTED),
         ((GOOD[0], GOOD[2]), ExitCode.INPUT_REJECTED),
         ((GOOD[0], *GOOD[2:]), ExitCode.INPUT_REJECTED),
@@ -133,10 +136,10 @@ def test_one_violation_hides_no_other(tmp_path: Path, capsys: pytest.CaptureFixt
         (WHOLE, "Domain.WheelOfOneBucket conform knows it", ExitCode.PASS, "PASS"),
         (WHOLE, HIDDEN, ExitCode.INPUT_REJECTED, "without a reason"),
         (WHOLE, "BufferPool.CallEndsOnce driven", ExitCode.INPUT_REJECTED, "cannot be skipped"),
-        # Once a task has run early, nobody knows what the timer holds.
+        # Once an operation is completed for no reason, nobody knows what the purgatory holds.
         (
-            (*EARLY, _end(3)),
-            "Timer.NeverBeforeItIsDue ours is early",
+            (PURGATORY, _op(0, "invoke", "on_complete", {"operation": "x"}), _end(1)),
+            "Purgatory.CompletesForAReason ours does",
             ExitCode.INCONCLUSIVE,
             "from there on only crashes",
         ),
@@ -198,6 +201,14 @@ def test_a_spoiled_line_is_the_only_error_of_its_run(
     assert shown.endswith("which is unknown; rejected for that too: 3 lines")
 
 
+def test_a_violation_is_not_lost_with_the_lines_after_it() -> None:
+    result = judge_lines("h", (*EARLY, _op(7, "invoke", "size", {}), _end(3)))
+    assert [one.verdict for one in result.verdicts] == [Verdict.FAIL]
+    assert [(one.line, one.followed) for one in result.rejections] == [(5, 1)]
+    good = judge_lines("h", (*GOOD[:3], _op(7, "invoke", "size", {}), _end(3)))
+    assert good.verdicts == []
+
+
 def test_a_byte_order_mark_is_called_by_its_name(tmp_path: Path) -> None:
     path = _write(tmp_path, (b"\xef\xbb\xbf" + HEADER, *WHOLE[1:]))
     (rejected,) = judge_lines("h", read_lines(path)).rejections
@@ -248,14 +259,16 @@ def test_a_profile_that_a_component_does_not_have_leaves_its_histories_alone(
 ) -> None:
     asked = {"size": 4, "max_time_to_block_ms": 0}
     lines = (
-        POOL,
+        POOL.replace(b'"clock"', b'"profile":"longest-waiting-first","clock"'),
         _op(0, "invoke", "allocate", asked),
         _op(1, "ok", "allocate", {"buffer": "b", "size": 4}),
         _end(2),
     )
     path = str(_write(tmp_path, lines))
     assert main(["check", path, "--profile", "hashed-wheel"]) == ExitCode.PASS
-    assert " 0 rejected" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "profile longest-waiting-first" in shown
+    assert " 0 rejected" in shown
 
 
 def test_a_real_clock_has_a_resolution_and_a_bound(tmp_path: Path) -> None:

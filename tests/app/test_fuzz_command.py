@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.verbs import fuzz
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.verdicts import ExitCode
@@ -74,24 +73,24 @@ def test_fuzz_shows_a_failure_before_it_makes_it_smaller(
     ]
 
 
-def _interrupt(*_: object) -> None:
-    signal.raise_signal(signal.SIGINT)
-
-
 @pytest.mark.parametrize("threads", ["none", "real", "controlled"])
 def test_fuzz_that_is_interrupted_reports_how_far_it_has_come(
-    threads: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    threads: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The case under way is run to its end, and no batch and no machine follows."""
+    signals = iter([signal.SIGINT])
+
+    def interrupt(_: FuzzReport) -> None:
+        for number in signals:
+            signal.raise_signal(number)
+
+    monkeypatch.setattr(fuzz, "_print_progress", interrupt)
     report = tmp_path / "fuzz.json"
     words = ["--threads", threads, "--seconds", "1000", "--seed", "3", "--json", str(report)]
-    machines()  # What the verb imports when it runs is no part of the time.
-    signal.setitimer(signal.ITIMER_REAL, 0.2)
-    before = signal.signal(signal.SIGALRM, _interrupt)
-    try:
-        assert main(["fuzz", "timer", *words]) == ExitCode.INTERRUPTED
-    finally:
-        signal.signal(signal.SIGALRM, before)
+    assert main(["fuzz", "timer", *words]) == ExitCode.INTERRUPTED
     assert "inconclusive, interrupted after" in capsys.readouterr().out
     assert len(json.loads(report.read_text(encoding="utf-8"))["checks"]) == 1
 

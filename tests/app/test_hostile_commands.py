@@ -211,6 +211,14 @@ BAD_USAGE = {
         "timer --case x",
     ),
     "graph": ("", "none-such", "--all entry-add-flush", "--al", "'[' "),
+    "metamorphic": (
+        "tmer",
+        "timer --profile nobody",
+        "buffer_pool --profile never-early",
+        *(f"timer --histories {number}" for number in ("0", "-1", "nan")),
+        "timer --jobs 0",
+        "timer --seed x",
+    ),
     "record": (
         "",
         "--component timer",

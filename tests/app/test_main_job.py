@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.app.main_job.page import render_page
 from wheelproof_spec.app.main_job.pipeline import TITLE, pipeline_section
-from wheelproof_spec.app.main_job.sections import JobReport, Section
+from wheelproof_spec.app.main_job.sections import JobReport, Section, render_page
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 

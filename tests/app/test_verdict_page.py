@@ -7,17 +7,18 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
-from wheelproof_spec.app.verdict_page.deviations import (
+from wheelproof_spec.app.verdict_page.measure import Extent, measure
+from wheelproof_spec.app.verdict_page.page import PAGE
+from wheelproof_spec.app.verdict_page.render import render
+from wheelproof_spec.app.verdict_page.subjects import (
     DEVIATIONS,
+    IMPLEMENTATIONS,
     Deviation,
+    Implementation,
     Kind,
     UnexplainedDeviationError,
     explain,
 )
-from wheelproof_spec.app.verdict_page.measure import Extent, measure
-from wheelproof_spec.app.verdict_page.page import PAGE
-from wheelproof_spec.app.verdict_page.render import render
-from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS, Implementation
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import definition_of

@@ -30,7 +30,14 @@ def test_what_is_shared_is_no_test() -> None:
 
 def test_each_support_module_is_used() -> None:
     used = {one.module for one in imports(*_files())}
-    started = {"bad_driver", "odd_contracts", "scheduling", "stopping_program", "with_counter"}
+    started = {
+        "bad_driver",
+        "odd_contracts",
+        "scheduling",
+        "small_pool",
+        "stopping_program",
+        "with_counter",
+    }
     for path in set(_files()) & set(python_files(_SUPPORT)):
         name = ".".join(path.relative_to(_TESTS).with_suffix("").parts)
         if path.stem != "__init__" and path.stem not in started:

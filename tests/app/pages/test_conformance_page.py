@@ -60,6 +60,8 @@ def test_a_run_that_passes_has_clauses_and_nothing_to_step_through(tmp_path: Pat
     assert _conform(HEAPQ, path, "--skip", str(skip)) == ExitCode.PASS
     page = whole_page(path.read_text(encoding="utf-8"))
     assert "known limit: <unsigned> & proud" in page.text
+    assert "not applicable" in page.text
+    assert "needs Domain.NegativeDelay" in page.text
     assert "stage" not in page.classes
 
 

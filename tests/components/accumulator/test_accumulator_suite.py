@@ -293,7 +293,7 @@ def test_accumulator_judge_refuses_a_spoilt_answer(
     assert violation.rule == clause
 
 
-def test_accumulator_judge_refuses_a_drain_that_forgets_a_partition() -> None:
+def test_a_drain_that_forgets_a_partition_is_no_drain() -> None:
     judge, port = BatchLedger(WHEELPROOF, Tally()), ReferenceAccumulatorPort()
     rules: list[str | None] = []
     queued = (*(_append(name) for name in "abcdef"), _append("x", partition=1))

@@ -34,6 +34,12 @@ def test_a_history_gets_its_verdict(history: History) -> None:
     assert rules == [None] * (len(rules) - 1) + [history.broken_rule]
     if history.broken_rule is None:
         assert bursts.finish() is None
+        return
+    assert bursts.rules() == [history.broken_rule]
+    # What comes then is judged for itself.
+    bursts.judge(Burst((add(0, 1, "fresh", 0), advance(2, 3)), ("fresh",), size=9))
+    wrong_size = "Timer.SizeCountsWaitingTasks"
+    assert set(bursts.rules()) - {wrong_size} == {history.broken_rule} - {wrong_size}
 
 
 def test_every_rule_is_broken_by_a_history() -> None:

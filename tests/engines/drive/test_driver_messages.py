@@ -86,7 +86,12 @@ def test_the_answer_to_size_is_read_back(seen: TimerObservation) -> None:
 
 @given(
     introduction=st.builds(
-        Introduction, implementation=names, version=names, components=fired, capabilities=fired
+        Introduction,
+        implementation=names,
+        version=names,
+        components=fired,
+        capabilities=fired,
+        profiles=st.dictionaries(names, names, max_size=2),
     )
 )
 def test_an_introduction_is_read_back(introduction: Introduction) -> None:

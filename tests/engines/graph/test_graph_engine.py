@@ -8,6 +8,7 @@ from typing import Annotated
 import pytest
 
 from support.graph.philosophers import philosophers
+from support.graph.plain_view import PlainView
 from wheelproof import sync
 from wheelproof.sync import GuardedBy
 from wheelproof_spec.engines.explore.failures.problems import (
@@ -20,7 +21,7 @@ from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.graph.states.engine import explore_graph
 from wheelproof_spec.engines.graph.states.fields import watched_fields
 from wheelproof_spec.engines.graph.states.state_graph import ProgramGraph
-from wheelproof_spec.engines.graph.states.views import GraphProgram, PlainView, ViewedRun
+from wheelproof_spec.engines.graph.states.views import GraphProgram, ViewedRun
 
 
 def _program(build: Callable[[], dict[str, Action]]) -> GraphProgram:

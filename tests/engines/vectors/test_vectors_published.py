@@ -12,11 +12,11 @@ from support.checkout import ROOT
 from support.vectors import PUBLISHED, published, tally_of
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.base.history.lines import VectorStep
+from wheelproof_spec.base.history.lines import Vector, VectorStep
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.bugs import CancelBlindTimer, SubmitAfterTestTimer
 from wheelproof_spec.components.timer.component import Cancel, TimerExpectation
-from wheelproof_spec.components.timer.vectors.publication import generate
+from wheelproof_spec.components.timer.vectors.generate import generate
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 from wheelproof_spec.engines.vectors.files import with_hash, write_vectors
 
@@ -148,6 +148,33 @@ def test_they_are_what_is_generated(tmp_path: Path) -> None:
     generate(tmp_path)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert made == {Path(file).name: Path(file).read_bytes() for file in _files()}
+
+
+@pytest.mark.parametrize("verb", ["run", "conform"])
+def test_a_vector_in_which_the_driver_dies_hides_no_other(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cancels = [vector for vector in published() if '"cancel"' in _text(tmp_path, vector)]
+    others = [one for one in published() if one not in cancels and "kafka" in one.profiles]
+    path, driver = tmp_path / "some.jsonl", tmp_path / "dies.py"
+    write_vectors(path, [cancels[0], *others[:2]])
+    source = (ROOT / "adapters" / "python-heapq" / "driver.py").read_text(encoding="utf-8")
+    driver.write_text(source.replace('"""Cancel the task."""', "sys.exit(3)"), encoding="utf-8")
+    command = f"{sys.executable} -I {driver}"
+    if verb == "run":
+        # The file may stand behind the options.
+        arguments = ["vectors", "run", "--driver", command, str(path)]
+    else:
+        arguments = ["conform", "--driver", command, "--vectors", str(path), "--cases", "1"]
+    assert main(arguments) == ExitCode.INTERNAL_ERROR
+    screen = capsys.readouterr().out
+    assert screen.startswith("error: the driver ended with exit code 3")
+    assert "2 vectors" in screen
+
+
+def _text(folder: Path, vector: Vector[object, object]) -> str:
+    write_vectors(folder / "one.jsonl", [vector])
+    return (folder / "one.jsonl").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

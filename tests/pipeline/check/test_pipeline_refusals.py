@@ -44,7 +44,7 @@ def test_outputs_that_are_none(
     file.write_bytes(b"")
     words = ("check", "--input", source, "--output")
     refused(capsys, ExitCode.USAGE, "cannot be written", *words, file)
-    refused(capsys, ExitCode.USAGE, "inside of the input", *words, source / "out")
+    refused(capsys, ExitCode.USAGE, "is inside of", *words, source / "out")
     report = ("report", "--output", tmp_path / "none")
     refused(capsys, ExitCode.INPUT_REJECTED, "has no manifest.json", *report)
 

@@ -15,6 +15,7 @@ from wheelproof_spark.check.reading.parsing import key_of
 from wheelproof_spec.app.recorded import (
     parse_line,
 )
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.line_parser import (
     Rejection,
@@ -40,19 +41,24 @@ def _judged(rows: list[Row]) -> dict[str, object]:
     return judge.finish()
 
 
+@pytest.mark.parametrize("ends", [True, False])
 @pytest.mark.parametrize("seed", range(120))
-def test_a_run_has_the_verdict_of_check(tmp_path: Path, seed: int) -> None:
-    lines = chance_lines(seed, "h")
+def test_a_run_has_the_verdict_of_check(tmp_path: Path, seed: int, *, ends: bool) -> None:
+    lines = chance_lines(seed, "h") if ends else chance_lines(seed, "h")[:-1]
     path = tmp_path / "run.jsonl"
     path.write_bytes(b"".join(lines))
     (expected,) = check(path).verdicts
     found = _judged(_rows(lines))
     assert found["verdict"] == expected.verdict.value
     assert found["good_prefix"] == expected.good_prefix
+    assert found["notes"] == list(expected.notes)
+    if expected.violation is None:
+        assert expected.verdict is (Verdict.PASS if ends else Verdict.INCONCLUSIVE)
     if expected.violation is not None and expected.place is not None:
         assert found["rule"] == expected.violation.rule
         assert found["place_index"] == expected.place.index
         assert found["place_line"] == expected.place.line
+        assert found["also_broken"] == [also.violation.rule for also in expected.also_broken]
         assert found["place_file"] == 0
 
 
@@ -97,6 +103,12 @@ def test_gaps_are_named() -> None:
     assert found["problem"] == "lacks the numbers 2 to 3"
     assert found["missing"] == 3
     assert found["gaps"] == [{"first": 2, "last": 3}, {"first": 5, "last": 5}]
+
+
+def test_a_violation_before_a_gap_stays_one() -> None:
+    rows = _rows(chance_lines(7, "h"))
+    found = _judged([row for row in rows if row.rank != 1 or row.seq < 8 or row.seq > 9])
+    assert (found["verdict"], found["problem"]) == ("fail", "lacks the numbers 8 to 9")
 
 
 def test_a_tail_that_is_missing_is_a_gap() -> None:

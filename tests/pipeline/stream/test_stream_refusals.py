@@ -56,7 +56,7 @@ def test_inputs_that_are_none(
     _refused(capsys, rejected, "does not exist", tmp_path / "none", output)
     _refused(capsys, rejected, "is no folder", file, output)
     _refused(capsys, ExitCode.USAGE, "in its path", pattern, output)
-    _refused(capsys, ExitCode.USAGE, "is inside of the input", source, source / "out")
+    _refused(capsys, ExitCode.USAGE, "is inside of", source, source / "out")
     _refused(capsys, ExitCode.USAGE, "needs --available-now", source, output, "--close")
 
 

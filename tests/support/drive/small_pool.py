@@ -1,7 +1,8 @@
 """A pool of one size, without threads: `small_pool.py BEHAVIOUR`; it knows nothing of the project.
 
 Who waits stands in a queue. It cannot be interrupted or closed, and reckons in float seconds.
-BEHAVIOUR is `right`, or what is wrong with it: `forgets` who waits, `late` by 2 ms.
+BEHAVIOUR is `right`, or what is wrong with it: `forgets` who waits, `late` by 2 ms, `dies` when it
+is asked for a third buffer.
 """
 
 import json
@@ -20,6 +21,8 @@ class Pool:
         self.ended: dict[str, str] = {}
 
     def allocate(self, buffer: str, size: int, max_time_to_block_ms: int) -> None:
+        if sys.argv[1] == "dies" and len(self.lent) == 2:
+            sys.exit(9)
         del size
         self.queue[buffer] = self.now_s + max_time_to_block_ms / 1000
         self.serve()

@@ -130,6 +130,12 @@ class Bursts:
         self._feed("main", "ok", Size(), WaitingTasks(size=burst.size))
         return self._checker.violation
 
+    def rules(self) -> list[str]:
+        """Return all rules that the history breaks."""
+        verdict = self._checker.finish()
+        found = [] if verdict.violation is None else [verdict.violation.rule]
+        return [*found, *(also.violation.rule for also in verdict.also_broken)]
+
     def finish(self) -> Violation | None:
         """End the history, and return what it breaks."""
         end = HistoryEnd(kind="end", history="h", ops=next(self._indices), quiet=True)

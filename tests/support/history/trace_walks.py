@@ -9,8 +9,12 @@ from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.actions import TimerActions
 from wheelproof_spec.components.timer.trace.run import initial_state
 from wheelproof_spec.components.timer.trace.search import take
-from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState
-from wheelproof_spec.components.timer.trace.step import SeveralError, UnexplainedError
+from wheelproof_spec.components.timer.trace.state import (
+    Bucket,
+    SeveralError,
+    ThreadState,
+    UnexplainedError,
+)
 from wheelproof_spec.components.timer.trace.vocabulary import (
     Binding,
     Bound,

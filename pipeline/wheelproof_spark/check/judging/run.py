@@ -81,12 +81,16 @@ class RunJudge:
         verdict: RunVerdict | None = None
         self._hand_over()
         checker = self._checker
-        if self._problem is None and checker is not None:
+        if checker is not None:
             try:
                 verdict = checker.finish(cut_off=not self._ended)
             except MalformedError as error:
                 self._fail(str(error))
-        judged = self._error() if verdict is None else self._judged(verdict)
+        # What a run has broken before it was given up, it has broken.
+        if verdict is None or (self._problem and verdict.verdict is not Verdict.FAIL):
+            judged = self._error()
+        else:
+            judged = {**self._judged(verdict), "problem": self._problem}
         return {**self._identity(), **judged, **self._order.columns(), **self._meter.columns()}
 
     def _begin(self, header: Header) -> None:

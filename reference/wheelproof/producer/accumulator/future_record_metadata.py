@@ -73,14 +73,6 @@ class FutureRecordMetadata:
             future = future._next.get()
         return last._outcome()
 
-    def metadata_or_error(self) -> RecordMetadata | Exception | None:
-        """Return the outcome if it is there, None if not."""
-        last = self._last_that_is_done()
-        if last is None:
-            return None
-        base_offset, error = last._result.outcome()
-        return last.metadata(base_offset) if error is None else error
-
     def metadata(self, base_offset: int) -> RecordMetadata:
         """Return where the record is if its batch is at `base_offset`."""
         return RecordMetadata(

@@ -161,10 +161,6 @@ class ProducerBatch:
         """Return the bytes that a request sends; they are those of the buffer itself."""
         return self._writable_buffer().view()
 
-    def final_state(self) -> FinalState | None:
-        """Return how the batch ended, None if it has not."""
-        return self._final_state.get()
-
     def is_done(self) -> bool:
         """Tell whether the batch has ended."""
         return self._final_state.get() is not None

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from wheelproof_spec.app.main_job.job import DEMO_RUNS, run_job
-from wheelproof_spec.app.main_job.page import render_page
-from wheelproof_spec.app.main_job.sections import JobReport
+from wheelproof_spec.app.main_job.sections import JobReport, render_page
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.results.reports import result_document, write_json, write_text
 from wheelproof_spec.base.results.verdicts import ExitCode, exit_code

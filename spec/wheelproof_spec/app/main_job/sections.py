@@ -1,7 +1,9 @@
-"""What the main job has done, as data for the screen and the page."""
+"""What the main job has done, as data for the screen, and as one HTML file."""
 
 from dataclasses import dataclass
+from importlib.metadata import version
 
+from wheelproof_spec.app.pages.environment import page_environment
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
 
 
@@ -51,3 +53,10 @@ class JobReport:
         """The verdict of all sections that ran."""
         verdicts = (section.verdict for section in self.sections)
         return overall(verdict for verdict in verdicts if verdict is not None)
+
+
+def render_page(report: JobReport, finished: str) -> str:
+    """Return the page as HTML; `finished` is the date to show."""
+    environment = page_environment()
+    template = environment.get_template("report.html.jinja")
+    return template.render(report=report, finished=finished, version=version("wheelproof"))

@@ -158,7 +158,7 @@ def _run(
 def _print(
     arguments: argparse.Namespace, toolchain: "Toolchain", outcomes: "Sequence[ModelOutcome]"
 ) -> None:
-    from wheelproof_spec.engines.tlc.reporting.pin import pin_lines
+    from wheelproof_spec.engines.tlc.reporting.document import pin_lines
     from wheelproof_spec.engines.tlc.reporting.table import make_console, print_run
 
     if arguments.pin:

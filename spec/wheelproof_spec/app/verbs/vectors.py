@@ -76,14 +76,14 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _files(patterns: Sequence[str]) -> list[Path]:
-    from wheelproof_spec.components.timer.vectors.publication import vectors_directory
+    from wheelproof_spec.components.timer.vectors.generate import vectors_directory
     from wheelproof_spec.engines.vectors.files import find_vector_files
 
     return find_vector_files(patterns or [str(vectors_directory() / "*.jsonl")])
 
 
 def _generate(arguments: argparse.Namespace) -> int:
-    from wheelproof_spec.components.timer.vectors.publication import generate, vectors_directory
+    from wheelproof_spec.components.timer.vectors.generate import generate, vectors_directory
 
     counts = generate(arguments.output or vectors_directory())
     if not arguments.quiet:
@@ -112,7 +112,7 @@ def _list(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]") -
 
 
 def _verify(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]") -> int:
-    from wheelproof_spec.components.timer.vectors.agreement import disagreement
+    from wheelproof_spec.components.timer.vectors.answers import disagreement
 
     problems: list[str] = []
     for published in vectors:

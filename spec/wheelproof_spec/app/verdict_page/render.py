@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from wheelproof_spec.app.pages.environment import page_environment
-from wheelproof_spec.app.verdict_page.deviations import Deviation, explain
 from wheelproof_spec.app.verdict_page.measure import (
     DrivenVerdict,
     Extent,
@@ -16,6 +15,7 @@ from wheelproof_spec.app.verdict_page.measure import (
     RecordedVerdict,
     java_version,
 )
+from wheelproof_spec.app.verdict_page.subjects import Deviation, explain
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.verdicts import Verdict

@@ -40,7 +40,9 @@ class _File:
         return os.path.samestat(self.known, other.known)
 
     def is_inside(self, folder: "_File") -> bool:
-        return folder.is_folder and Path(folder.path) in Path(self.path).parents
+        return (
+            self.can_be_lost and folder.is_folder and Path(folder.path) in Path(self.path).parents
+        )
 
 
 def require_separate_files(
@@ -65,7 +67,7 @@ def require_separate_files(
             continue
         output = _output(f"--{name.replace('_', '-')}", path)
         for found in inputs:
-            if output.can_be_lost and output.is_inside(found):
+            if output.is_inside(found):
                 raise UsageError(
                     f"{output.name} {path} is inside of the input {found.name}; "
                     "name another place for the output"

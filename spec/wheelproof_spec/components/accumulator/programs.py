@@ -23,11 +23,11 @@ from wheelproof.producer import (
     TopicPartition,
 )
 from wheelproof.units import Millis
-from wheelproof_spec.base.codec.tables import Row, read_table
+from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.accumulator.bug_table import BUGS
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
-from wheelproof_spec.engines.explore.program import Program, Scenario
-from wheelproof_spec.engines.explore.programs.tables import Bench, scenario_of, shown_in
+from wheelproof_spec.engines.explore.program import Scenario
+from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
 
 _PARTITION = TopicPartition("topic", 0)
 _NODE = NodeId(1)
@@ -174,17 +174,6 @@ def _build(row: Row, accumulator_class: type[RecordAccumulator]) -> Scenario:
     return scenario_of(row, AccumulatorBench(accumulator_class, cast(int, row["batches"])))
 
 
-def _program(name: str, row: Row, accumulator_class: type[RecordAccumulator]) -> Program:
-    build = partial(_build, row, accumulator_class)
-    return Program(name=name, summary=str(row["summary"]), build=build)
-
-
-_TABLE = read_table(__file__, "programs.toml")
-PROGRAMS: tuple[Program, ...] = tuple(
-    _program(name, row, RecordAccumulator) for name, row in _TABLE.items()
+PROGRAMS, FAILING = programs_of(
+    __file__, _build, RecordAccumulator, [(bug, bug.accumulator_class) for bug in BUGS]
 )
-FAILING: tuple[Program, ...] = tuple(
-    _program(f"bug/{bug.id}", _TABLE[name], bug.accumulator_class)
-    for bug, name in shown_in(BUGS, _TABLE)
-)
-"""A program for each known bug that the checker finds."""

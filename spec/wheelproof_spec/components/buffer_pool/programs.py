@@ -5,7 +5,6 @@ that waits for ever; any other time-out may fire at any moment. TLA+: BufferPool
 """
 
 from collections.abc import Sequence
-from functools import partial
 from typing import cast
 
 from wheelproof import sync
@@ -20,10 +19,10 @@ from wheelproof.producer import (
 from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
-from wheelproof_spec.base.codec.tables import Row, read_table
+from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.buffer_pool.bug_table import BUGS
-from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario, Settings, choose
-from wheelproof_spec.engines.explore.programs.tables import Bench, scenario_of, shown_in
+from wheelproof_spec.engines.explore.program import PlainField, Scenario, choose
+from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
 
 FOREVER = MAX_MILLIS - 1_000
 _POOLABLE = 2
@@ -149,9 +148,6 @@ _GUARDED = (
 """What the pool's lock guards and can be replaced."""
 
 
-_TABLE = read_table(__file__, "programs.toml")
-
-
 def _build(row: Row, pool_class: type[BufferPool]) -> Scenario:
     held = cast(tuple[int, ...], row.get("held", ()))
     sensor = _FailingSensor() if row.get("metric_fails") else None
@@ -160,20 +156,6 @@ def _build(row: Row, pool_class: type[BufferPool]) -> Scenario:
     return scenario_of(row, bench)
 
 
-def _program(name: str, row: Row, pool_class: type[BufferPool]) -> Program:
-    return Program(
-        name=name,
-        summary=str(row["summary"]),
-        build=partial(_build, row, pool_class),
-        settings=Settings(spurious_wakeups=cast(int, row.get("spurious_wakeups", 0))),
-        plain_fields=_GUARDED,
-    )
-
-
-PROGRAMS: tuple[Program, ...] = tuple(
-    _program(name, row, BufferPool) for name, row in _TABLE.items()
+PROGRAMS, FAILING = programs_of(
+    __file__, _build, BufferPool, [(bug, bug.pool_class) for bug in BUGS], plain_fields=_GUARDED
 )
-FAILING: tuple[Program, ...] = tuple(
-    _program(f"bug/{bug.id}", _TABLE[name], bug.pool_class) for bug, name in shown_in(BUGS, _TABLE)
-)
-"""A program for each known bug that the checker finds."""

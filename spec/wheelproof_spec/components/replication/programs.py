@@ -4,7 +4,6 @@ TLA+: ProduceFetch.
 """
 
 from collections.abc import Mapping
-from functools import partial
 
 from wheelproof.clock import ManualClock
 from wheelproof.purgatory import DelayedOperationPurgatory
@@ -22,11 +21,11 @@ from wheelproof.replication import (
 )
 from wheelproof.replication.requests import FetchCallback
 from wheelproof.units import Millis
-from wheelproof_spec.base.codec.tables import Row, read_table
+from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneList
 from wheelproof_spec.components.replication.bug_table import BUGS
-from wheelproof_spec.engines.explore.program import Program, Scenario
-from wheelproof_spec.engines.explore.programs.tables import Bench, scenario_of, shown_in
+from wheelproof_spec.engines.explore.program import Scenario
+from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
 
 _BROKER, _FOLLOWER = 1, 2
 _NOW = Millis(0)
@@ -152,17 +151,10 @@ def _build(row: Row, manager_class: type[ReplicaManager]) -> Scenario:
     return scenario_of(row, Broker(manager_class))
 
 
-def _program(name: str, row: Row, manager_class: type[ReplicaManager]) -> Program:
-    build = partial(_build, row, manager_class)
-    return Program(name=name, summary=str(row["summary"]), build=build)
-
-
-_TABLE = read_table(__file__, "programs.toml")
-PROGRAMS: tuple[Program, ...] = tuple(
-    _program(f"replication/{name}", row, ReplicaManager) for name, row in _TABLE.items()
+PROGRAMS, FAILING = programs_of(
+    __file__,
+    _build,
+    ReplicaManager,
+    [(bug, bug.manager_class) for bug in BUGS],
+    prefix="replication/",
 )
-FAILING: tuple[Program, ...] = tuple(
-    _program(f"bug/{bug.id}", _TABLE[name], bug.manager_class)
-    for bug, name in shown_in(BUGS, _TABLE)
-)
-"""A program for each known bug that the checker finds."""

@@ -16,7 +16,7 @@ from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.base.port import UnjudgeableError, judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
 from wheelproof_spec.engines.drive.answers import answers_to
@@ -51,6 +51,8 @@ from wheelproof_spec.engines.drive.vector_run import (
 INTERRUPTED = "interrupted; what was not finished is not judged"
 MOST_FAILURES = 5
 """After how many failures of the driver the run ends: each may last as long as the time-out."""
+MOST_OF_A_KIND = 2
+"""After how many no more cases are fuzzed, or vectors run: mostly it is the same failure again."""
 
 
 def conform(
@@ -198,23 +200,18 @@ class _Run:
         tally = VectorTally()
         # One iterator: a vector in which the driver failed is not asked again.
         waiting = iter(self._vectors)
-        while True:
+        verdicts = {Verdict.ERROR}
+        for _ in range(MOST_OF_A_KIND):
             try:
                 run_vectors(self._runner, waiting, self._profile, introduction, tally)
+                verdicts.clear()
                 break
             except DriverFailedError as failure:
                 self._survive(failure, VECTORS, lines_of(self._runner.asked))
         for wrong in tally.failures[:1]:
             lines = (f"vector {wrong.vector}", *wrong.lines)
             self._fail(VECTORS, wrong.violation, lines)
-        self._results.append(
-            CaseResult(
-                name=VECTORS,
-                verdict=tally.verdict,
-                seconds=time.monotonic() - started,
-                summary=tally.summary,
-            )
-        )
+        self._report(VECTORS, started, overall([tally.verdict, *verdicts]), tally.summary)
 
     def _run_cases(self) -> None:
         scenarios = self._suite.scenarios()
@@ -244,7 +241,7 @@ class _Run:
             failed = self._small(failed, scenario.name)
             self._fail(scenario.name, failed.violation, _lines(failed.made))
         violation = None if failed is None else failed.violation
-        self._report(scenario.name, started, violation, f"{len(scenario.calls)} steps")
+        self._report_case(scenario.name, started, violation, f"{len(scenario.calls)} steps")
         if self.open_question is not None:
             raise KeyboardInterrupt
 
@@ -269,10 +266,10 @@ class _Run:
 
     def _run_fuzz(self) -> None:
         started = time.monotonic()
-        cases = steps = 0
+        cases = steps = failures = 0
         seed = self._plan.seed
         found: FuzzFailure | None = None
-        while cases < self._plan.cases and found is None:
+        while cases < self._plan.cases and found is None and failures < MOST_OF_A_KIND:
             before = self._port.cases, self._port.steps
             try:
                 report = self._fuzz(FuzzPlan(cases=self._plan.cases - cases, seed=seed, repeat=""))
@@ -284,13 +281,19 @@ class _Run:
                 if found is None:
                     cases += max(self._port.cases - before[0], 1)
                     steps += self._port.steps - before[1]
+                failures += 1
                 # With the same seed the driver would fail again.
                 seed += 1
                 self._survive(failure, FUZZED_CASES, _lines(self._port.calls))
+        violation = None if found is None else found.violation
         if found is not None:
             self._fail(FUZZED_CASES, found.violation, found.steps)
-        violation = None if found is None else found.violation
-        self._report(FUZZED_CASES, started, violation, f"{cases:,} cases, {steps:,} steps")
+        extent = f"{cases:,} cases, {steps:,} steps"
+        if violation is None and cases < self._plan.cases:
+            extent = f"{extent}, and then the driver failed"
+            self._report(FUZZED_CASES, started, Verdict.ERROR, extent)
+        else:
+            self._report_case(FUZZED_CASES, started, violation, extent)
 
     def _fuzz(self, plan: FuzzPlan) -> FuzzReport:
         try:
@@ -347,15 +350,17 @@ class _Run:
             )
         )
 
-    def _report(self, name: str, started: float, violation: Violation | None, extent: str) -> None:
-        self._results.append(
-            CaseResult(
-                name=name,
-                verdict=Verdict.PASS if violation is None else Verdict.FAIL,
-                seconds=time.monotonic() - started,
-                summary=extent if violation is None else f"{violation.rule}: {violation.reason}",
-            )
-        )
+    def _report_case(
+        self, name: str, started: float, violation: Violation | None, extent: str
+    ) -> None:
+        verdict = Verdict.PASS if violation is None else Verdict.FAIL
+        summary = extent if violation is None else f"{violation.rule}: {violation.reason}"
+        self._report(name, started, verdict, summary)
+
+    def _report(self, name: str, started: float, verdict: Verdict, summary: str) -> None:
+        seconds = time.monotonic() - started
+        result = CaseResult(name=name, verdict=verdict, seconds=seconds, summary=summary)
+        self._results.append(result)
 
     def _clause_counts(self) -> Iterable[ClauseCount]:
         reasons = {limit.clause: limit.reason for limit in self._known_limits}

@@ -1,18 +1,50 @@
 """Bursts of real threads that are recorded, and judged as every other recorded history is."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 
 import wheelproof
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.base.history.judging import RecordedComponent
-from wheelproof_spec.base.history.lines import HISTORY, Clock, HistoryEnd, HistoryHeader
+from wheelproof_spec.base.history.lines import (
+    HISTORY,
+    Clock,
+    HistoryEnd,
+    HistoryHeader,
+    HistoryOp,
+)
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 from wheelproof_spec.engines.history.run import HistoryChecker
 
 _HISTORY = "burst"
+
+
+@dataclass(slots=True)
+class KeptHistory:
+    """A history that was judged; `rests` says after how many of its lines nothing was under way."""
+
+    header: HistoryHeader[object]
+    ops: list[HistoryOp[object]] = field(default_factory=list[HistoryOp[object]])
+    rests: list[int] = field(default_factory=list[int])
+
+
+_kept: ContextVar[list[KeptHistory] | None] = ContextVar("kept", default=None)
+
+
+@contextmanager
+def kept_histories() -> Generator[list[KeptHistory]]:
+    """Collect the histories of all bursts that are judged inside the block."""
+    found: list[KeptHistory] = []
+    token = _kept.set(found)
+    try:
+        yield found
+    finally:
+        _kept.reset(token)
 
 
 class JudgedBursts:
@@ -45,6 +77,11 @@ class JudgedBursts:
             header, component, profile or component.definition.profiles[0]
         )
         self._ops = 0
+        self._history = KeptHistory(header)
+        kept = _kept.get()
+        self._keeps = kept is not None
+        if kept is not None:
+            kept.append(self._history)
 
     def run(
         self,
@@ -77,6 +114,10 @@ class JudgedBursts:
         for op in self.recorder.take():
             self._checker.feed(op)
             self._ops += 1
+            if self._keeps:
+                self._history.ops.append(op)
+        if not self._checker.under_way:
+            self._history.rests.append(self._ops)
         return self._checker.violation
 
     def _end(self, *, stuck: bool) -> Violation | None:

@@ -14,6 +14,7 @@ from wheelproof_spec.base.history.lines import (
     Vector,
 )
 from wheelproof_spec.base.results.run_verdict import RunVerdict
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.engines.history.line_parser import Event, Rejection, RunKey
 
@@ -176,7 +177,17 @@ class Router:
         except MalformedError:
             del self._running[key]
             self._given_up.add(key)
+            self._keep_failure(checker)
             raise
+
+    def _keep_failure(self, checker: Checker) -> None:
+        """What a run has broken before it was given up, it has broken."""
+        try:
+            verdict = checker.finish(cut_off=True)
+        except MalformedError:
+            return
+        if verdict.verdict is Verdict.FAIL:
+            self.result.verdicts.append(verdict)
 
     def _finish(self) -> None:
         for (kind, name), checker in self._running.items():

@@ -175,6 +175,8 @@ class HistoryChecker:
         if end.quiet and self._asked:
             process = next(iter(self._asked))
             raise MalformedError(f"says that all is quiet, but the last call of {process!r} runs")
+        if end.stuck is True and not self._asked:
+            raise MalformedError("says that calls never return, but none is under way")
         self._end = end
         stuck = end.stuck is True and self._asked
         violation = _stuck(self._asked.values()) if stuck else self._judge.finish(end, self._next)

@@ -345,8 +345,10 @@ class BatchLedger:
     def _end_flush(self, name: str, *, interrupted: bool) -> Iterator[Violation]:
         clause = AccumulatorClause.FLUSH_WAITS
         self._tests(clause)
-        flush = self._flushes.pop(name)
-        if flush.awaited and not (interrupted and name in self._interrupted):
+        flush = self._flushes.pop(name, None)
+        if flush is None:
+            yield self._wrong(clause, "no such flush waits", f"{name!r} has ended")
+        elif flush.awaited and not (interrupted and name in self._interrupted):
             yield self._wrong(clause, f"{name!r} waits for {sorted(flush.awaited)}", "it has ended")
 
     # What has to be so once nobody can go on

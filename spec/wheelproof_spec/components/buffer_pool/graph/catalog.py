@@ -2,7 +2,7 @@
 
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.components.buffer_pool.graph.buffer_pool import Borrowers, buffer_pool
-from wheelproof_spec.components.buffer_pool.graph.module import (
+from wheelproof_spec.components.buffer_pool.graph.view import (
     label_of_buffer_pool,
     project_buffer_pool,
 )

@@ -5,12 +5,12 @@ from wheelproof_spec.components.purgatory.graph.maybe_try_complete import (
     Attempts,
     maybe_try_complete,
 )
-from wheelproof_spec.components.purgatory.graph.maybe_try_complete_module import (
+from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import (
     label_of_maybe_try_complete,
     project_maybe_try_complete,
 )
 from wheelproof_spec.components.purgatory.graph.purgatory import Visitors, purgatory
-from wheelproof_spec.components.purgatory.graph.purgatory_module import (
+from wheelproof_spec.components.purgatory.graph.purgatory_view import (
     label_of_purgatory,
     project_purgatory,
 )

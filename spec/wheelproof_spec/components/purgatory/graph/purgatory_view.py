@@ -26,6 +26,7 @@ from wheelproof_spec.components.purgatory.graph.purgatory_timer import (
 )
 from wheelproof_spec.engines.explore.runtime.numbers import maker_of
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_spec.engines.graph.states.cells import identity_of, is_dict, number_in, value_in
 from wheelproof_spec.engines.graph.states.names import attributes
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
@@ -44,6 +45,10 @@ _STEPS_OF_A_HOLD = {
     ("Acquire", "Purgatory.purge_lock"),
     ("Release", "Purgatory.purge_lock"),
 }
+_VARIABLES = (
+    "lock", "state", "timer", "started", "estimated", "holds", "answers", "expirations",
+)  # fmt: skip
+_STEPS = read_words(__file__, "steps.toml", "purgatory_module")
 
 
 class Removals:
@@ -178,3 +183,34 @@ def _named(cell: object) -> str:
     value = value_in(cell)
     assert isinstance(value, TimerPlace | OperationState)
     return str(value.value)
+
+
+def project_purgatory(state: State) -> State:
+    """Return of a state of the module what is compared."""
+    contents = dict(pairs_of(state["content"]))
+    lists = {
+        key: held if isinstance(held, ModelValue) else contents[held]
+        for key, held in pairs_of(state["watchersOf"])
+    }
+    return {**only(state, _VARIABLES), "lists": make_function(lists.items())}
+
+
+def label_of_purgatory(action: str, before: State, after: State) -> str | None:
+    """Return thread and action; the thread is who changes its place or what it has left to do.
+
+    Its step before is the action's name, as the code has it: then also an operator that has been
+    replaced by another is called by the name of what it replaces.
+    """
+    del action
+    for variable in ("pc", "todo", "doomed"):
+        for thread, _, _ in changes_of(variable, before, after):
+            return f"{thread}: {_step_of(thread, before)}"
+    return None
+
+
+def _step_of(thread: Value, state: State) -> Value:
+    pc = dict(pairs_of(state["pc"]))[thread]
+    assert isinstance(pc, str)
+    if pc == "PurgeRemove":
+        return "Remove" if dict(pairs_of(state["doomed"]))[thread] else "TestEmpty"
+    return _STEPS.get(pc, pc)

@@ -49,6 +49,7 @@ class PurgatoryHistoryJudge:
 
     goes_on_after = frozenset(
         {
+            PurgatoryClause.TRIGGER_COMPLETES,
             PurgatoryClause.TRIES_IN_WATCH_ORDER,
             PurgatoryClause.ATTEMPTS_EXCLUDE,
             PurgatoryClause.COUNTS_COMPLETED,

@@ -15,7 +15,7 @@ from wheelproof_spec.components.timer.graph.entry_migration import (
     project_entry_migration,
 )
 from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
-from wheelproof_spec.components.timer.graph.system_timer_module import (
+from wheelproof_spec.components.timer.graph.system_timer_view import (
     label_of_system_timer,
     project_system_timer,
 )

@@ -23,12 +23,7 @@ from functools import partial
 from wheelproof import sync
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
-from wheelproof_spec.components.timer.graph.entry_migration_steps import (
-    FLUSH,
-    POLL,
-    action_of,
-    pc_of,
-)
+from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, forget
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only
 from wheelproof_spec.engines.graph.states.names import attributes
@@ -49,6 +44,12 @@ _VARIABLES = (
     "taskMonitor", "bucketMonitor", "entryMonitor", "bound", "list", "next", "prev", "counter",
     "submissions", "pc",
 )  # fmt: skip
+POLL, FLUSH = "Poll", "FlushLock"
+"""The flusher's first step, and the action that it is."""
+
+_ACTIONS = read_words(__file__, "steps.toml", "entry_migration")
+_IDLE_STEP = "flush Set TimerTaskList.expiration"
+_STEP_AFTER_IDLE = "FlushUnlock"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,3 +287,17 @@ def _function(values: Mapping[str, Value]) -> Value:
 def _places(values: Mapping[str, str]) -> Value:
     due = ModelValue(name=EXPIRED)
     return _function({name: due if place == EXPIRED else place for name, place in values.items()})
+
+
+def action_of(step: NextStep) -> str | None:
+    """Return the action, None if the step is the code's alone; an unknown step names itself."""
+    key = f"{step.site} {step.operation} {step.subject}"
+    if key == _IDLE_STEP:
+        return None
+    return _ACTIONS.get(key, f"{step.text} in {step.site}")
+
+
+def pc_of(step: NextStep) -> str:
+    """Return the `pc` of a thread that is about to make the step."""
+    action = action_of(step) or _STEP_AFTER_IDLE
+    return POLL if action == FLUSH else action

@@ -1,7 +1,6 @@
 """The reference's SystemTimer as a program for graph mode: who adds, cancels, advances and closes.
 
-What is compared with SystemTimer.tla is in `system_timer_view`, for the code, and in
-`system_timer_module`, for the module.
+What is compared with SystemTimer.tla is in `system_timer_view`.
 """
 
 from collections.abc import Mapping

@@ -22,11 +22,11 @@ from types import MethodType
 from wheelproof.sync import AtomicInteger, DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof_spec.base.codec.tables import read_words
-from wheelproof_spec.components.timer.graph.system_timer_module import IDLE
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
+from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_spec.engines.graph.states.names import attributes, members
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
-from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
+from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 CLOCK = "clock"
 """The name of the thread that lets time go on."""
@@ -35,6 +35,11 @@ _ACTIONS = read_words(__file__, "steps.toml", "system_timer")
 _UNLINK = ("_holds", "Get")
 _LEAVE = ("add", "_ReleaseRead")
 _TICK = ("tick", "AddAndGet")
+IDLE = -1
+"""The key of a bucket that waits for nothing."""
+
+_ASKING = ("QueueForRead", "QueueForWrite")
+_FATES = ("waiting", "submitted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,3 +196,63 @@ def _fate(entry: TimerTaskEntry | None, *, submitted: bool) -> str:
     if entry is not None:
         return "waiting"
     return "submitted" if submitted else "unbound"
+
+
+def project_system_timer(state: State) -> State:
+    """Return of a state of the module what is compared."""
+    waiting = {name: fate == "waiting" for name, fate in pairs_of(state["state"])}
+    nobody = isinstance(state["writer"], ModelValue)
+    levels = [dict(pairs_of(level)) for _, level in pairs_of(state["wheel"])]
+    return {
+        **only(state, ("now", "readers", "queued", "admitted", "closed")),
+        "writer": "" if nobody else state["writer"],
+        "shut": state["executor"] == "shut",
+        "state": make_function(
+            (name, fate if fate in _FATES else "unbound") for name, fate in pairs_of(state["state"])
+        ),
+        "deadline": make_function(
+            (name, deadline if waiting[name] else 0)
+            for name, deadline in pairs_of(state["deadline"])
+        ),
+        "clock": levels[0]["clock"],
+        "wheel": make_function(_used_buckets(levels, with_clocks=nobody)),
+        "queue": frozenset(_queued(item) for _, item in pairs_of(state["queue"])),
+    }
+
+
+def label_of_system_timer(action: str, before: State, after: State) -> str | None:
+    """Return thread and action; who asks for a lock in vain does what it asks for."""
+    if action == "Tick":
+        return action
+    steps = dict(pairs_of(before["pc"]))
+    if action in _ASKING:
+        (asking,) = _members(after["queued"]) - _members(before["queued"])
+        return f"{asking}: {steps[asking]}"
+    for thread, _, _ in changes_of("pc", before, after):
+        return f"{thread}: {action}"
+    return None
+
+
+def _used_buckets(
+    levels: list[dict[Value, Value]], *, with_clocks: bool
+) -> list[tuple[Value, Value]]:
+    used: list[tuple[Value, Value]] = []
+    for number, level in enumerate(levels):
+        clock = (level["clock"],) if with_clocks else ()
+        for index, bucket in pairs_of(level["buckets"]):
+            inside = dict(pairs_of(bucket))
+            if inside["tasks"] or inside["key"] != IDLE:
+                used.append(((number, index), (inside["key"], *clock, inside["tasks"])))
+    return used
+
+
+def _queued(item: Value) -> Value:
+    parts = dict(pairs_of(item))
+    place = parts["bucket"]
+    assert isinstance(place, tuple)
+    return (parts["key"], *place)
+
+
+def _members(value: Value) -> frozenset[Value]:
+    assert isinstance(value, frozenset)
+    return value

@@ -59,15 +59,7 @@ _Heap = list[tuple[int, int, Task]]
 class TimerHistoryJudge:
     """Answers, event by event, which rule is broken first."""
 
-    goes_on_after = frozenset(
-        {
-            TimerClause.RUNS_IN_ORDER,
-            TimerClause.RUNS_WITHIN_ITS_LATENESS,
-            TimerClause.SIZE_COUNTS_WAITING,
-            TimerClause.REFUSES_ONLY_AFTER_CLOSE,
-            TimerClause.REFUSES_AFTER_CLOSE,
-        }
-    )
+    goes_on_after = frozenset(TimerClause)
 
     def __init__(self, config: TimerConfig, clock: HistoryClock, tally: Tally) -> None:
         """Begin; `clock` has the contract, and `tally` counts what is tested."""
@@ -76,6 +68,8 @@ class TimerHistoryJudge:
         self._lateness_ms = config.lateness_ms
         self._tasks: dict[str, Task] = {}
         self._overlapped: dict[str, Task] = {}
+        self._odd: set[str] = set()
+        """Tasks of which nobody knows where they are, since they have broken a clause."""
         self._advances = Advances(inline=config.runs == "inline")
         self._began: dict[int, int] = {}
         """What the clock showed when each advance began that is under way."""
@@ -117,6 +111,12 @@ class TimerHistoryJudge:
     def invoked(self, op: _Op) -> Violation | None:
         """A call begins."""
         self._move_clock(op)
+        if self._is_odd(op.value):
+            if isinstance(op.value, Add):
+                self._clock.mark()
+            elif isinstance(op.value, Run):
+                self._runs_in(op.process)
+            return None
         return self._begin[type(op.value)](op)
 
     def ended(self, op: _Op) -> Violation | None:
@@ -127,13 +127,18 @@ class TimerHistoryJudge:
     def returned(self, asked: _Op, op: _Op) -> Violation | None:
         """A call returned with an answer."""
         self._move_clock(op)
+        if self._is_odd(asked.value):
+            self._forget_call(asked.value)
+            return None
         return self._end[type(asked.value)](asked, op)
 
     def failed(self, asked: _Op, op: _Op) -> Violation | None:
         """A call was refused and has had no effect."""
         self._move_clock(op)
         value = asked.value
-        if isinstance(value, Add):
+        if self._is_odd(value):
+            self._forget_call(value)
+        elif isinstance(value, Add):
             self._clock.release()
             self._undo(value.task, asked.index, op.index)
         elif isinstance(value, Cancel):
@@ -153,6 +158,8 @@ class TimerHistoryJudge:
         """Nobody knows what becomes of a call: it may take effect at any time, or never."""
         self._move_clock(op)
         value = asked.value
+        if self._is_odd(value):
+            return
         if isinstance(value, Add | Cancel):
             self._overlap(self._tasks[value.task])
         elif isinstance(value, Size):
@@ -209,7 +216,10 @@ class TimerHistoryJudge:
             self._simplify(task, op.index)
         self._clock.release()
         self._watch_size()
-        return taken_in_after_close(value.task) if self._begins_after_close(asked) else None
+        if not self._begins_after_close(asked):
+            return None
+        self._give_up(task)
+        return taken_in_after_close(value.task)
 
     def _begins_after_close(self, add: _Op) -> bool:
         """Tell whether an add had to be refused, now that it is known whether it was."""
@@ -269,6 +279,7 @@ class TimerHistoryJudge:
         self._watch_size()
         if good:
             return None
+        self._give_up(task)
         return cancel_lied(value.task, answer=cancelled)
 
     def _cancelled_silently(self, task: Task, call: int, index: int) -> None:
@@ -324,12 +335,10 @@ class TimerHistoryJudge:
         self._tests(TimerClause.RUNS_AT_MOST_ONCE)
         if self._clock.judges_times:
             self._tests(TimerClause.NEVER_BEFORE_DUE)
-        if self._runner is None:
-            self._runner = op.process
-        elif self._runner != op.process and not self._is_order_promised:
-            self._ordered = False
+        self._runs_in(op.process)
         task = self._tasks.get(value.task)
         if task is None:
+            self._odd.add(value.task)
             return ran_too_often(value.task)
         phase = task.phase
         if task.cancel is None and (phase is Phase.DUE or phase is Phase.SUBMITTED):
@@ -338,6 +347,7 @@ class TimerHistoryJudge:
             self._watch_size()
             return violation
         if phase is Phase.WAITING:
+            self._give_up(task)
             return ran_before(value.task, task.low, self._clock.high)
         states = self._overlap(task)
         good = states.ran()
@@ -345,7 +355,15 @@ class TimerHistoryJudge:
         self._simplify(task, op.index)
         if good:
             return None
+        self._give_up(task)
         return ran_early(value.task) if early else ran_too_often(value.task)
+
+    def _runs_in(self, process: str) -> None:
+        """Take note of who runs tasks."""
+        if self._runner is None:
+            self._runner = process
+        elif self._runner != process and not self._is_order_promised:
+            self._ordered = False
 
     def _out_of_order(self, task: Task) -> Violation | None:
         if not self._ordered or not self._tests(TimerClause.RUNS_IN_ORDER):
@@ -390,7 +408,7 @@ class TimerHistoryJudge:
         return None
 
     def _begin_advance(self, op: _Op) -> Violation | None:
-        self._began[op.index] = self._clock.low
+        self._began[op.index] = self._clock.owing
         self._advances.under_way += 1
         self._epoch += 1
         self._size.flushing += 1
@@ -422,6 +440,7 @@ class TimerHistoryJudge:
             states = self._overlap(task)
             states.settle_time()
             if not states.states:
+                self._give_up(task)
                 return left_behind(task.name, min(states.latest_ms, clock_ms), clock_ms)
         return None
 
@@ -437,9 +456,11 @@ class TimerHistoryJudge:
             if settled > began:
                 unsettled.append(item)
                 continue
-            self._submit(task)
             if self._advances.inline and task.cancel is None:
                 left = left or task
+                self._give_up(task)
+            else:
+                self._submit(task)
         for item in unsettled:
             heapq.heappush(due, item)
         if left is None:
@@ -474,8 +495,11 @@ class TimerHistoryJudge:
     def _end_size(self, asked: _Op, op: _Op) -> Violation | None:
         value = op.value
         assert isinstance(value, WaitingTasks)
-        self._tests(TimerClause.SIZE_COUNTS_WAITING)
         least, most = self._size.end(asked.index)
+        if self._odd:
+            # Whether those are counted, nobody knows.
+            return None
+        self._tests(TimerClause.SIZE_COUNTS_WAITING)
         if least <= value.size <= most:
             return None
         return wrong_size(least, most, value.size)
@@ -523,6 +547,20 @@ class TimerHistoryJudge:
         task.phase = Phase.GONE
         del self._tasks[task.name]
         self._overlapped.pop(task.name, None)
+
+    def _give_up(self, task: Task) -> None:
+        """The task has broken a clause: what it does from now on is not judged."""
+        self._odd.add(task.name)
+        if self._tasks.get(task.name) is task:
+            self._drop(task)
+
+    def _is_odd(self, value: object) -> bool:
+        """Tell whether a call or a run is of a task that is not judged any more."""
+        return bool(self._odd) and isinstance(value, Add | Cancel | Run) and value.task in self._odd
+
+    def _forget_call(self, value: object) -> None:
+        if isinstance(value, Add):
+            self._clock.release()
 
     def _leave(self, task: Task) -> None:
         if task.phase is Phase.WAITING:

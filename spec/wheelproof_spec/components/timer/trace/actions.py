@@ -9,9 +9,11 @@ from collections.abc import Callable, Mapping
 
 from wheelproof_spec.base.codec.tables import read_lists
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState, TimerState
-from wheelproof_spec.components.timer.trace.step import (
+from wheelproof_spec.components.timer.trace.state import (
+    Bucket,
     SeveralError,
+    ThreadState,
+    TimerState,
     UnobservedError,
     fits,
     put_down,

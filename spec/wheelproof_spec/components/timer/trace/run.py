@@ -14,9 +14,10 @@ from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.components.timer.component import DEFINITION, TimerConfig
 from wheelproof_spec.components.timer.trace.actions import NO_LIMIT, TimerActions
 from wheelproof_spec.components.timer.trace.search import Outcome, Step, TraceSearch, take
-from wheelproof_spec.components.timer.trace.state import Level, TimerState
-from wheelproof_spec.components.timer.trace.step import (
+from wheelproof_spec.components.timer.trace.state import (
+    Level,
     SeveralError,
+    TimerState,
     UnexplainedError,
     UnobservedError,
 )

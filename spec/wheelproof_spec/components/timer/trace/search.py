@@ -9,8 +9,13 @@ from dataclasses import dataclass
 
 from wheelproof_spec.base.history.lines import TraceEvent
 from wheelproof_spec.components.timer.trace.actions import STEPS, TimerActions
-from wheelproof_spec.components.timer.trace.state import Bucket, ThreadState, TimerState
-from wheelproof_spec.components.timer.trace.step import SeveralError, UnexplainedError
+from wheelproof_spec.components.timer.trace.state import (
+    Bucket,
+    SeveralError,
+    ThreadState,
+    TimerState,
+    UnexplainedError,
+)
 
 BEGINNINGS = ("LockRead", "StartAdvance", "CloseLock", "CancelRemove")
 """The actions with which a call begins."""

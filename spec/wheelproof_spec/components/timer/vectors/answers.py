@@ -1,11 +1,12 @@
-"""From the calls of a timer's case to the steps of a vector: what a contract says of each."""
+"""From the calls of a timer's case to the steps of a vector, and whether vectors still say that."""
 
 from collections.abc import Iterable, Sequence
+from typing import cast
 
 from wheelproof_spec.base.calls import Advance, Reset
-from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.base.contract import TimerContract
-from wheelproof_spec.base.history.lines import VectorStep
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
+from wheelproof_spec.base.contract import CONTRACTS, TimerContract
+from wheelproof_spec.base.history.lines import Vector, VectorStep
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,
@@ -111,3 +112,18 @@ def _flags_of_delay(delay_ms: int, span_ms: int, tick_ms: int) -> set[str]:
     if delay_ms > _LONGEST_MS:
         flags.add("LongestDelay")
     return flags
+
+
+def disagreement(vector: Vector[object, object]) -> str | None:
+    """Return why a vector of the timer is not what its contracts say, if that is so."""
+    config = vector.config
+    if not isinstance(config, TimerConfig):
+        return f"the component {vector.component!r} has no contracts here"
+    for name in vector.profiles:
+        if name not in CONTRACTS:
+            return f"there is no profile {name!r}"
+        steps = cast(tuple[TimerStep, ...], vector.steps)
+        calls = [Size() if isinstance(step.args, Absent) else step.args for step in steps]
+        if timer_steps(CONTRACTS[name], config, calls) != steps:
+            return f"the profile {name!r} says something else"
+    return None

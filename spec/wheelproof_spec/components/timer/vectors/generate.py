@@ -4,17 +4,21 @@ Deterministic: the same sources give the same bytes.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
+from pathlib import Path
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.component import VIRTUAL_TIME
 from wheelproof_spec.base.contract import CONTRACTS, KAFKA, TimerContract
-from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.errors import UsageError, WheelproofSpecError
 from wheelproof_spec.base.history.lines import VECTOR, Origin, Vector
+from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.results.reports import make_folder
 from wheelproof_spec.components.timer.cases import timer_scenarios
 from wheelproof_spec.components.timer.component import (
     Add,
@@ -27,10 +31,10 @@ from wheelproof_spec.components.timer.vectors.answers import TimerStep, timer_fl
 from wheelproof_spec.components.timer.vectors.corners import timer_corners
 from wheelproof_spec.components.timer.vectors.driven_wheel import DrivenWheel, submitted
 from wheelproof_spec.components.timer.vectors.ideal import fired_adds
-from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.running.launch import Toolchain, find_toolchain
 from wheelproof_spec.engines.tlc.states.graph import StateGraph
 from wheelproof_spec.engines.vectors.edge_cover import Walk, edge_cover
-from wheelproof_spec.engines.vectors.files import with_hash
+from wheelproof_spec.engines.vectors.files import with_hash, write_vectors
 
 WHEELS = read_rows(__file__, "wheels.toml", "wheel", DrivenWheel)
 SEED = 7
@@ -184,3 +188,36 @@ def _ends_between_calls(graph: StateGraph, walk: Walk) -> bool:
 
 def _words(calls: Sequence[TimerCall]) -> str:
     return ", ".join(str(call) for call in calls)
+
+
+def vectors_directory() -> Path:
+    """Return the folder of the published vectors; raises UsageError where there is no checkout."""
+    checkout = checkout_directory()
+    if checkout is None:
+        raise UsageError("there is no checkout; name the files, or give --output")
+    return checkout / "vectors"
+
+
+def generate(folder: Path, toolchain: Toolchain | None = None) -> Mapping[Path, int]:
+    """Write all files into `folder`; return how many vectors each of them has.
+
+    Raises MissingToolError without a TLC, DisagreementError if TLC and the contract differ.
+    """
+    make_folder(folder)
+    counts: dict[Path, int] = {}
+    for name, make in _files(toolchain or find_toolchain()).items():
+        vectors = make()
+        write_vectors(folder / name, vectors)
+        counts[folder / name] = len(vectors)
+    return counts
+
+
+def _files(toolchain: Toolchain) -> Mapping[str, Callable[[], list[Vector[object, object]]]]:
+    return {
+        "timer-scenarios.jsonl": scenario_vectors,
+        "timer-corners.jsonl": partial(corner_vectors, SEED, CORNERS),
+        **{
+            f"timer-edges-{wheel.name}.jsonl": partial(edge_vectors, toolchain, wheel)
+            for wheel in WHEELS
+        },
+    }

@@ -5,17 +5,18 @@ the same of threads that another one starts, `check` what is asked in the end (e
 `bugs` the known bugs that the program shows. What is done is a method of the bench, with arguments.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TypeVar, cast
 
 from wheelproof import sync
-from wheelproof_spec.base.codec.tables import Row
+from wheelproof_spec.base.codec.tables import Row, read_table
 from wheelproof_spec.base.known_bug import KnownBug
-from wheelproof_spec.engines.explore.program import Action, Scenario
+from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
+from wheelproof_spec.engines.explore.program import Action, Program, Scenario, Settings
 
 _Words = tuple[object, ...]
-BugT = TypeVar("BugT", bound=KnownBug)
+KindT = TypeVar("KindT")
 
 
 class Bench:
@@ -39,12 +40,37 @@ def scenario_of(row: Row, bench: Bench) -> Scenario:
     return Scenario(threads=dict(_actions(bench, row, "threads")), check=check)
 
 
-def shown_in(bugs: Iterable[BugT], table: Mapping[str, Row]) -> Iterator[tuple[BugT, str]]:
-    """Yield each bug that a row of the table shows, with the row's name."""
-    for bug in bugs:
-        for name, row in table.items():
-            if bug.id in cast(_Words, row.get("bugs", ())):
-                yield bug, name
+def programs_of(
+    module: str,
+    build: Callable[[Row, type[KindT]], Scenario],
+    sound: type[KindT],
+    faulty: Iterable[tuple[KnownBug, type[KindT]]],
+    *,
+    prefix: str = "",
+    plain_fields: Sequence[PlainField] = (),
+) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
+    """Return what programs.toml beside `module` has, and a program for each bug that a row shows.
+
+    `build` makes the scenario of a row with the `sound` class, or with the one that has the bug.
+    """
+    table = read_table(module, "programs.toml")
+
+    def made(name: str, row: Row, kind: type[KindT]) -> Program:
+        return Program(
+            name=name,
+            summary=str(row["summary"]),
+            build=partial(build, row, kind),
+            settings=Settings(spurious_wakeups=cast(int, row.get("spurious_wakeups", 0))),
+            plain_fields=plain_fields,
+        )
+
+    failing = (
+        made(f"bug/{bug.id}", row, kind)
+        for bug, kind in faulty
+        for row in table.values()
+        if bug.id in cast(_Words, row.get("bugs", ()))
+    )
+    return tuple(made(f"{prefix}{name}", row, sound) for name, row in table.items()), tuple(failing)
 
 
 def _actions(bench: Bench, row: Row, key: str) -> Iterator[tuple[str, Action]]:

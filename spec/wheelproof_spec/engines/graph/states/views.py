@@ -126,11 +126,3 @@ class NoView:
         """Permit everything."""
         del step, surroundings
         return True
-
-
-class PlainView(NoView):
-    """The view whose labels are the threads and their steps in words."""
-
-    def label(self, step: NextStep) -> str | None:
-        """Return thread and operation."""
-        return f"{step.thread}: {step.text}"

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
 
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.resources import tla_directory
@@ -30,8 +29,8 @@ from wheelproof_spec.engines.tlc.running.report import Statistics
 from wheelproof_spec.engines.tlc.states.graph import read_graph
 
 
-class Observer(Protocol):
-    """Hears how the run goes on; called from several threads."""
+class SilentObserver:
+    """Hears how the run goes on, and says nothing; called from several threads."""
 
     def started(self, model: Model) -> None:
         """TLC starts on `model`."""
@@ -43,17 +42,8 @@ class Observer(Protocol):
         """`outcome` is final."""
 
 
-class SilentObserver:
-    """Hears and says nothing."""
-
-    def started(self, model: Model) -> None:
-        """Do nothing."""
-
-    def progressed(self, model: Model, statistics: Statistics, depth: int) -> None:
-        """Do nothing."""
-
-    def finished(self, outcome: ModelOutcome) -> None:
-        """Do nothing."""
+Observer = SilentObserver
+"""What says something of it extends that which does not."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

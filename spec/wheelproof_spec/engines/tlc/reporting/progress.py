@@ -42,7 +42,7 @@ def _counts(statistics: Statistics, depth: int) -> str:
     )
 
 
-class _PlainObserver:
+class _PlainObserver(Observer):
     def __init__(self, console: Console, total: int) -> None:
         self._console = console
         self._total = total
@@ -67,7 +67,7 @@ class _PlainObserver:
         self._console.print(escape(text), soft_wrap=True)
 
 
-class _LiveObserver:
+class _LiveObserver(Observer):
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress = progress
         self._total = total

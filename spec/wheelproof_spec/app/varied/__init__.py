@@ -1,0 +1,1 @@
+"""Campaigns of `wheelproof metamorphic`: what is varied, who judges it, what is kept of it."""

@@ -1,0 +1,95 @@
+"""Disagreements as files: what a campaign found is kept, and judged again."""
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import cast
+
+from wheelproof_spec.app.recorded import parse_line
+from wheelproof_spec.app.varied.campaigns import judged
+from wheelproof_spec.base.errors import InputRejectedError
+from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError, parse_object, text
+from wheelproof_spec.components.registry import definition_of
+from wheelproof_spec.engines.metamorphic.campaign import Disagreement, said
+from wheelproof_spec.engines.metamorphic.recording import Op, Recording
+from wheelproof_spec.engines.metamorphic.relations import Relation
+
+_REMEDY = "name a file that `wheelproof metamorphic --keep` has written"
+
+
+def document(found: Disagreement) -> dict[str, object]:
+    """Return a disagreement as plain JSON values; its histories are lists of lines."""
+    return {
+        "component": found.component,
+        "profile": found.profile,
+        "variation": found.variation,
+        "relation": found.relation.name.lower(),
+        "clause": found.clause,
+        "verdicts": list(found.verdicts),
+        "known": None,
+        "before": _objects(found.before),
+        "after": _objects(found.after),
+    }
+
+
+def kept(found: Disagreement, number: int) -> tuple[str, str]:
+    """Return a name for the file of a disagreement, and what is in it."""
+    what = "".join(letter if letter.isalnum() else "-" for letter in found.variation.lower())
+    name = f"{found.component}-{found.profile}-{what}-{number}.json"
+    return name, json.dumps(document(found), indent=1, ensure_ascii=False) + "\n"
+
+
+def files_of(paths: Iterable[Path]) -> list[Path]:
+    """Return the files that are named, and those of the folders that are named."""
+    return [
+        file
+        for path in paths
+        for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])
+    ]
+
+
+def replayed(path: Path) -> tuple[bool, str, str | None]:
+    """Judge a kept pair again.
+
+    Returns whether its verdicts fit together now, both of them in words, and why they need not, if
+    the file says so. Raises InputRejectedError if it is no such file.
+    """
+    try:
+        kept_pair = parse_object(path.read_bytes())
+        before, after = (_recording(kept_pair, name) for name in ("before", "after"))
+        relation = Relation[text(kept_pair, "relation").upper()]
+        clause = kept_pair.get("clause")
+        known = kept_pair.get("known")
+        verdicts = judged(before), judged(after)
+        agree = relation.allows(*verdicts, clause if isinstance(clause, str) else None)
+        words = f"{said(verdicts[0])}; then {said(verdicts[1])}"
+        return agree, words, known if isinstance(known, str) else None
+    except (OSError, MalformedError, KeyError) as error:
+        raise InputRejectedError(str(path), None, str(error), _REMEDY) from error
+
+
+def _objects(recording: Recording) -> list[object]:
+    return [json.loads(line) for line in recording.lines()]
+
+
+def _recording(kept_pair: JsonObject, name: str) -> Recording:
+    header: HistoryHeader[object] | None = None
+    end: HistoryEnd | None = None
+    ops: list[Op] = []
+    for line in cast(Sequence[object], kept_pair[name]):
+        event = parse_line(json.dumps(line, ensure_ascii=False).encode())
+        match event:
+            case HistoryHeader():
+                header = event
+            case HistoryOp():
+                ops.append(event)
+            case HistoryEnd():
+                end = event
+            case _:
+                raise MalformedError(f"has a line of {name!r} that no history has: {event}")
+    if header is None:
+        raise MalformedError(f"has no header in {name!r}")
+    operations = definition_of(header.component).operations
+    happens = frozenset(operation.name for operation in operations if operation.happens)
+    return Recording(header=header, ops=tuple(ops), end=end, happens=happens)

@@ -1,0 +1,269 @@
+"""The verb `wheelproof metamorphic`: tests of the judges of histories, by variations."""
+
+import argparse
+import os
+import secrets
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wheelproof_spec.app.verbs import VERBS
+from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.arguments import positive
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
+from wheelproof_spec.components.registry import COMPONENTS, definition_of, profiles
+
+if TYPE_CHECKING:
+    from wheelproof_spec.engines.metamorphic.campaign import Counts, Disagreement
+
+_PROGRESS_S = 10
+_MOST_SHOWN = 5
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its arguments."""
+    parser = verbs.add(
+        "metamorphic", VERBS["metamorphic"], run, reads=("replay",), writes=("keep", "figures")
+    )
+    parser.add_argument(
+        "components",
+        nargs="*",
+        metavar="COMPONENT",
+        help=f"whose judge is tested: {', '.join(COMPONENTS)} (default: all)",
+    )
+    parser.add_argument(
+        "--histories",
+        type=positive,
+        default=2_000,
+        metavar="N",
+        help="how many histories are judged, at least, of each component and profile "
+        "(default: %(default)s)",
+    )
+    parser.add_argument("--seed", type=int, metavar="N", help="draw what the run of this seed drew")
+    parser.add_argument("--profile", choices=sorted(profiles()), help="vary for this profile alone")
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="how many processes share the work (default: one for each processor)",
+    )
+    parser.add_argument(
+        "--keep", type=Path, metavar="DIR", help="write each disagreement to a file in this folder"
+    )
+    parser.add_argument(
+        "--replay",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="PATH",
+        help="judge kept disagreements again: files, or folders of them",
+    )
+    parser.add_argument(
+        "--figures", type=Path, metavar="FILE", help="write the figures that docs/clauses.md shows"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the verb; a disagreement is a fail."""
+    if arguments.replay:
+        return _replay(arguments)
+    from wheelproof_spec.app.varied.campaigns import require_components
+    from wheelproof_spec.engines.metamorphic.campaign import Counts
+
+    components = require_components(arguments.components)
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    if not arguments.quiet:
+        print(f"varying histories, seed {seed}, {arguments.jobs} processes", flush=True)
+    results: list[CheckResult] = []
+    figures: dict[str, dict[str, object]] = {}
+    interrupted = False
+    for component, profile in _pairs(components, arguments.profile):
+        started = time.monotonic()
+        total = Counts()
+        try:
+            for counts in _parts(component, profile, seed, arguments):
+                total.add(counts)
+        except KeyboardInterrupt:
+            interrupted = True
+        result = _check(component, profile, total, time.monotonic() - started, arguments)
+        results.append(result)
+        figures.setdefault(component, {})[profile] = _figures(total)
+        if not arguments.quiet:
+            print(f"{result.name}: {result.verdict.value}, {result.summary}", flush=True)
+            if result.details:
+                print(result.details)
+        if interrupted:
+            break
+    verdict = overall(result.verdict for result in results)
+    given = {"seed": seed, "histories": arguments.histories, "profile": arguments.profile}
+    if arguments.figures is not None:
+        _write_figures(arguments.figures, seed, figures)
+    return publish(
+        Result(
+            verb="metamorphic",
+            verdict=verdict,
+            checks=results,
+            line=verdict.value,
+            text="interrupted: what was judged so far is above" if interrupted else "",
+            given={**given, "components": list(components)},
+            document={"figures": figures},
+            repeat=_repeat(arguments, components, seed),
+            code=ExitCode.INTERRUPTED if interrupted and verdict is not Verdict.FAIL else None,
+        ),
+        arguments,
+    )
+
+
+def _pairs(components: tuple[str, ...], profile: str | None) -> list[tuple[str, str]]:
+    found = [
+        (component, known)
+        for component in components
+        for known in definition_of(component).profiles
+        if profile in (None, known)
+    ]
+    if not found:
+        raise UsageError(f"none of {', '.join(components)} has the profile {profile!r}")
+    return found
+
+
+def _parts(
+    component: str, profile: str, seed: int, arguments: argparse.Namespace
+) -> "Iterator[Counts]":
+    """Yield what parts have shown, until enough histories are judged; tell how far it is."""
+    from multiprocessing import get_context
+    from queue import SimpleQueue
+
+    from wheelproof_spec.app.varied.campaigns import parts_of, run_driven, run_part
+
+    parts = parts_of(component, (profile,), seed)
+    shown: SimpleQueue[Counts | BaseException] = SimpleQueue()
+    done, told, running = 0, time.monotonic(), 1
+    # Processes that are forked while threads run may stand still for ever. Ctrl-C reaches them as
+    # well, and is this one's to answer.
+    spawn = get_context("spawn")
+    with spawn.Pool(arguments.jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+
+        def submit(work: "Callable[..., Counts]", *given: object) -> None:
+            pool.apply_async(work, given, callback=shown.put, error_callback=shown.put)
+
+        submit(run_driven, next(parts), arguments.histories)
+        while running:
+            while done < arguments.histories and running <= arguments.jobs:
+                submit(run_part, next(parts))
+                running += 1
+            counts = shown.get()
+            if isinstance(counts, BaseException):
+                raise counts
+            running -= 1
+            done += counts.histories
+            yield counts
+            if time.monotonic() - told > _PROGRESS_S and not arguments.quiet:
+                told = time.monotonic()
+                print(f"  {component}, {profile}: {done:,} histories", flush=True)
+
+
+def _check(
+    component: str, profile: str, total: "Counts", seconds: float, arguments: argparse.Namespace
+) -> CheckResult:
+    disagreements = total.disagreements
+    unfound = [clause for clause, times in total.spoilt.items() if not times]
+    verdict = Verdict.PASS if total.histories >= arguments.histories else Verdict.INCONCLUSIVE
+    if disagreements or unfound:
+        verdict = Verdict.FAIL
+    broken, found = total.spoilt.total(), total.found.total()
+    return CheckResult(
+        name=f"{component}, {profile}",
+        group="metamorphic",
+        verdict=verdict,
+        seconds=seconds,
+        summary=f"{total.histories:,} histories, {found:,} of {broken:,} broken clauses found, "
+        f"{total.answers:,} answers spoilt, "
+        f"{len(disagreements):,} disagreements, {seconds:.1f} s",
+        details="\n".join(_stories(disagreements, arguments.keep)),
+    )
+
+
+def _stories(disagreements: "list[Disagreement]", folder: Path | None) -> Iterator[str]:
+    from wheelproof_spec.app.varied.corpus import kept
+    from wheelproof_spec.base.results.reports import write_text
+
+    for number, found in enumerate(disagreements):
+        repeat = "with --keep DIR it is written to a file, which --replay judges again"
+        if folder is not None:
+            name, text = kept(found, number)
+            write_text(folder / name, text)
+            repeat = f"repeat    wheelproof metamorphic --replay {folder / name}"
+        if number < _MOST_SHOWN:
+            yield f"  {found.variation}: {found.relation.value}"
+            yield f"  verdicts  {found.verdicts[0]}; then {found.verdicts[1]}"
+            for title, recording in (("before", found.before), ("after", found.after)):
+                yield f"  {title}:"
+                yield from (f"    {line.decode().rstrip()}" for line in recording.lines())
+            yield f"  {repeat}"
+
+
+def _figures(total: "Counts") -> dict[str, object]:
+    return {
+        "histories": total.histories,
+        "disagreements": len(total.disagreements),
+        "answers": total.answers,
+        "named": dict(sorted(total.named.items())),
+        "variations": dict(sorted(total.variations.items())),
+        "clauses": {
+            clause: [times, total.found[clause]] for clause, times in sorted(total.spoilt.items())
+        },
+    }
+
+
+def _write_figures(path: Path, seed: int, figures: dict[str, dict[str, object]]) -> None:
+    """Write what the campaign did; what it did not do stays as it was in the file."""
+    from wheelproof_spec.app.pages.clauses import read_figures
+    from wheelproof_spec.base.results.reports import write_json
+
+    before = read_figures(path)["components"] if path.exists() else {}
+    write_json(path, {"seed": seed, "components": {**before, **figures}})
+
+
+def _repeat(arguments: argparse.Namespace, components: tuple[str, ...], seed: int) -> str:
+    profile = "" if arguments.profile is None else f" --profile {arguments.profile}"
+    return (
+        f"wheelproof metamorphic {' '.join(components)} --histories {arguments.histories} "
+        f"--seed {seed}{profile} --jobs {arguments.jobs}"
+    )
+
+
+def _replay(arguments: argparse.Namespace) -> int:
+    from wheelproof_spec.app.varied.corpus import files_of, replayed
+
+    checks: list[CheckResult] = []
+    for path in files_of(arguments.replay):
+        agree, words, known = replayed(path)
+        right = agree is (known is None)
+        summary = words if known is None else f"{words}; known: {known}"
+        checks.append(
+            CheckResult(
+                name=str(path),
+                group="metamorphic",
+                verdict=Verdict.PASS if right else Verdict.FAIL,
+                seconds=0.0,
+                summary=summary,
+            )
+        )
+    verdict = overall(check.verdict for check in checks)
+    lines = [f"{check.name}: {check.verdict.value}, {check.summary}" for check in checks]
+    return publish(
+        Result(
+            verb="metamorphic",
+            verdict=verdict,
+            checks=checks,
+            line=verdict.value,
+            text="\n".join([*lines, verdict.value]),
+            given={"replay": [str(path) for path in arguments.replay]},
+        ),
+        arguments,
+    )

@@ -1,0 +1,11 @@
+"""A view for tests of the graph engine itself."""
+
+from wheelproof_spec.engines.graph.states.views import NextStep, NoView
+
+
+class PlainView(NoView):
+    """The view whose labels are the threads and their steps in words."""
+
+    def label(self, step: NextStep) -> str | None:
+        """Return thread and operation."""
+        return f"{step.thread}: {step.text}"
