@@ -153,6 +153,16 @@ def test_outputs_that_are_one_file(
     assert not (folder / "new").exists()
 
 
+@pytest.mark.parametrize("command", ["vectors generate --output", "tlc MCTimer_smoke --graph"])
+@pytest.mark.parametrize("place", ["/dev/full", "run.jsonl/new", "/proc/nothing/new", "loop/new"])
+def test_a_folder_that_cannot_be_made(
+    command: str, place: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended = attempt([*command.split(), place], capsys)
+    assert ended.code == ExitCode.INTERNAL_ERROR
+    assert "cannot be written" in ended.errors
+
+
 BAD_USAGE = {
     "": ("", "chek", "--jsn x", "-x", "\x1b[31m", "é", "pipeline", "pipeline chek"),
     "check": ("", "run.jsonl --profile nobody", "run.jsonl --max-states 0", "- -", "run.jsonl --x"),
@@ -201,6 +211,14 @@ BAD_USAGE = {
         "timer --case x",
     ),
     "graph": ("", "none-such", "--all entry-add-flush", "--al", "'[' "),
+    "metamorphic": (
+        "tmer",
+        "timer --profile nobody",
+        "buffer_pool --profile never-early",
+        *(f"timer --histories {number}" for number in ("0", "-1", "nan")),
+        "timer --jobs 0",
+        "timer --seed x",
+    ),
     "record": (
         "",
         "--component timer",

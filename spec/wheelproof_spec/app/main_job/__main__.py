@@ -34,13 +34,13 @@ def main() -> int:
             lambda sentence: print(f"-- {sentence}", flush=True),
             arguments.demo_runs,
         )
+        _write(report, arguments.out)
     except WheelproofSpecError as error:
         print(f"wheelproof: {error}", file=sys.stderr)
         return error.exit_code
     except KeyboardInterrupt:
         print("wheelproof: interrupted; nothing is judged", file=sys.stderr)
         return ExitCode.INCONCLUSIVE
-    _write(report, arguments.out)
     _print_summary(report, arguments.out)
     return exit_code(report.verdict)
 

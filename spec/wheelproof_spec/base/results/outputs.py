@@ -69,7 +69,7 @@ def require_separate_files(
         for found in inputs:
             if output.is_inside(found):
                 raise UsageError(
-                    f"{output.name} {path} is inside of {found.name}, which is read; "
+                    f"{output.name} {path} is inside of the input {found.name}; "
                     "name another place for the output"
                 )
             if output.can_be_lost and output.is_same(found):

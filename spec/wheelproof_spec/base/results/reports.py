@@ -52,6 +52,14 @@ def replacing(path: Path) -> Generator[BinaryIO]:
         raise UnwritableError(str(path), error.strerror or str(error)) from error
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder for outputs, if it is not there; raises UnwritableError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UnwritableError(str(path), error.strerror or str(error)) from error
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path`, whole or not at all; raises UnwritableError.
 

@@ -10,6 +10,7 @@ from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import format_line, plain
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.base.history.lines import Vector
+from wheelproof_spec.base.results.reports import replacing
 from wheelproof_spec.engines.history.line_parser import Event, Rejection
 from wheelproof_spec.engines.history.reader import read_lines
 
@@ -73,7 +74,8 @@ def read_vectors(
 
 def write_vectors(path: Path, vectors: Iterable[Vector[object, object]]) -> None:
     """Write a file of vectors."""
-    path.write_bytes(b"".join(format_line(vector, Wire.DRIVEN) for vector in vectors))
+    with replacing(path) as stream:
+        stream.writelines(format_line(vector, Wire.DRIVEN) for vector in vectors)
 
 
 def _published(source: str, number: int, event: Event | Rejection) -> PublishedVector:

@@ -18,6 +18,7 @@ from wheelproof_spec.base.contract import CONTRACTS, KAFKA, TimerContract
 from wheelproof_spec.base.errors import UsageError, WheelproofSpecError
 from wheelproof_spec.base.history.lines import VECTOR, Origin, Vector
 from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.results.reports import make_folder
 from wheelproof_spec.components.timer.cases import timer_scenarios
 from wheelproof_spec.components.timer.component import (
     Add,
@@ -202,7 +203,7 @@ def generate(folder: Path, toolchain: Toolchain | None = None) -> Mapping[Path, 
 
     Raises MissingToolError without a TLC, DisagreementError if TLC and the contract differ.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     counts: dict[Path, int] = {}
     for name, make in _files(toolchain or find_toolchain()).items():
         vectors = make()

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.results.reports import make_folder
 from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness, trace_length
 from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome, WitnessOutcome
@@ -83,7 +84,7 @@ def run_models(
 ) -> list[ModelOutcome]:
     """Run `models`, the ones with the most states first, and return their outcomes in order."""
     if settings.graphs is not None:
-        settings.graphs.mkdir(parents=True, exist_ok=True)
+        make_folder(settings.graphs)
     pool = ProcessPool()
     runner = _ModelRunner(toolchain, pool, settings, observer)
     with ThreadPoolExecutor(max_workers=_jobs(models, settings)) as executor:
