@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PROGRESS_S = 10
 _MOST_SHOWN = 5
+_MOST_OF_A_CASE = 400
+"""How many answers of a driven case are spoilt, at most."""
 
 
 def register(verbs: Verbs) -> None:
@@ -151,7 +153,7 @@ def _parts(
         def submit(work: "Callable[..., Counts]", *given: object) -> None:
             pool.apply_async(work, given, callback=shown.put, error_callback=shown.put)
 
-        submit(run_driven, next(parts), arguments.histories)
+        submit(run_driven, next(parts), min(arguments.histories, _MOST_OF_A_CASE))
         while running:
             while done < arguments.histories and running <= arguments.jobs:
                 submit(run_part, next(parts))
