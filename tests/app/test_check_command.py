@@ -259,14 +259,16 @@ def test_a_profile_that_a_component_does_not_have_leaves_its_histories_alone(
 ) -> None:
     asked = {"size": 4, "max_time_to_block_ms": 0}
     lines = (
-        POOL,
+        POOL.replace(b'"clock"', b'"profile":"longest-waiting-first","clock"'),
         _op(0, "invoke", "allocate", asked),
         _op(1, "ok", "allocate", {"buffer": "b", "size": 4}),
         _end(2),
     )
     path = str(_write(tmp_path, lines))
     assert main(["check", path, "--profile", "hashed-wheel"]) == ExitCode.PASS
-    assert " 0 rejected" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "profile longest-waiting-first" in shown
+    assert " 0 rejected" in shown
 
 
 def test_a_real_clock_has_a_resolution_and_a_bound(tmp_path: Path) -> None:

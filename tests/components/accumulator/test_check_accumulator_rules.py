@@ -465,6 +465,12 @@ def test_what_breaks_a_rule_fails(name: str) -> None:
     assert broken_rule(_CLAIMS, lines) == rule
 
 
+def test_what_follows_from_a_callback_that_is_missing_is_not_judged() -> None:
+    lines = (*_SENT, plain(Respond(batch="b")), plain(Flush()), available(2 * _BATCH))
+    found = broken_rules(_CLAIMS, (*lines, has_incomplete(yes=False)))
+    assert found == ["Accumulator.RecordCompletesExactlyOnce"]
+
+
 @pytest.mark.parametrize("name", _WRONG)
 def test_what_comes_after_a_violation_is_judged_for_itself(name: str) -> None:
     clause, lines = _WRONG[name]

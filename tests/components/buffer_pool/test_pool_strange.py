@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -17,9 +18,10 @@ from wheelproof_spec.engines.drive.text import render
 _SMALL_POOL = ROOT / "tests" / "support" / "drive" / "small_pool.py"
 
 
-def _driven(behaviour: str) -> ConformanceResult:
+def _driven(behaviour: str, skip: Path | None = None) -> ConformanceResult:
     driver = shlex.join([sys.executable, str(_SMALL_POOL), behaviour])
-    return conform(SUITE, ConformancePlan(driver=driver, cases=20))
+    plan = ConformancePlan(driver=driver, cases=20, skip=skip, must_fail=skip is not None)
+    return conform(SUITE, plan)
 
 
 def test_a_small_pool_that_is_right_passes_and_the_rest_is_counted() -> None:
@@ -50,6 +52,14 @@ def test_a_small_pool_that_dies_is_an_error_and_every_case_has_its_result() -> N
     reported = {case.name for case in result.results}
     left_out = {case.case for case in result.not_applicable}
     assert reported | left_out == {FUZZED_CASES, *(one.name for one in SUITE.scenarios())}
+
+
+def test_a_limit_of_what_is_never_asked_is_neither_needed_nor_stale(tmp_path: Path) -> None:
+    skip = tmp_path / "known.txt"
+    skip.write_text(f"{PoolLimit.SIZE_OUTSIDE}  one size alone\n", encoding="utf-8")
+    result = _driven("right", skip)
+    assert result.verdict is Verdict.INCONCLUSIVE
+    assert result.results[-1].summary == "nothing that the driver can be asked needs it"
 
 
 def test_a_size_outside_the_pool_is_a_limit_of_every_case_that_asks_for_one() -> None:

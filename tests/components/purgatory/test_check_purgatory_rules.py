@@ -1,6 +1,7 @@
 """What the checker says of purgatories' histories that keep, or break, one rule each."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -377,3 +378,20 @@ def test_each_clause_is_counted_where_it_is_tested() -> None:
         verdict = judged(history_of("purgatory", _CLAIMS, lines, quiet=True, clock="virtual"))
         tested.update(clause for clause, times in verdict.checked.items() if times)
     assert tested == set(clauses_of(PurgatoryClause, Wire.RECORDED, WHEELPROOF))
+
+
+@pytest.mark.parametrize(
+    ("expired_us", "rule"), [(9_850, None), (7_900, PurgatoryClause.COMPLETES_FOR_A_REASON)]
+)
+def test_an_expiry_may_be_early_by_what_kafkas_clock_cannot_tell(
+    expired_us: int, rule: str | None
+) -> None:
+    lines = [line for part in (watch("a"), completes("a", "t"), expires("a")) for line in part]
+    times = [50_000 if index < 2 else 50_000 + expired_us * 1_000 for index in range(len(lines))]
+    history = history_of("purgatory", _CLAIMS, lines, quiet=True, times=times)
+    fine = replace(history.header, clock_resolution_ns=1_000)
+    verdict = judged(replace(history, header=fine))
+    assert (verdict.violation and verdict.violation.rule) == rule
+    if rule is None:
+        assert not any("clock_resolution_ns" in note for note in verdict.notes)
+        assert any("clock_resolution_ns" in note for note in judged(history).notes)

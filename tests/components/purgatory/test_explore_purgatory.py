@@ -12,6 +12,7 @@ from wheelproof_spec.components.purgatory.programs.bugs import (
     EXCLUSIVE_EXPIRY,
     purgatory_bug_programs,
 )
+from wheelproof_spec.components.purgatory.programs.on_timer import LEFT_IN_TIMER
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
@@ -62,6 +63,13 @@ def test_an_expiry_that_takes_the_lock_can_wait_for_a_group() -> None:
     found = explore(EXCLUSIVE_EXPIRY)
     assert found.counterexample is not None
     assert found.counterexample.failure.kind is FailureKind.DEADLOCK
+
+
+def test_a_completion_can_leave_a_time_out_between_two_levels() -> None:
+    """So that the judge has it in its histories, on the timer that the purgatory is used with."""
+    found = explore(LEFT_IN_TIMER)
+    assert found.counterexample is not None
+    assert "1 time-outs of operations that are done" in found.counterexample.failure.message
 
 
 def test_every_concurrency_bug_of_the_purgatory_has_a_program() -> None:

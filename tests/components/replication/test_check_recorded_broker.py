@@ -6,13 +6,13 @@ from functools import partial
 import pytest
 
 from support.agreement.small_histories import Line, history_of
-from support.history.recorded_worlds import controlled_thread
 from wheelproof.clock import ManualClock
 from wheelproof.replication import ReplicaManager
 from wheelproof.sync import DeferredExecutor
 from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.known_bug import Sight
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.components.purgatory.programs.on_timer import controlled_thread
 from wheelproof_spec.components.replication.bug_table import BUGS, ReplicationBug
 from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
 from wheelproof_spec.components.replication.recorded_calls import RecordedBroker

@@ -1,11 +1,11 @@
-"""When the order of runs is judged: if one thread runs all tasks, or if it is promised."""
+"""When the order of runs is judged, and in which order the clock may have moved."""
 
 from typing import Literal
 
 import pytest
 
 from support.agreement.small_histories import Line, history_of
-from support.history.history_scripts import begin, call, judged
+from support.history.history_scripts import begin, call, end, judged
 from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
@@ -13,6 +13,8 @@ from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.component import (
     Add,
+    Cancel,
+    Cancelled,
     Run,
     Size,
     TimerClause,
@@ -96,6 +98,29 @@ def test_no_violation_hides_a_second_thread(again: str, task: str) -> None:
     assert TimerClause.NEVER_BEFORE_DUE in {verdict.violation.rule, *rules}
     wrong = call("a", Size(), WaitingTasks(size=7))
     verdict = _check(("worker", "second"), ("worker", "first"), more=wrong)
-    rules = [broken.violation.rule for broken in verdict.also_broken]
+    later = [broken.violation.rule for broken in verdict.also_broken]
     assert verdict.violation is not None
-    assert [verdict.violation.rule, *rules] == [ORDER, TimerClause.SIZE_COUNTS_WAITING]
+    assert [verdict.violation.rule, *later] == [ORDER, TimerClause.SIZE_COUNTS_WAITING]
+
+
+@pytest.mark.parametrize("first", ["t", "u"])
+def test_moves_of_the_clock_that_overlap_come_in_any_order(first: str) -> None:
+    """The add has read 0, 5 or 9: what is due 3 ms after that runs when the clock shows 9."""
+    second = "u" if first == "t" else "t"
+    to_ms = {"t": 5, "u": 9}
+    parts = (
+        begin(first, "tick", Tick(to_ms=to_ms[first])),
+        begin(second, "tick", Tick(to_ms=to_ms[second])),
+        begin("a", "add", Add(task="x", delay_ms=3)),
+        begin("c", "cancel", Cancel(task="x")),
+        end("a", "add"),
+        end("c", "cancel", Cancelled(cancelled=False)),
+        end("t", "tick"),
+        call("r", AdvanceClock(), Advanced()),
+        begin("worker", "run", Run(task="x")),
+        end("u", "tick"),
+    )
+    lines = [line for part in parts for line in part]
+    config = TimerConfig(runs="inline")
+    verdict = judged(history_of("timer", config, lines, quiet=False, clock="virtual"))
+    assert verdict.violation is None

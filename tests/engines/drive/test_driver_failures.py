@@ -135,6 +135,17 @@ def test_a_failed_driver_stays_failed() -> None:
         assert session.failure is not None
 
 
+def test_a_driver_that_is_gone_when_it_is_begun_again_has_failed(tmp_path: Path) -> None:
+    script = tmp_path / "driver"
+    script.write_text(f"#!/bin/sh\nexec {bad_driver('dies')}\n", encoding="utf-8")
+    script.chmod(0o755)
+    with DriverSession(str(script), PATIENT) as session:
+        session.introduce()
+        assert session.begin_again().implementation == "bad"
+        script.unlink()
+        assert "cannot be started" in _failure(session.begin_again).problem
+
+
 def test_an_output_that_is_closed_too_early_is_named() -> None:
     failure = failure_of("closes_output", limits=STERN)
     assert "closed its standard output before it answered" in failure.problem

@@ -13,12 +13,11 @@ from support.explore.exploring import explored, make
 from wheelproof import sync
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.explore.explorer import Options, explore
-from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.failures.problems import (
     NondeterminismError,
     ProgramRejectedError,
 )
-from wheelproof_spec.engines.explore.program import Action, Scenario, Settings
+from wheelproof_spec.engines.explore.program import Action, Scenario
 from wheelproof_spec.engines.explore.runs import guard
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
@@ -85,22 +84,6 @@ def test_threads_of_the_process_that_is_visited_do_as_they_like() -> None:
 def test_a_program_that_sleeps() -> None:
     with pytest.raises(ProgramRejectedError, match="sleeps"):
         explored(_two(lambda: time.sleep(0)))
-
-
-def test_a_run_that_never_ends_is_a_failure() -> None:
-    def build() -> Scenario:
-        cell = sync.volatile(0, "x")
-
-        def spin() -> None:
-            while cell.get() == 0:
-                pass
-
-        return Scenario(threads={"a": spin})
-
-    found = explored(build, Settings(max_steps=100))
-    assert found.counterexample is not None
-    assert found.counterexample.failure.kind is FailureKind.NEVER_ENDS
-    assert found.depth == 100
 
 
 def test_a_step_that_never_ends(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,7 +15,7 @@ from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import Bench, timer_program
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
-from wheelproof_spec.engines.explore.program import Action, Scenario
+from wheelproof_spec.engines.explore.program import Action, Body, Scenario
 from wheelproof_spec.engines.explore.runs.schedule import decode
 
 
@@ -118,6 +118,88 @@ def test_another_kind_of_failure_does_not_count() -> None:
         FailureKind.EXCEPTION: (("a", 1), ("b", 1)),
     }
     assert found.left_out == kinds[found.failure.kind]
+
+
+class _Queue:
+    """A queue that wakes a taker only if it was empty, so that the second of two sleeps on."""
+
+    def __init__(self) -> None:
+        self._lock = sync.lock("queue")
+        self._arrived = sync.condition(self._lock, "arrived")
+        self._items = 0
+
+    def put(self) -> None:
+        with self._lock:
+            self._items += 1
+            if self._items == 1:
+                self._arrived.notify()
+
+    def take(self) -> None:
+        with self._lock:
+            while not self._items:
+                self._arrived.wait()
+            self._items -= 1
+
+    def look(self) -> None:
+        with self._lock:
+            assert self._items >= 0
+
+
+@pytest.mark.parametrize("putters", [{"putter": 2}, {"putter 1": 1, "putter 2": 1}])
+@pytest.mark.parametrize("takers_first", [True, False])
+def test_a_lost_wake_up_keeps_those_who_put(putters: dict[str, int], takers_first: bool) -> None:
+    """Without a producer every run of a taker fails, of a correct queue as well."""
+
+    def build() -> Scenario:
+        queue = _Queue()
+        takers: dict[str, Body] = {name: [queue.take] for name in ("taker 1", "taker 2")}
+        putting: dict[str, Body] = {name: [queue.put] * many for name, many in putters.items()}
+        threads = takers | putting if takers_first else putting | takers
+        return Scenario(threads={**threads, "looker": [queue.look, queue.look]})
+
+    found = explore(make(build)).counterexample
+    assert found is not None
+    assert found.failure.kind is FailureKind.LOST_WAKEUP
+    assert found.left_out == (("looker", 1), ("looker", 2))
+
+
+def test_operations_that_belong_together_are_left_out_together() -> None:
+    def build() -> Scenario:
+        queue, lost = _Queue(), sync.volatile(0, "lost")
+
+        def lose() -> None:
+            lost.set(lost.get() + 1)
+
+        def check() -> None:
+            assert lost.get() == 2
+
+        return Scenario(threads={"a": [queue.take, lose], "b": [queue.put, lose]}, check=check)
+
+    found = explore(make(build)).counterexample
+    assert found is not None
+    assert found.left_out == (("a", 1), ("b", 1))
+
+
+def test_a_part_has_to_fail_by_the_same_check() -> None:
+    """Without the second write of `a`, another assertion fails before the one that did."""
+
+    def build() -> Scenario:
+        begun, ended = sync.volatile(0, "begun"), sync.volatile(0, "ended")
+
+        def race() -> None:
+            ended.set(ended.get() + 1)
+
+        def check() -> None:
+            assert begun.get() == 0 or ended.get() > 0, "nothing ended"
+            assert begun.get() == ended.get(), "lost"
+
+        begin: list[Action] = [partial(begun.set, 2)]
+        return Scenario(threads={"a": [*begin, race], "b": [race]}, check=check)
+
+    found = explore(make(build)).counterexample
+    assert found is not None
+    assert found.failure.message.startswith("AssertionError: lost")
+    assert found.left_out == ()
 
 
 def crowd(timer_class: type[SystemTimer]) -> Scenario:

@@ -5,7 +5,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import cast
 
@@ -18,7 +20,10 @@ from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
-from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.failures.problems import (
+    NondeterminismError,
+    ProgramRejectedError,
+)
 from wheelproof_spec.engines.explore.program import (
     Action,
     Invariant,
@@ -28,7 +33,7 @@ from wheelproof_spec.engines.explore.program import (
 )
 from wheelproof_spec.engines.explore.programs.making import discarding
 from wheelproof_spec.engines.graph.judging.exploration import explore_states
-from wheelproof_spec.engines.history.linearizability_register import Read, Registers, Write
+from wheelproof_spec.engines.history.linearizability_register import Registers, Write
 
 
 class _Counter:
@@ -111,12 +116,8 @@ def _observed_by_an_invariant() -> Scenario:
 def _public_operations() -> Scenario:
     counter = _Counter()
     history = PublicOperations(Registers(0))
-    return Scenario(
-        threads={
-            "a": discarding(partial(history.call, Write(1), counter.lose)),
-            "b": discarding(partial(history.call, Read(), lambda: 0)),
-        }
-    )
+    lose = discarding(partial(history.call, Write(1), counter.lose))
+    return Scenario(threads={"a": lose, "b": lose}, history=history)
 
 
 def _cells(*more: Action) -> Scenario:
@@ -206,6 +207,24 @@ def test_a_check_that_answers_false_is_refused(how: Callable[[Program], object])
     program = make(lambda: Scenario(threads=_cells().threads, check=check))
     with pytest.raises(ProgramRejectedError, match="answers False, and a check has to raise"):
         how(program)
+
+
+def test_a_failure_that_does_not_come_again_is_no_pass() -> None:
+    calls = count()
+
+    def check() -> None:
+        assert next(calls) > 0
+
+    with pytest.raises(NondeterminismError, match="a run failed, and its repetition did not"):
+        explore(make(lambda: Scenario(threads=_cells().threads, check=check)))
+
+
+def test_what_an_engine_cannot_judge_does_not_pass() -> None:
+    found = explored(lambda: replace(_cells(), sometimes={"never": lambda: False}))
+    assert found.verdict() is Verdict.INCONCLUSIVE
+    assert "judged by --engine graph alone" in found.summary()
+    with pytest.raises(ProgramRejectedError, match="which graph mode cannot judge"):
+        explore_states(make(_public_operations))
 
 
 def test_without_assertions_nothing_is_explored() -> None:

@@ -4,8 +4,14 @@ from collections.abc import Callable
 
 from support.explore.exploring import explored
 from wheelproof import sync
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
 from wheelproof_spec.engines.explore.program import Scenario
+from wheelproof_spec.engines.explore.programs.state_queue import (
+    MENDED_STATE_QUEUE,
+    STATE_QUEUE_OF_TLC,
+)
 
 
 def _failure(build: Callable[[], Scenario]) -> Failure:
@@ -125,6 +131,20 @@ def test_two_threads_that_join_each_other() -> None:
         "first waits to join second, held by second; second waits to join first, held by first; "
         "circle: first -> second -> first"
     )
+
+
+def test_the_queue_of_tlc_loses_a_wake_up() -> None:
+    """It hung this project's tests."""
+    found = explore(STATE_QUEUE_OF_TLC)
+    assert found.counterexample is not None
+    assert found.counterexample.failure.kind is FailureKind.LOST_WAKEUP
+    assert len(found.counterexample.deviations) == 1
+
+
+def test_with_a_note_it_does_not() -> None:
+    found = explore(MENDED_STATE_QUEUE)
+    assert found.verdict() is Verdict.PASS
+    assert found.classes == 7
 
 
 def _nothing() -> None:

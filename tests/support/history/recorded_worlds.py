@@ -6,7 +6,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO
 
-from wheelproof import sync
 from wheelproof_spec.app.recorded import (
     judge_lines,
 )
@@ -14,6 +13,7 @@ from wheelproof_spec.app.recorder import Recording, recording
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.component import PREDICATES_TOO, PurgatoryConfig
+from wheelproof_spec.components.purgatory.programs.on_timer import controlled_thread
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program, Scenario
@@ -21,7 +21,6 @@ from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.result import Exploration
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runs.schedule import decode
-from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.strategies.driver import run
 from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
@@ -31,14 +30,6 @@ Build = Callable[[Callable[[], Recording]], Scenario]
 """Makes a scenario, given a way to the recording under way."""
 
 _NEVER = 10**9
-
-
-def controlled_thread() -> str:
-    runtime = sync.current_runtime()
-    if not isinstance(runtime, ControlledRuntime):
-        return "alone"
-    thread = runtime.caller()
-    return f"{thread.name}-{thread.number}"
 
 
 class Recorded:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wheelproof_spec.app.main_job.sections import Section
+from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS
 from wheelproof_spec.base.resources import checkout_directory
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import suites
@@ -16,14 +17,14 @@ from wheelproof_spec.engines.drive.result import check_results
 
 CASES = 300
 """How many random cases each component is driven through."""
-DRIVEN = ("timer", "purgatory", "buffer_pool", "accumulator")
-"""The components that the adapter drives; the broker's classes repeat findings and no more."""
-_CASES_BETWEEN_REPORTS = 100
-_LIMITS = {
-    "timer": "known-limits.txt",
-    "buffer_pool": "known-limits-buffer_pool.txt",
-    "accumulator": "known-limits-accumulator.txt",
+DRIVEN = {
+    run.component: run.skip
+    for one in IMPLEMENTATIONS
+    for run in one.driven
+    if (one.name, run.profile) == ("Apache Kafka", "kafka")
 }
+"""The known limits of each component that the adapter drives; the broker repeats findings alone."""
+_CASES_BETWEEN_REPORTS = 100
 _REFUTED = frozenset({"callbacks-deadlock", "callbacks-deadlock-queued"})
 _PROGRAMS = {
     "ConfirmFindings": "kafka-java",
@@ -52,7 +53,7 @@ def conformance_section(adapter: Path, component: str, seed: int, report: _Repor
     A known limit that is none any more fails.
     """
     report(f"driving Kafka's {component} through {CASES:,} cases")
-    limits = _LIMITS.get(component)
+    limits = DRIVEN[component]
     result = conform(
         suites()[component],
         ConformancePlan(
@@ -60,7 +61,7 @@ def conformance_section(adapter: Path, component: str, seed: int, report: _Repor
             profile="kafka",
             cases=CASES,
             seed=seed,
-            skip=None if limits is None else adapter / limits,
+            skip=None if limits is None else adapter.parents[1] / limits,
             must_fail=limits is not None,
         ),
         progress=lambda cases, steps: _report_some(cases, steps, report),

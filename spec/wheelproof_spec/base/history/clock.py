@@ -1,5 +1,7 @@
 """What is known of the clock at each moment of a history, in milliseconds."""
 
+from bisect import bisect_left
+
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
 from wheelproof_spec.base.contract import Rounding, TimerContract
 from wheelproof_spec.base.history.lines import HistoryHeader
@@ -24,6 +26,11 @@ class HistoryClock:
         """What the clock may show already."""
 
     @property
+    def least(self) -> int:
+        """The least that a call may read which begins now."""
+        return self.low
+
+    @property
     def ceiling(self) -> int:
         """What the clock has surely not passed: by a real one it may be later than `high`."""
         return self.high
@@ -38,7 +45,12 @@ class HistoryClock:
         """Take note that a virtual clock has been moved."""
 
     def mark(self) -> int:
-        """Return a mark for `readings_since`: a call begins now."""
+        """Return a mark for `dues`: a call begins now."""
+        return self.least
+
+    @property
+    def owing(self) -> int:
+        """By when tasks are due that an advance owes which begins now."""
         return self.low
 
     def release(self) -> None:
@@ -64,30 +76,29 @@ class VirtualClock(HistoryClock):
         super().__init__(tick_ms, contract)
         self.low = self.high = start_ms
         self._shown = [start_ms]
-        self._dropped = 0
+        """What it may have shown since the first call began that is under way, in order."""
         self._marks = 0
 
     def ticking(self, to_ms: int) -> None:
-        """Take note that the clock is being moved: from now on it may show `to_ms`."""
+        """Take note that the clock is being moved: from now on it may show `to_ms`.
+
+        Other moves may be under way, and any of them may come first.
+        """
+        place = bisect_left(self._shown, to_ms)
+        if to_ms > self.low and to_ms not in self._shown[place : place + 1]:
+            self._shown.insert(place, to_ms)
         self.high = max(self.high, to_ms)
-        if not self._marks:
-            # Before the tick returns it may show either.
-            self._dropped += len(self._shown) - 1
-            del self._shown[:-1]
-        self._shown.append(self.high)
 
     def ticked(self, to_ms: int) -> None:
         """Take note that the clock shows `to_ms` now."""
         self.low = max(self.low, to_ms)
         if not self._marks:
-            self._dropped += len(self._shown) - 1
-            del self._shown[:-1]
+            del self._shown[: bisect_left(self._shown, self.low)]
 
     def mark(self) -> int:
-        """Return the number of the first value that may still be shown."""
+        """Return the least that a call may read which begins now; forget nothing from there on."""
         self._marks += 1
-        last = self._dropped + len(self._shown) - 1
-        return last if self.low == self.high else last - 1
+        return self.low
 
     def release(self) -> None:
         """Forget a mark."""
@@ -96,7 +107,7 @@ class VirtualClock(HistoryClock):
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
         """Return the due times, one for each value that the clock has shown."""
         due_ms = self.contract.due_ms
-        shown = self._shown[max(mark - self._dropped, 0) :]
+        shown = self._shown[bisect_left(self._shown, mark) :]
         found = {due_ms(reading + delay_ms, self.tick_ms) for reading in shown}
         return tuple((due, due) for due in sorted(found))
 
@@ -105,8 +116,9 @@ class MonotonicClock(HistoryClock):
     """A real clock that all processes share; times are the recorder's, taken beside the call.
 
     Nobody knows at which moments the implementation's own milliseconds begin, so bounds are rounded
-    outwards. If its clock truncates, a call may have read less than that; but by less than a whole
-    millisecond, hence the nanosecond.
+    outwards. If its clock truncates, a call may have read less, but by less than a whole one; if
+    not, deadlines and due times may lie between two of them. What is less, or later, by any amount
+    is so by a nanosecond at least: hence that one.
     """
 
     def __init__(
@@ -115,7 +127,13 @@ class MonotonicClock(HistoryClock):
         super().__init__(tick_ms, contract)
         self._is_known = isinstance(resolution_ns, int)
         self._resolution_ns = resolution_ns if isinstance(resolution_ns, int) else _RESOLUTION_NS
-        self._mark = self.low = self.high = self._ceiling = self._latest_ns = -NEVER
+        self._strict_ns = contract.truncates or contract.rounding is Rounding.NEXT
+        self._least = self.low = self.high = self._ceiling = self._latest_ns = -NEVER
+
+    @property
+    def least(self) -> int:
+        """The time of this event in whole milliseconds, less by one if the clock truncates."""
+        return self._least
 
     @property
     def ceiling(self) -> int:
@@ -128,24 +146,24 @@ class MonotonicClock(HistoryClock):
         An event without a time may come at any one that is not over.
         """
         if isinstance(time_ns, int):
-            truncates = self.contract.truncates
             self.low = (time_ns - self._resolution_ns) // _NS
-            self._mark = self.low - truncates
+            self._least = self.low - self.contract.truncates
             latest_ns = self._latest_ns = max(self._latest_ns, time_ns + self._resolution_ns)
-            self.high = (latest_ns - truncates) // _NS
+            self.high = (latest_ns - self._strict_ns) // _NS
             self._ceiling = -(-latest_ns // _NS)
         else:
             self.high = self._ceiling = NEVER
 
-    def mark(self) -> int:
-        """Return the least that the implementation's clock may have shown at this event."""
-        return self._mark
+    @property
+    def owing(self) -> int:
+        """The same; without truncation a task may be due between two milliseconds."""
+        return self.low - (not self.contract.truncates)
 
     def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
         """Return what is not judged, or not closely."""
         found: list[str] = []
         if not self._is_known:
-            unseen_ms = 2 * _RESOLUTION_NS // _NS + 1 + self.contract.truncates
+            unseen_ms = 2 * _RESOLUTION_NS // _NS + 1 + self._strict_ns
             found.append(
                 "the header has no clock_resolution_ns, so 1 ms is assumed: what is early by less "
                 f"than {unseen_ms} ms may not have been seen"
@@ -164,7 +182,7 @@ class MonotonicClock(HistoryClock):
             case Rounding.UP:
                 return ((least, greatest + slack_ms),)
             case Rounding.NEXT:
-                return ((least + 1, greatest + self.tick_ms),)
+                return ((least + self.contract.truncates, greatest + self.tick_ms),)
 
 
 class NoClock(HistoryClock):

@@ -148,7 +148,7 @@ def _unusual() -> Iterable[Scenario[PoolCall]]:
     )
     yield Scenario(
         name="sizes that a pool can never lend are refused",
-        limit=PoolLimit.SIZE_OUTSIDE,
+        limit=PoolLimit.NEGATIVE_SIZE,
         calls=(_reset(16, 4), _allocate("more", 17), _allocate("less", -1), _allocate("all", 16)),
     )
 
@@ -174,6 +174,8 @@ def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:
                     yield PoolCapability.ANY_SIZE
                 if not 0 <= size <= total_memory:
                     yield PoolLimit.SIZE_OUTSIDE
+                if size < 0:
+                    yield PoolLimit.NEGATIVE_SIZE
                 if fault is PoolFault.INTERRUPTED_BEFORE:
                     yield PoolCapability.INTERRUPTION
                 if fault is not None:
@@ -201,6 +203,7 @@ def _fuzz(
         limits=PoolDomain(
             wide=not tally.skips(PoolLimit.TWO_GIB),
             outside=not tally.skips(PoolLimit.SIZE_OUTSIDE),
+            negative=not tally.skips(PoolLimit.NEGATIVE_SIZE),
             twice=not tally.skips(PoolLimit.GIVEN_BACK_TWICE),
             any_size=not tally.skips(PoolCapability.ANY_SIZE),
             interruption=not tally.skips(PoolCapability.INTERRUPTION),

@@ -245,6 +245,7 @@ class PoolLimit(StrEnum):
     TWO_GIB = "Domain.TwoGiBOfPooledBuffers"
     GIVEN_BACK_TWICE = "Domain.BufferGivenBackTwice"
     SIZE_OUTSIDE = "Domain.SizeOutsideThePool"
+    NEGATIVE_SIZE = "Domain.NegativeSize"
 
 
 class PoolCapability(Capability):

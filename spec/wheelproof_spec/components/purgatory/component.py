@@ -347,7 +347,9 @@ class PurgatoryClause(Clause):
         "Purgatory.AcceptsItsDomain",
         "1.17",
         "A call within the domain is carried out.",
-        driven_alone("a history takes a refusal as it is: the call had no effect"),
+        driven_alone(
+            "a refusal may come from what callers bring: an executor, a predicate, a callback"
+        ),
     )
 
 

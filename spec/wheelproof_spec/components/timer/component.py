@@ -196,7 +196,9 @@ class TimerClause(Clause):
         "Timer.AcceptsItsDomain",
         "1.17",
         "No call within the domain is refused.",
-        driven_alone("a history takes a refusal as it is: the call had no effect"),
+        driven_alone(
+            "a refusal may come from what callers bring: an executor, a predicate, a callback"
+        ),
     )
     RUNS_WITHIN_ITS_LATENESS = (
         "Timer.RunsWithinItsLateness",

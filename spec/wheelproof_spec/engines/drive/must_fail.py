@@ -51,6 +51,14 @@ class LiftedLimits:
         for limit in known:
             started = time.monotonic()
             others = tuple(other for other in known if other is not limit)
+            if not self._is_asked_for(limit, others):
+                yield CaseResult(
+                    name=f"known limit {limit.clause}",
+                    verdict=Verdict.INCONCLUSIVE,
+                    seconds=0.0,
+                    summary="nothing that the driver can be asked needs it",
+                )
+                continue
             seen = self._what_goes_wrong(limit, others)
             stale = (
                 f"{source}:{limit.line}: {limit.clause} holds in every named case and in "
@@ -63,13 +71,22 @@ class LiftedLimits:
                 summary=stale if seen is None else f"still so: {seen}",
             )
 
+    def _is_asked_for(self, lifted: KnownLimit, others: Sequence[KnownLimit]) -> bool:
+        """Tell whether a named case applies that needs `lifted`, if there is any that does."""
+        suite, tally = self._suite, self._tally_without(others)
+        about = [one for one in suite.scenarios() if lifted.clause in suite.needs_of(one)]
+        return not about or not all(lacking(suite, scenario, tally) for scenario in about)
+
+    def _tally_without(self, limits: Sequence[KnownLimit]) -> Tally:
+        return Tally(limits=[*self._undeclared, *(limit.clause for limit in limits)])
+
     def _what_goes_wrong(self, lifted: KnownLimit, others: Sequence[KnownLimit]) -> str | None:
         """Return in a sentence what goes wrong once `lifted` is not skipped, if anything does."""
         with DriverSession(self._driver, self._limits) as session:
             try:
                 session.introduce()
                 port = DriverPort(session, DrivenWire(self._suite.definition).parse_answer)
-                tally = Tally(limits=[*self._undeclared, *(other.clause for other in others)])
+                tally = self._tally_without(others)
                 return self._in_named_cases(lifted, port, tally) or self._in_random_cases(
                     lifted, port, tally
                 )

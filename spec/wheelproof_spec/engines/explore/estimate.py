@@ -22,6 +22,7 @@ from wheelproof_spec.engines.explore.runtime.accesses import (
 )
 from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, Actor, thread_of
 
+_TOO_MANY = 10**30
 _NOBODY: frozenset[Actor] = frozenset()
 
 
@@ -35,7 +36,7 @@ class Estimate:
 
     def text(self) -> str:
         """Return it in words, at two digits: more would be a pretence."""
-        if not self.classes:
+        if not 0 < self.classes < _TOO_MANY:
             return "too many classes for an estimate"
         low, high = max(self.classes - 2 * self.error, 1), self.classes + 2 * self.error
         return f"about {_rounded(self.classes)} classes ({_rounded(low)} to {_rounded(high)})"
@@ -77,7 +78,7 @@ class Estimator:
         """Go down once."""
         execution = Execution(self._world)
         try:
-            self._sizes.append(self._go_down(execution))
+            self._sizes.append(min(self._go_down(execution), _TOO_MANY))
         finally:
             execution.close()
         for actor, accesses in zip(execution.actors, execution.accesses, strict=True):

@@ -18,6 +18,7 @@ from wheelproof_spec.engines.explore.counterexamples.recording import RunRecordi
 from wheelproof_spec.engines.explore.counterexamples.shrink import Shrinker
 from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
+from wheelproof_spec.engines.explore.failures.problems import NondeterminismError
 from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
 from wheelproof_spec.engines.explore.fields.plain_fields import watched
 from wheelproof_spec.engines.explore.program import Program
@@ -138,6 +139,9 @@ class _Session:
         self._digest = SetDigest()
         self._sharing = Sharing()
         self._runs = self._failing = self._deadlocks = self._depth = 0
+        self._given_up = 0
+        self._why = ""
+        self._too_long = self._for_graph_mode = False
         self._first: tuple[Failure, tuple[Actor, ...]] | None = None
         self._stopped: str | None = None
         self._counterexample: FailingInterleaving | None = None
@@ -180,10 +184,17 @@ class _Session:
             digest=self._digest.hex(),
             complete=self._strategy.complete,
             stopped=self._stopped,
-            gap=self._sharing.gap(),
+            gap=self._gap(),
             counterexample=self._counterexample,
             recording=self._recording,
         )
+
+    def _gap(self) -> str:
+        if self._for_graph_mode and not self._given_up:
+            return "its sometimes, leads_to and wakes are judged by --engine graph alone"
+        if not self._given_up:
+            return self._sharing.gap()
+        return f"{self._given_up:,} of {self._runs:,} runs were given up: {self._why}"
 
     def _run_engine(self) -> None:
         options = self._options
@@ -192,6 +203,9 @@ class _Session:
             if self._runs % options.check_every == 1 % options.check_every:
                 self._repeat(analysis.execution)
             if self._first is not None and not options.keep_going:
+                return
+            if self._too_long and not options.keep_going:
+                # Each of the other runs may be as long, and a pass is out of reach.
                 return
             if options.max_runs is not None and self._runs >= options.max_runs:
                 self._stopped = "the bound on runs was reached"
@@ -223,6 +237,14 @@ class _Session:
         self._depth = max(self._depth, len(execution.actors))
         failure = execution.judge()
         self._sharing.note(execution)
+        scenario = execution.scenario
+        self._for_graph_mode = bool(scenario.sometimes or scenario.leads_to or scenario.wakes)
+        unended = "" if failure is not None else execution.unended()
+        if unended:
+            self._given_up += 1
+            self._why = self._why or unended
+            self._too_long = execution.cycle() is None and self._strategy.complete
+            return
         name = self._names.name(execution)
         if name not in self._classes:
             self._classes.add(name)
@@ -255,9 +277,16 @@ class _Session:
 
     def _explain(self, failure: Failure, actors: tuple[Actor, ...]) -> None:
         if self._options.shrink and self._options.engine is not Engine.REPLAY:
-            self.world, actors = OperationShrinker(self.world, failure.kind).shrink(actors)
-            actors = Shrinker(self.world, failure.kind).shrink(actors)
+            self.world, actors = OperationShrinker(self.world, failure).shrink(actors)
+            actors = Shrinker(self.world, failure).shrink(actors)
         self._counterexample = run_of(self.world, actors)
+        if self._counterexample is None:
+            raise NondeterminismError(
+                self._program.name,
+                f"is not deterministic: a run failed, and its repetition did not: "
+                f"{failure.sentence()}",
+                "make nothing depend on time, randomness or what an earlier run left behind",
+            )
 
 
 def _strategy(program: Program, options: Options) -> Strategy:

@@ -139,6 +139,8 @@ class ControlledThreads:
         if self._broken is not None:
             raise self._broken
         self._note(execution, strategy)
+        if failure is None and (unended := execution.unended()):
+            failure = Failure(kind=FailureKind.NEVER_ENDS, thread=None, message=unended)
         if failure is not None:
             raise self._error(failure)
         return answers
@@ -210,6 +212,8 @@ def burst_line(burst: Sequence[Sequence[str]], deviations: Sequence[Deviation]) 
 
 class _BurstExecution(Execution):
     """A run in a runtime that lives on."""
+
+    watches_cycles = False
 
     def __init__(self, world: World, runtime: ControlledRuntime) -> None:
         self._shared = runtime

@@ -28,7 +28,7 @@ class Callbacks:
     def oldest_ms(self, partition: Partition) -> int:
         """Return when the batch of a new record was made, at the least."""
         oldest = next(iter(self._oldest.get(partition, ())), None)
-        return self._clock.low if oldest is None else oldest.oldest_ms
+        return self._clock.least if oldest is None else oldest.oldest_ms
 
     def asked(self, record: Record) -> None:
         """An append begins."""
@@ -46,6 +46,12 @@ class Callbacks:
         if record.called_back is None:
             return None
         return _wrongly(record.name, "it was called back, and then refused")
+
+    def give_up(self, record: Record, index: int) -> None:
+        """Its callback has not come, and is not waited for any more."""
+        record.called_back = index
+        self._owed.pop(record, None)
+        self._oldest[record.partition].pop(record, None)
 
     def first_owed(self, until: int) -> Record | None:
         """Return who waits for its callback, of those whose appends had returned by then."""
@@ -66,9 +72,7 @@ class Callbacks:
         self._tests(AccumulatorClause.OFFSET_OR_ERROR)
         unclear = (value.offset is None) is (value.error is None)
         violation = self._overtakes(record) or self._is_early(record, value)
-        record.called_back = index
-        self._owed.pop(record, None)
-        self._oldest[record.partition].pop(record, None)
+        self.give_up(record, index)
         if unclear:
             return Violation(
                 rule=AccumulatorClause.OFFSET_OR_ERROR,

@@ -175,7 +175,7 @@ class AccumulatorHistoryJudge:
             partition=value.partition,
             asked=index,
             oldest_ms=self._callbacks.oldest_ms(value.partition),
-            patient_until_ms=self._clock.low + value.max_time_to_block_ms,
+            patient_until_ms=self._clock.least + value.max_time_to_block_ms,
             holds=self._holdings.need(value.size),
         )
         self._callbacks.asked(record)
@@ -279,7 +279,7 @@ class AccumulatorHistoryJudge:
             case Drain() as call, Drained() as answer:
                 return self._drained(asked.index, call, answer)
             case Respond(batch=name), _:
-                return self._respond(name)
+                return self._respond(name, op.index)
             case Mute(partition=partition), _:
                 self._queues.mute(partition, op.index)
                 self._turns.mute_ends(partition)
@@ -312,7 +312,12 @@ class AccumulatorHistoryJudge:
     def _end_abort(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         closed = self._closed is not None and self._closed < asked.index
         # Who has been accepted since then came before the abort, too.
-        first = self._callbacks.first_owed(op.index if closed else asked.index)
+        until = op.index if closed else asked.index
+        first = self._callbacks.first_owed(until)
+        left = first
+        while left is not None:
+            self._give_up(left, op.index)
+            left = self._callbacks.first_owed(until)
         if first is None:
             return None
         return never_called_back(first, "an abort that had to end it has returned")
@@ -342,17 +347,24 @@ class AccumulatorHistoryJudge:
             reason="every flush that had begun is over (semantics.md 4.8)",
         )
 
-    def _respond(self, name: str) -> Violation | None:
+    def _respond(self, name: str, index: int) -> Violation | None:
         batch = self._queues.batch(name)
         if batch is None:
             return None
         self._queues.back(batch)
         self._holdings.landed(batch)
         self._tests(AccumulatorClause.COMPLETES_ONCE)
-        left = next((record for record in batch.records if record.is_owed), None)
-        if left is None or left.batch is not batch:
+        left = [record for record in batch.records if record.is_owed and record.batch is batch]
+        for record in left:
+            self._give_up(record, index)
+        if not left:
             return None
-        return never_called_back(left, f"the response to its batch {name!r} has been handled")
+        return never_called_back(left[0], f"the response to its batch {name!r} has been handled")
+
+    def _give_up(self, record: Record, index: int) -> None:
+        """A callback is missing: nothing that would follow from that is judged."""
+        self._callbacks.give_up(record, index)
+        self._holdings.called_back(record)
 
     def _forget_look(self, call: int) -> None:
         self._holdings.forget_look(call)

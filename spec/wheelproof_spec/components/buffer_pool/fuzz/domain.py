@@ -14,12 +14,13 @@ class PoolDomain:
     """The bounds within which cases are drawn.
 
     With `wide` pools have many GiB, of which nothing is allocated; with `outside` sizes that are
-    refused are drawn too, and with `twice` buffers are given back twice. Without `any_size` buffers
-    have the poolable size alone, and pools a multiple of it.
+    refused are drawn too, with `negative` those below 0 as well, and with `twice` buffers are given
+    back twice. Without `any_size` buffers have the poolable size alone, and pools a multiple of it.
     """
 
     wide: bool = True
     outside: bool = True
+    negative: bool = True
     twice: bool = True
     any_size: bool = True
     interruption: bool = True
@@ -72,6 +73,12 @@ def amounts(domain: PoolDomain) -> st.SearchStrategy[Amount]:
         of_total=st.sampled_from((False, False, False, True)),
         rest=st.sampled_from((0, 0, 0, -1, 1, -2, 2)),
     )
+
+
+def beyond(domain: PoolDomain) -> st.SearchStrategy[int]:
+    """Draw by how much a size lies outside: above the total, or below 0."""
+    above = (1, 2**31) if domain.wide else (1,)
+    return st.sampled_from((*above, -1, -(2**31)) if domain.negative else above)
 
 
 def timeouts() -> st.SearchStrategy[int]:

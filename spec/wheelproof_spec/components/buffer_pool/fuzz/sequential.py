@@ -26,6 +26,7 @@ from wheelproof_spec.components.buffer_pool.fuzz.domain import (
     Amount,
     PoolDomain,
     amounts,
+    beyond,
     faults,
     pool_configs,
     timeouts,
@@ -96,9 +97,9 @@ def pool_machine(
             self._allocate(amount.size(self._config), 1_000, None)
 
         @precondition(lambda _self: domain.outside and domain.any_size)
-        @rule(beyond=st.sampled_from((1, 2**31, -1, -(2**31))))
-        def allocate_outside_the_domain(self, beyond: int) -> None:
-            self._allocate(beyond + (self._config.total_memory if beyond > 0 else 0), 5, None)
+        @rule(excess=beyond(domain))
+        def allocate_outside_the_domain(self, excess: int) -> None:
+            self._allocate(excess + (self._config.total_memory if excess > 0 else 0), 5, None)
 
         @precondition(lambda self: bool(self._judge.lent()))
         @rule(data=st.data())

@@ -155,7 +155,7 @@ class PoolHistoryJudge:
         until = -NEVER
         if clock is not None:
             clock.at(op.time_ns)
-            until = clock.low + value.max_time_to_block_ms
+            until = clock.least + value.max_time_to_block_ms
         alone = not self._requests
         mine = Request(op.index, value.size, ledger.certain, ledger.possible, until, alone)
         for other in self._requests.values():

@@ -38,7 +38,7 @@ class Fetches:
             name=call.request,
             partitions=tuple(asked.partition for asked in call.partitions),
             timeout_ms=call.max_wait_ms,
-            expires_low=broker.clock.low + call.max_wait_ms,
+            expires_low=broker.clock.least + call.max_wait_ms,
             invoked=index,
             at_once=not call.max_wait_ms or not call.partitions,
             call=call,

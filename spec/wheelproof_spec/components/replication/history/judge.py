@@ -45,7 +45,6 @@ class ReplicationHistoryJudge:
     goes_on_after = frozenset(
         {
             ReplicationClause.ANSWERED_AT_MOST_ONCE,
-            ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
             ReplicationClause.DELAYED_ARE_THE_WAITING,
             ReplicationClause.NOTHING_IS_KEPT,
         }

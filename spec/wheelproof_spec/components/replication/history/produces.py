@@ -34,7 +34,7 @@ class Produces:
             name=call.request,
             partitions=tuple(entry.partition for entry in call.entries),
             timeout_ms=call.timeout_ms,
-            expires_low=broker.clock.low + call.timeout_ms,
+            expires_low=broker.clock.least + call.timeout_ms,
             invoked=index,
             at_once=call.required_acks != ALL_ACKS or not call.entries,
             required_acks=call.required_acks,

@@ -216,7 +216,10 @@ class TimerHistoryJudge:
             self._simplify(task, op.index)
         self._clock.release()
         self._watch_size()
-        return taken_in_after_close(value.task) if self._begins_after_close(asked) else None
+        if not self._begins_after_close(asked):
+            return None
+        self._give_up(task)
+        return taken_in_after_close(value.task)
 
     def _begins_after_close(self, add: _Op) -> bool:
         """Tell whether an add had to be refused, now that it is known whether it was."""
@@ -335,6 +338,7 @@ class TimerHistoryJudge:
         self._runs_in(op.process)
         task = self._tasks.get(value.task)
         if task is None:
+            self._odd.add(value.task)
             return ran_too_often(value.task)
         phase = task.phase
         if task.cancel is None and (phase is Phase.DUE or phase is Phase.SUBMITTED):
@@ -404,7 +408,7 @@ class TimerHistoryJudge:
         return None
 
     def _begin_advance(self, op: _Op) -> Violation | None:
-        self._began[op.index] = self._clock.low
+        self._began[op.index] = self._clock.owing
         self._advances.under_way += 1
         self._epoch += 1
         self._size.flushing += 1

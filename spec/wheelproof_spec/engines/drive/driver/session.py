@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
@@ -65,9 +66,12 @@ class DriverSession:
         return self._failure
 
     def begin_again(self) -> Introduction:
-        """End the driver, start it anew and ask it who it is; raises as both do."""
+        """End the driver, start it anew and ask it who it is; raises DriverFailedError."""
         self._process.end()
-        self._process = DriverProcess(self._command, self._limits)
+        try:
+            self._process = DriverProcess(self._command, self._limits)
+        except UsageError as error:
+            raise DriverFailedError(f"{error}; it was there before", ()) from error
         self._number = 0
         self._failure = None
         return self.introduce()

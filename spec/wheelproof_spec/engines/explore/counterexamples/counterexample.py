@@ -72,13 +72,15 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
         if failure is None:
             return None
         columns = column_names(execution.threads)
-        actors = tuple(execution.actors)
+        # Of a cycle the first round is enough.
+        cycle = execution.cycle()
+        actors = tuple(execution.actors[: None if cycle is None else cycle.end])
         operations = execution.scenario.operations()
     finally:
         execution.close()
     steps = tuple(
         ShownStep(actor=actor, thread=columns[thread_of(actor)], text=text)
-        for actor, text in zip(actors, log, strict=True)
+        for actor, text in zip(actors, log, strict=False)
     )
     return FailingInterleaving(
         program=world.program.name,

@@ -1,13 +1,15 @@
 """Making a failing program small: operations that the failure does not need are left out.
 
-First whole threads, then single operations, as long as some run still fails in the same way. A
-part that fails even when each thread runs as far as it can has another fault than a program that
-does not: then it is the check that does not hold for parts of the program, and the part is no use.
+First whole threads, then single operations, then two of them, which may belong together, as long as
+some run still fails by the same check for the same reason. A part of which every run fails is no
+use: what was left out is missing there, or the check does not hold without it. Nor is one that
+fails when each thread runs as far as it can, unless the whole does.
 """
 
 from collections.abc import Iterator
+from itertools import combinations
 
-from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.driver import analysed_runs, run
@@ -23,9 +25,9 @@ RUNS_OF_A_PART = 500
 class OperationShrinker:
     """Looks for the smallest part of a program that fails in the same way."""
 
-    def __init__(self, world: World, kind: FailureKind, budget: int = RUNS) -> None:
+    def __init__(self, world: World, like: Failure, budget: int = RUNS) -> None:
         self._world = world
-        self._kind = kind
+        self._like = like
         self._left = budget
 
     def shrink(self, actors: tuple[Actor, ...]) -> tuple[World, tuple[Actor, ...]]:
@@ -40,6 +42,8 @@ class OperationShrinker:
             smaller = False
             for without in _candidates(operations, best[0].program.without):
                 part = self._part(without)
+                if self._left <= 0:
+                    break
                 if part is None or (self._default_run_fails(part) and not fails_by_default):
                     continue
                 failing = self._failing_run(part)
@@ -67,31 +71,35 @@ class OperationShrinker:
             failure = execution.judge()
         finally:
             execution.close()
-        return failure is not None and failure.kind is self._kind
+        return self._like.is_like(failure)
 
     def _failing_run(self, world: World) -> tuple[Actor, ...] | None:
+        """Return a run that fails, if another one does not."""
+        failing: tuple[Actor, ...] | None = None
+        some_pass = False
         runs = analysed_runs(world, OptimalStrategy())
         for _, analysis in zip(range(RUNS_OF_A_PART), runs, strict=False):
             self._left -= 1
-            failure = analysis.execution.judge()
-            if failure is not None and failure.kind is self._kind:
-                actors = tuple(analysis.execution.actors)
-                runs.close()
-                return actors
-            if self._left <= 0:
+            execution = analysis.execution
+            failure = execution.judge()
+            some_pass = some_pass or (failure is None and not execution.unended())
+            if failing is None and self._like.is_like(failure):
+                failing = tuple(execution.actors)
+            if self._left <= 0 or (failing is not None and some_pass):
                 break
         runs.close()
-        return None
+        return failing if some_pass else None
 
 
 def _candidates(
     operations: tuple[tuple[str, int], ...], without: frozenset[int]
 ) -> Iterator[frozenset[int]]:
-    """Yield what more could be left out: a whole thread, or else one operation."""
+    """Yield what more could be left out: a whole thread, else one operation, else two."""
     left = [number for number in range(len(operations)) if number not in without]
     for thread in dict.fromkeys(operations[number][0] for number in left):
         whole = frozenset(number for number in left if operations[number][0] == thread)
         if len(whole) > 1:
             yield without | whole
-    for number in left:
-        yield without | {number}
+    for count in (1, 2):
+        for numbers in combinations(left, count):
+            yield without.union(numbers)

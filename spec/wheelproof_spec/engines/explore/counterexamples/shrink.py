@@ -1,13 +1,14 @@
 """Making a failing run simple: as few departures as possible from running each thread to its end.
 
 First every schedule with no departure, then with one, then with two, while the budget lasts; then
-the departures of the run that was found are struck off one by one.
+the departures of the run that was found are struck off one by one. At last a thread that goes round
+in a cycle until others go on is let go round less often.
 """
 
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.driver import run
@@ -22,16 +23,24 @@ Deviations = Mapping[int, Actor]
 class Shrinker:
     """Looks for the simplest run that fails in the same way."""
 
-    def __init__(self, world: World, kind: FailureKind, budget: int = BUDGET) -> None:
+    def __init__(self, world: World, like: Failure, budget: int = BUDGET) -> None:
         self._world = world
-        self._kind = kind
+        self._like = like
         self._left = budget
 
     def shrink(self, actors: Sequence[Actor]) -> tuple[Actor, ...]:
         """Return the steps of the simplest failing run that was found."""
         found = self._strike_off(actors)
         fewest = self._search(_departures(found))
-        return tuple(found.actors if fewest is None else fewest.actors)
+        return tuple(self._without_rounds(found if fewest is None else fewest).actors)
+
+    def _without_rounds(self, found: "_Trial") -> "_Trial":
+        """Leave out that a thread goes round in a cycle before others go on."""
+        for begin, end in reversed(found.rounds):
+            shorter = [*found.actors[:begin], *found.actors[end:]]
+            trial = self._try(dict(enumerate(shorter)))
+            found = trial if trial.fails else found
+        return found
 
     def _search(self, known: int) -> "_Trial | None":
         """Search breadth first for a run with fewer departures than `known`."""
@@ -74,13 +83,13 @@ class Shrinker:
             failure = execution.judge()
         finally:
             execution.close()
-        fails = failure is not None and failure.kind is self._kind
-        return _Trial(execution.actors, strategy, fails)
+        return _Trial(execution, strategy, self._like.is_like(failure))
 
 
 class _Trial:
-    def __init__(self, actors: Sequence[Actor], strategy: DeviationStrategy, fails: bool) -> None:
-        self.actors = actors
+    def __init__(self, run: Execution, strategy: DeviationStrategy, fails: bool) -> None:
+        self.actors = run.actors
+        self.rounds = run.idle_rounds()
         self.options = strategy.options
         self._defaults = strategy.defaults
         self.fails = fails

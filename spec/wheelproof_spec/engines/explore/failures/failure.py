@@ -1,11 +1,14 @@
 """How a run can go wrong."""
 
+import re
 import traceback
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Self
 
 from wheelproof_spec.engines.explore.failures.places import is_checkers
+
+_NUMBERS = re.compile(r"-?\d+(?:, -?\d+)*")
 
 
 class FailureKind(StrEnum):
@@ -48,13 +51,19 @@ class WaitFor:
 class Failure:
     """What went wrong in a run, in which thread (None: in no single one), in words.
 
-    `waits` is the wait-for graph, if nobody could make a step.
+    `waits` is the wait-for graph, if nobody could make a step. `cause` is what two failures have in
+    common that are the same: where it was found and why, without names and numbers of the run.
     """
 
     kind: FailureKind
     thread: str | None
     message: str
     waits: tuple[WaitFor, ...] = ()
+    cause: str = ""
+
+    def is_like(self, other: Self | None) -> bool:
+        """Tell whether another failure is the same: the same check failed for the same reason."""
+        return other is not None and (self.kind, self.cause) == (other.kind, other.cause)
 
     @classmethod
     def of_exception(cls, kind: FailureKind, thread: str | None, error: BaseException) -> Self:
@@ -67,7 +76,13 @@ class Failure:
         # Under pytest more lines may follow, with addresses that differ from run to run.
         first_line = str(error).partition("\n")[0]
         said = f": {first_line}" if first_line else ""
-        return cls(kind=kind, thread=thread, message=f"{type(error).__name__}{said}{where}")
+        path = " ".join(f"{frame.name}:{frame.lineno}" for frame in theirs)
+        return cls(
+            kind=kind,
+            thread=thread,
+            message=f"{type(error).__name__}{said}{where}",
+            cause=f"{type(error).__name__}{_NUMBERS.sub('0', said)} {path}",
+        )
 
     def sentence(self) -> str:
         """Return it as one line."""

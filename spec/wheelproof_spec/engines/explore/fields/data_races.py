@@ -152,4 +152,5 @@ def _failure(
         kind=FailureKind.DATA_RACE,
         thread=None,
         message=f"{later.field} is {said(earlier)} and {said(later)}, and nothing orders the two",
+        cause=f"{later.field} {earlier.write} {later.write}",
     )

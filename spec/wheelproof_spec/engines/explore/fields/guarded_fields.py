@@ -232,4 +232,5 @@ class _Breach:
             thread=self._thread.name,
             message=f"{declaration} is {self._what} "
             f"without {'.'.join(declaration.path)}, which guards it{other}",
+            cause=str(declaration),
         )

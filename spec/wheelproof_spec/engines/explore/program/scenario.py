@@ -39,8 +39,8 @@ class Scenario:
     """One run: what each thread does, what holds all the time and what holds at the end.
 
     `check` raises if the end is wrong; it is called when all threads have ended. A thread that is
-    given as a list of operations promises that the checks hold without some of them too: from a
-    counterexample, those that it does not need are left out.
+    given as a list of operations may do without some of them: from a counterexample, those that it
+    does not need are left out.
 
     Graph mode alone checks `leads_to`, `wakes`, and that each of `sometimes` holds in some state.
     """

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import ClassVar
 
 from wheelproof.sync import use_runtime
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
@@ -18,6 +19,7 @@ from wheelproof_spec.engines.explore.program import (
     raises_if_wrong,
 )
 from wheelproof_spec.engines.explore.program.public_operations import NotLinearizableError
+from wheelproof_spec.engines.explore.runs.cycles import Cycle, CycleWatch
 from wheelproof_spec.engines.explore.runs.waits import failure_of_stuck_threads
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import AtomicOperation, ModelThread
@@ -71,6 +73,8 @@ class Execution:
     `scenario` is what the program has set up.
     """
 
+    watches_cycles: ClassVar[bool] = True
+
     def __init__(self, world: World, *, logging: bool = False) -> None:
         """Set up a run and bring every thread to its first operation; see ControlledRuntime.
 
@@ -83,6 +87,7 @@ class Execution:
         world.begin_run(self.actors)
         self.accesses: list[Accesses] = []
         self.operations: list[AtomicOperation[object] | None] = []
+        self._watch = CycleWatch(self.runtime, self.actors, self.accesses, self.operations)
         self._lazy = settings.time is TimeMode.LAZY
         self.threads = self.runtime.threads
         self._ambient = use_runtime(self.runtime)
@@ -119,6 +124,8 @@ class Execution:
             self._bring_up()
         if runtime.stop is not None:
             raise runtime.stop
+        if self.watches_cycles:
+            self._watch.step(thread.number)
 
     def peek(self, actor: Actor) -> Accesses | None:
         """Return what the actor's next operation would access; None if it is blocked or over."""
@@ -153,8 +160,35 @@ class Execution:
         ]
 
     def is_too_long(self) -> bool:
-        """Tell whether the run has reached the bound on steps."""
-        return len(self.actors) >= self.program.settings.max_steps
+        """Tell whether the run is not worth going on with: it is long, or goes round in a cycle."""
+        made, cycle = len(self.actors), self._watch.cycle
+        if cycle is not None and (cycle.endless or made >= cycle.tried):
+            return True
+        return made >= self.program.settings.max_steps
+
+    def cycle(self) -> Cycle | None:
+        """Return the cycle that the run is in, if it is in one."""
+        return self._watch.cycle
+
+    def idle_rounds(self) -> list[tuple[int, int]]:
+        """Return the rounds of cycles that led nowhere: the first step, the one after the last."""
+        return self._watch.rounds
+
+    def in_order(self) -> list[tuple[ModelThread, Accesses]]:
+        """Return the threads that can make a step now; one that only goes round comes last."""
+        cycle = self._watch.cycle
+        if cycle is None:
+            return self.enabled()
+        return sorted(self.enabled(), key=lambda step: step[0].number in cycle.actors)
+
+    def unended(self) -> str:
+        """Return why the run was given up, in words; empty if it came to an end."""
+        if not self.is_too_long():
+            return ""
+        cycle = self._watch.cycle
+        if cycle is None:
+            return f"a run has not ended after {len(self.actors)} steps (max_steps)"
+        return f"{cycle.thread} {cycle}; only another thread or the clock can end that"
 
     def unfinished(self) -> list[ModelThread]:
         """Return the threads that have not ended, time not among them."""
@@ -175,11 +209,7 @@ class Execution:
             if thread.error is not None:
                 return Failure.of_exception(FailureKind.EXCEPTION, thread.name, thread.error)
         if self.is_too_long():
-            return Failure(
-                kind=FailureKind.NEVER_ENDS,
-                thread=None,
-                message=f"no end after {len(self.actors)} steps",
-            )
+            return self._endless()
         stuck = self.unfinished()
         may_wait = self.program.settings.may_wait
         if any(thread.name not in may_wait for thread in stuck):
@@ -240,6 +270,18 @@ class Execution:
             if runtime.stop is not None:
                 raise runtime.stop
         runtime.newborn.clear()
+
+    def _endless(self) -> Failure | None:
+        """Return the failure of a cycle that nothing ends; a run that is only long is none."""
+        cycle = self._watch.cycle
+        if cycle is None or not cycle.endless:
+            return None
+        return Failure(
+            kind=FailureKind.NEVER_ENDS,
+            thread=cycle.thread,
+            message=f"from step {cycle.begin + 1} on it {cycle}, and nothing else can go on",
+            cause=" ".join(sorted(set(cycle.steps))),
+        )
 
     def _check(self) -> Failure | None:
         scenario = self.scenario

@@ -26,7 +26,14 @@ def failure_of_stuck_threads(
         kind = FailureKind.UNFINISHED
     told = f"; circle: {' -> '.join([*circle, circle[0]])}" if circle else ""
     message = "; ".join(map(str, waits)) + told
-    return Failure(kind=kind, thread=None, message=message, waits=waits)
+    guilty = {
+        wait.doing
+        for wait in waits
+        if wait.thread in circle
+        or (not circle and (wait.on_condition or kind is FailureKind.UNFINISHED))
+    }
+    cause = ", ".join(sorted(guilty))
+    return Failure(kind=kind, thread=None, message=message, waits=waits, cause=cause)
 
 
 def _waits_of(

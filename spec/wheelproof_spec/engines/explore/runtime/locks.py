@@ -55,15 +55,15 @@ class ModelMonitor(SharedObject[Actor | None]):
     Entering it again is no step: nobody else can tell how often its holder has entered it.
     """
 
-    __slots__ = ("_again",)
+    __slots__ = ("again",)
 
     def __init__(self, runtime: Scheduler, name: str) -> None:
         super().__init__(runtime, name, None)
-        self._again = 0
+        self.again = 0
 
     def __enter__(self) -> bool:
         if self.state is not None and self.state == self.runtime.caller().number:
-            self._again += 1
+            self.again += 1
             return True
         return self.runtime.perform(Acquire(self))
 
@@ -74,8 +74,8 @@ class ModelMonitor(SharedObject[Actor | None]):
         traceback: TracebackType | None,
         /,
     ) -> None:
-        if self._again and self.state == self.runtime.caller().number:
-            self._again -= 1
+        if self.again and self.state == self.runtime.caller().number:
+            self.again -= 1
             return
         self.runtime.perform(Release(self))
 

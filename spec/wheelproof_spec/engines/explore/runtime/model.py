@@ -7,6 +7,7 @@ what it would access in the present state (`peek`), and performs itself as one a
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from types import FrameType
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 from wheelproof.units import Millis
@@ -184,6 +185,7 @@ class ModelThread:
         "choosing",
         "ended",
         "error",
+        "frame",
         "interruption",
         "made",
         "name",
@@ -208,6 +210,8 @@ class ModelThread:
         self.aborted = False
         self.ended = False
         self.error: BaseException | None = None
+        # Where it waits for its next step, while the runtime keeps frames.
+        self.frame: FrameType | None = None
         # The number of what it has made last.
         self.made = object_number(number, 0)
         self.children = 0

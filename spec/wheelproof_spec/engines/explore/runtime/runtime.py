@@ -1,5 +1,6 @@
 """The controlled runtime: every operation of the program waits for the scheduler's permission."""
 
+import inspect
 from collections.abc import Callable
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -89,6 +90,7 @@ class ControlledRuntime:
         self.event = -1
         self.current: ModelThread | None = None
         self.closed = False
+        self.keep_frames = False
         self.breach: Callable[[], Failure] | None = None
         # By address and field, then by thread: the last access in words. Only kept with `logging`.
         self.field_accesses: dict[tuple[int, str], dict[int, str]] = {}
@@ -105,6 +107,8 @@ class ControlledRuntime:
             return self._perform_alone(operation)
         if not thread.aborted:
             thread.pending = operation
+            if self.keep_frames:
+                thread.frame = inspect.currentframe()
             thread.suspend()
             if not thread.aborted:
                 if self.log is None:
@@ -227,7 +231,7 @@ class ControlledRuntime:
             self.stop = stop
         except BaseException as error:
             thread.error = error
-        thread.pending = None
+        thread.pending = thread.frame = None
         thread.ended = True
 
     def _perform_alone(self, operation: AtomicOperation[T]) -> T:

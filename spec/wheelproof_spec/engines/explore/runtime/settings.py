@@ -23,7 +23,7 @@ class Settings:
     """The world of a run.
 
     `spurious_wakeups` is how often each thread may return from an untimed wait for no reason;
-    `max_steps` how many steps a run may have before it counts as one that never ends; `may_wait`
+    `max_steps` how many steps a run may have before it is given up; `may_wait`
     names the threads that may still be waiting when everybody else has ended. With `notify_among`
     above 1, `notify` wakes any of the first so many waiters instead of the one that came first.
     """

@@ -82,9 +82,9 @@ class DeviationStrategy:
 
 def default_step(execution: Execution) -> Event | None:
     """Return the step of the thread that went last, else of the first that can make one."""
-    if execution.actors:
+    if execution.actors and execution.cycle() is None:
         current = thread_of(execution.actors[-1])
         accesses = None if current == TIME else execution.peek(current)
         if accesses is not None:
             return current, accesses
-    return next(((thread.number, accesses) for thread, accesses in execution.enabled()), None)
+    return next(((thread.number, accesses) for thread, accesses in execution.in_order()), None)

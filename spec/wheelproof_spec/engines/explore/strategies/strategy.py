@@ -48,11 +48,11 @@ def pick_first(
     execution: Execution, current: Actor, asleep: Container[Actor]
 ) -> tuple[Actor, Accesses] | None:
     """Return the first step that is possible and not asleep, the current thread's preferred."""
-    if current != TIME and current not in asleep:
+    if current != TIME and current not in asleep and execution.cycle() is None:
         accesses = execution.peek(current)
         if accesses is not None:
             return current, accesses
-    for thread, accesses in execution.enabled():
+    for thread, accesses in execution.in_order():
         if thread.number not in asleep:
             return thread.number, accesses
     return None

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
 from wheelproof_spec.engines.explore.program import (
     Invariant,
     LeadsTo,
@@ -136,9 +137,15 @@ def graph_program(program: Program, promises: list[LeadsTo]) -> GraphProgram:
 
     def build() -> ViewedRun:
         scenario = program.build()
+        if scenario.history is not None:
+            raise ProgramRejectedError(
+                program.name,
+                "has a history of public operations, which graph mode cannot judge",
+                "explore it with --engine optimal",
+            )
         promises[:] = scenario.leads_to
         return ViewedRun(
-            scenario=replace(scenario, invariants=(), history=None),
+            scenario=replace(scenario, invariants=()),
             view=NoView(),
             invariants={invariant.name: _holding(invariant) for invariant in scenario.invariants},
             sometimes=scenario.sometimes,

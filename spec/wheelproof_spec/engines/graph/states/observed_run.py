@@ -36,6 +36,8 @@ class ReplayNotes:
 class ObservedRun(Execution):
     """A run whose runtime is observed."""
 
+    watches_cycles = False
+
     def __init__(self, world: World, numbers: Numbers, fields: FieldAccesses) -> None:
         self._numbers = numbers
         self._fields = fields
