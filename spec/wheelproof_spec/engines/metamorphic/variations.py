@@ -10,7 +10,7 @@ from wheelproof_spec.base.calls import Interrupt, Tick
 from wheelproof_spec.base.codec.shapes import names_on
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Nothing, Wire
 from wheelproof_spec.engines.metamorphic.recording import NS_OF_MS, Op, Recording, without
-from wheelproof_spec.engines.metamorphic.relations import Metamorphic, Relation, Variation
+from wheelproof_spec.engines.metamorphic.relations import Metamorphic, Relation, Variation, Vary
 
 _FAR_MS = 1_000_000
 
@@ -18,7 +18,7 @@ _FAR_MS = 1_000_000
 def general_variations(component: Metamorphic) -> tuple[Variation, ...]:
     """Return the variations of every history, as they are right for a component."""
     same, allowed, weaker = Relation.SAME, Relation.ALLOWED, Relation.WEAKER
-    table = (
+    table: tuple[tuple[str, Relation, Vary], ...] = (
         ("other names", same, lambda one, dice: _rename(one, dice, component.words)),
         ("all times shifted", same, _shift),
         ("a process for each call", same, _own_process),
@@ -28,6 +28,7 @@ def general_variations(component: Metamorphic) -> tuple[Variation, ...]:
         ("without the end", weaker, _without_end),
         ("not known to be quiet", weaker, _not_quiet),
         ("without the tail", weaker, _without_tail),
+        ("stopped before all was quiet", weaker, _stopped),
         ("without a clock", weaker, _without_clock),
         ("a coarser clock", weaker, _coarser),
         ("a time is left out", weaker, _no_time),
@@ -211,6 +212,11 @@ def _without_tail(recording: Recording, dice: Random) -> Recording | None:
         return None
     length = dice.randrange(1, len(recording.ops) + 1)
     return replace(recording, end=None).with_ops(recording.ops[:length])
+
+
+def _stopped(recording: Recording, dice: Random) -> Recording | None:
+    cut = _without_tail(recording, dice)
+    return None if cut is None else cut.ended(quiet=False)
 
 
 def _without_clock(recording: Recording, dice: Random) -> Recording | None:
