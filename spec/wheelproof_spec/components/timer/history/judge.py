@@ -167,7 +167,8 @@ class TimerHistoryJudge:
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """The history ends; what has been submitted has to have run if it ended quietly."""
-        if end is not None and self._ordered:
+        if end is not None and end.quiet and self._ordered:
+            # What runs after the recorder stopped might have a thread of its own.
             self._tally.settles(TimerClause.RUNS_IN_ORDER)
         if end is None or not end.quiet or self._closing is not None:
             return None
@@ -518,8 +519,7 @@ class TimerHistoryJudge:
     # Time, and the passage from simple tasks to overlapped ones and back
 
     def _move_clock(self, op: _Op) -> None:
-        if op.time_ns is not ABSENT:
-            self._clock.at(op.time_ns)
+        self._clock.at(op.time_ns)
         if self._coming and self._coming[0][0] <= self._clock.high:
             self._let_come(op.index)
 
