@@ -173,10 +173,17 @@ def by_a_real_clock(recording: Recording, dice: Random) -> Recording | None:
         return None
     now_ms = _start_ms(recording)
     timed: list[Op] = []
+    ticks = 0
     for op in recording.ops:
         if isinstance(op.value, Tick):
             now_ms = max(now_ms, op.value.to_ms)
-        elif op.f != Tick.name_on_the_wire():
+            ticks += 1
+        elif op.f == Tick.name_on_the_wire():
+            ticks -= 1
+        elif ticks:
+            # A call while the clock moves may have seen either time.
+            return None
+        else:
             timed.append(replace(op, time_ns=now_ms * NS_OF_MS))
     if now_ms < 0 or _start_ms(recording) < 0:
         return None
