@@ -24,9 +24,11 @@ from wheelproof_spec.base.calls import (
 )
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.vocabulary import (
+    ABSENT,
     DRIVEN,
     RECORDED,
     About,
+    Absent,
     Count,
     Name,
     Positive,
@@ -83,6 +85,11 @@ class ReplicationConfig(Config):
         Positive, About("how long a replica may be behind and in sync, in ms")
     ] = 50
     start_ms: Annotated[Time, DRIVEN, About("what its clock shows first, in ms")] = 0
+    lateness_ms: Annotated[
+        Count | Absent,
+        RECORDED,
+        About("how late a request may be answered by a real clock; absent: that is not judged"),
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -176,13 +176,15 @@ class ReplicationHistoryJudge:
         del index
         if end is None or not end.quiet:
             return None
-        real = isinstance(self._clock, MonotonicClock)
-        return self._waiting.judge_end(by_ms=self._clock.low if real else self._expired_ms)
+        by_ms, lateness_ms = self._expired_ms, self._broker.config.lateness_ms
+        if isinstance(lateness_ms, int) and isinstance(self._clock, MonotonicClock):
+            by_ms = max(by_ms, self._clock.low - lateness_ms)
+        return self._waiting.judge_end(by_ms=by_ms)
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
         del end
-        found: list[str] = []
+        found = list(self._clock.notes(self._broker.config.lateness_ms))
         if left := self._fetches.left():
             found.append(
                 f"the records of {left} answers were not compared with their logs, since nobody "
