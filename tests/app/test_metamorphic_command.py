@@ -2,6 +2,7 @@
 
 import json
 import shlex
+import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -193,6 +194,33 @@ def test_a_disagreement_is_printed_with_the_command_that_repeats_it(
     assert program == "wheelproof"
     # The judge that failed is not the program's.
     assert main(again) == ExitCode.PASS
+
+
+def _varied(path: Path, folder: Path) -> int:
+    return main(["metamorphic", "--recorded", str(path), "--seed", "5", "--keep", str(folder)])
+
+
+def test_what_anybody_has_recorded_is_varied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "run.jsonl"
+    words = ["--threads", "2", "--operations", "60", "--seed", "3", "--output", str(path)]
+    assert main(["record", "--component", "timer", *words]) == ExitCode.PASS
+    assert _varied(path, tmp_path) == ExitCode.PASS
+    assert "timer, kafka: pass" in capsys.readouterr().out
+    path.write_bytes(path.read_bytes().partition(b"\n")[2])
+    assert _varied(path, tmp_path) == ExitCode.INPUT_REJECTED
+    assert "has no header" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("component", ["timer", "purgatory", "buffer_pool", "accumulator"])
+def test_what_kafka_has_recorded_is_varied(component: str, kafka: str, tmp_path: Path) -> None:
+    path = tmp_path / "kafka.jsonl"
+    words = ["--component", component, "--threads", "4", "--operations", "300"]
+    more = ["--histories", "3", "--output", str(path)]
+    subprocess.run([kafka, "record", *words, *more], check=True, capture_output=True)
+    assert _varied(path, tmp_path) == ExitCode.PASS
 
 
 @pytest.mark.slow

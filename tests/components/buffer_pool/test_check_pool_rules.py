@@ -47,6 +47,11 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         lend("x", 9),
         _END_RETURN,
     ),
+    "taken back, and nobody has written who got it": (
+        ask(4),
+        (give_back("x", process="b")),
+        lend("y", 4, process="c"),
+    ),
     "the look overlaps a return": (lend("x", 4), available(6, give_back("x")), available(10)),
     "who is about to ask may wait already": (ask(4), queued(1), queued(0)),
     "who waited when the look began counts": (queued(1, lend("x", 4)), queued(0)),
@@ -128,6 +133,14 @@ _WRONG: dict[str, tuple[PoolClause, Sequence[Lines]]] = {
         (lend("x", 4), _BEGIN_RETURN, refuse("b", "deallocate", "IllegalArgument")),
     ),
     "never lent, and taken back": (PoolClause.TAKES_BACK_ONLY_LOANS, (give_back("x"),)),
+    "taken back while somebody asks, who gets another one": (
+        PoolClause.TAKES_BACK_ONLY_LOANS,
+        (lend("y", 4, give_back("x", process="b")),),
+    ),
+    "taken back while somebody asks who gets nothing": (
+        PoolClause.TAKES_BACK_ONLY_LOANS,
+        (interrupt("a"), refuse_buffer(4, "Interrupted", give_back("x", process="b"))),
+    ),
     "taken back twice": (
         PoolClause.TAKES_BACK_ONLY_LOANS,
         (lend("x", 4), give_back("x"), give_back("x")),

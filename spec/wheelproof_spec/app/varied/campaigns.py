@@ -67,6 +67,22 @@ def run_part(part: Part) -> Counts:
     return campaign.counts
 
 
+def run_recorded(recording: Recording, profile: str, seed: int) -> Counts:
+    """Vary a history that somebody has recorded, as it is; `profile` is what it declares.
+
+    No clause is broken in it: that takes what the reference's histories promise in their headers.
+    """
+    component = campaigns()[recording.header.component]
+    varied = replace(component, spoilers=(), profiles={profile: _as_it_is})
+    campaign = Campaign(varied, profile, judged)
+    campaign.run(recording, f"{seed} {recording.header.history}")
+    return campaign.counts
+
+
+def _as_it_is(recording: Recording) -> Recording:
+    return recording
+
+
 def run_driven(part: Part, most: int) -> Counts:
     """Spoil answers to the named cases, so many of each at most; count the clauses named."""
     counts = Counts()

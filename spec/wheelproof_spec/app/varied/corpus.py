@@ -1,7 +1,7 @@
 """Disagreements as files: what a campaign found is kept, and judged again."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -11,11 +11,16 @@ from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError, parse_object, text
 from wheelproof_spec.components.registry import definition_of
+from wheelproof_spec.engines.history.line_parser import Rejection
+from wheelproof_spec.engines.history.reader import read_lines
 from wheelproof_spec.engines.metamorphic.campaign import Disagreement, said
 from wheelproof_spec.engines.metamorphic.recording import Op, Recording
 from wheelproof_spec.engines.metamorphic.relations import Relation
 
+Event = HistoryHeader[object] | Op | HistoryEnd
+
 _REMEDY = "name a file that `wheelproof metamorphic --keep` has written"
+_REPAIR = "`wheelproof check` says all that is wrong with the file"
 
 
 def document(found: Disagreement) -> dict[str, object]:
@@ -57,7 +62,7 @@ def replayed(path: Path) -> tuple[bool, str, str | None]:
     """
     try:
         kept_pair = parse_object(path.read_bytes())
-        before, after = (_recording(kept_pair, name) for name in ("before", "after"))
+        before, after = (_kept_recording(kept_pair, name) for name in ("before", "after"))
         relation = Relation[text(kept_pair, "relation").upper()]
         clause = kept_pair.get("clause")
         known = kept_pair.get("known")
@@ -73,12 +78,41 @@ def _objects(recording: Recording) -> list[object]:
     return [json.loads(line) for line in recording.lines()]
 
 
-def _recording(kept_pair: JsonObject, name: str) -> Recording:
+def recorded_runs(path: Path) -> Iterator[Recording]:
+    """Yield the histories that anybody has recorded into a file, each whole.
+
+    Raises InputRejectedError for a line that belongs to none.
+    """
+    runs: dict[str, list[Event]] = {}
+    for number, line in enumerate(read_lines(path), start=1):
+        event = line if isinstance(line, Rejection) else parse_line(line)
+        if not isinstance(event, HistoryHeader | HistoryOp | HistoryEnd):
+            problem = event.problem if isinstance(event, Rejection) else "is of no history"
+            raise InputRejectedError(str(path), number, problem, _REPAIR)
+        runs.setdefault(event.history, []).append(event)
+    for name, events in runs.items():
+        try:
+            yield _recording(events)
+        except MalformedError as error:
+            raise InputRejectedError(str(path), None, f"{name!r} {error}", _REPAIR) from error
+
+
+def _kept_recording(kept_pair: JsonObject, name: str) -> Recording:
+    lines = cast(Sequence[object], kept_pair[name])
+    found: list[Event] = []
+    for line in lines:
+        event = parse_line(json.dumps(line, ensure_ascii=False).encode())
+        if not isinstance(event, HistoryHeader | HistoryOp | HistoryEnd):
+            raise MalformedError(f"has a line of {name!r} that no history has: {event}")
+        found.append(event)
+    return _recording(found)
+
+
+def _recording(events: Iterable[Event]) -> Recording:
     header: HistoryHeader[object] | None = None
     end: HistoryEnd | None = None
     ops: list[Op] = []
-    for line in cast(Sequence[object], kept_pair[name]):
-        event = parse_line(json.dumps(line, ensure_ascii=False).encode())
+    for event in events:
         match event:
             case HistoryHeader():
                 header = event
@@ -86,10 +120,8 @@ def _recording(kept_pair: JsonObject, name: str) -> Recording:
                 ops.append(event)
             case HistoryEnd():
                 end = event
-            case _:
-                raise MalformedError(f"has a line of {name!r} that no history has: {event}")
     if header is None:
-        raise MalformedError(f"has no header in {name!r}")
+        raise MalformedError("has no header")
     operations = definition_of(header.component).operations
     happens = frozenset(operation.name for operation in operations if operation.happens)
     return Recording(header=header, ops=tuple(ops), end=end, happens=happens)

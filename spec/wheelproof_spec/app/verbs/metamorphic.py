@@ -19,6 +19,7 @@ from wheelproof_spec.components.registry import COMPONENTS, definition_of, profi
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.metamorphic.campaign import Counts, Disagreement
+    from wheelproof_spec.engines.metamorphic.recording import Recording
 
 _PROGRESS_S = 10
 _MOST_SHOWN = 5
@@ -29,7 +30,11 @@ _MOST_OF_A_CASE = 400
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
     parser = verbs.add(
-        "metamorphic", VERBS["metamorphic"], run, reads=("replay",), writes=("keep", "figures")
+        "metamorphic",
+        VERBS["metamorphic"],
+        run,
+        reads=("recorded", "replay"),
+        writes=("keep", "figures"),
     )
     parser.add_argument(
         "components",
@@ -62,6 +67,14 @@ def register(verbs: Verbs) -> None:
         help="write each disagreement to a file in this folder (default: %(default)s)",
     )
     parser.add_argument(
+        "--recorded",
+        type=Path,
+        nargs="+",
+        default=(),
+        metavar="FILE",
+        help="vary the histories in these files, whoever has recorded them, each one once",
+    )
+    parser.add_argument(
         "--replay",
         type=Path,
         nargs="+",
@@ -88,11 +101,11 @@ def run(arguments: argparse.Namespace) -> int:
     results: list[CheckResult] = []
     figures: dict[str, dict[str, object]] = {}
     interrupted = False
-    for component, profile in _pairs(components, arguments.profile):
+    for component, profile, parts in _work(components, seed, arguments):
         started = time.monotonic()
         total = Counts()
         try:
-            for counts in _parts(component, profile, seed, arguments):
+            for counts in parts:
                 total.add(counts)
         except KeyboardInterrupt:
             interrupted = True
@@ -123,6 +136,32 @@ def run(arguments: argparse.Namespace) -> int:
         ),
         arguments,
     )
+
+
+def _work(
+    components: tuple[str, ...], seed: int, arguments: argparse.Namespace
+) -> "Iterator[tuple[str, str, Iterator[Counts]]]":
+    """Yield what is varied, of which component, for which profile."""
+    if not arguments.recorded:
+        for component, profile in _pairs(components, arguments.profile):
+            yield component, profile, _parts(component, profile, seed, arguments)
+        return
+    from wheelproof_spec.app.varied.campaigns import run_recorded
+    from wheelproof_spec.app.varied.corpus import recorded_runs
+
+    # Each history is varied once, however few that are.
+    arguments.histories = 1
+    runs: dict[tuple[str, str], list[Recording]] = {}
+    for path in arguments.recorded:
+        for recording in recorded_runs(path):
+            header = recording.header
+            first = definition_of(header.component).profiles[0]
+            profile = header.profile if isinstance(header.profile, str) else first
+            runs.setdefault((header.component, profile), []).append(recording)
+    for component, profile in _pairs(components, arguments.profile):
+        varied = runs.get((component, profile), [])
+        if varied:
+            yield component, profile, (run_recorded(one, profile, seed) for one in varied)
 
 
 def _pairs(components: tuple[str, ...], profile: str | None) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from typing import TextIO
 
 from wheelproof_spec.base.errors import UnwritableError
 
@@ -26,25 +27,34 @@ def lost_output(error: OSError) -> UnwritableError | None:
     Otherwise Python would try again when it ends, and end with a message of its own. Whoever closes
     a pipe, as `head` does, has all that was wanted: this is no error, and None.
     """
-    try:
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())
-        os.close(nowhere)
-    except (OSError, ValueError):
-        # A stream without a file has nothing to be tried again.
-        pass
+    _send_nowhere(sys.stdout)
     if isinstance(error, BrokenPipeError):
         return None
     return UnwritableError("standard output", error.strerror or str(error))
 
 
 def flush_output() -> UnwritableError | None:
-    """Write what is left for standard output; return what is against it, if anything is."""
+    """Write what is left for both streams; return what is against the output, if anything is."""
+    try:
+        sys.stderr.flush()
+    except OSError:
+        # Nobody is left to be told.
+        _send_nowhere(sys.stderr)
     try:
         sys.stdout.flush()
     except OSError as error:
         return lost_output(error)
     return None
+
+
+def _send_nowhere(stream: TextIO) -> None:
+    try:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, stream.fileno())
+        os.close(nowhere)
+    except (OSError, ValueError):
+        # A stream without a file has nothing to be tried again.
+        pass
 
 
 def _nothing(mode: str) -> io.TextIOWrapper:

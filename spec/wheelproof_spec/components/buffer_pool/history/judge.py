@@ -10,6 +10,7 @@ exhausted needs a moment at which it was, or others who wait.
 from collections import Counter
 
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
+from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.history.clock import NEVER, MonotonicClock
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
@@ -65,6 +66,10 @@ class PoolHistoryJudge:
         self._in_turn = in_turn
         self._interrupts: Counter[str] = Counter()
         """How often each process was interrupted, and has not said so."""
+        self._lost: dict[int, int] = {}
+        """The sizes of the allocations of which nobody knows what became of them."""
+        self._strange: dict[str, set[int]] = {}
+        """Buffers that were taken back and are not known to be lent, and who may have got them."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
         """A call begins."""
@@ -94,7 +99,7 @@ class PoolHistoryJudge:
         if isinstance(value, Allocate):
             assert isinstance(answer, Allocated)
             self._queue.granted(asked.index, op.index, value.size)
-            return self._lend(asked.index, value, answer)
+            return self._lend(asked.index, value, answer) or self._known_now(asked.index)
         if isinstance(value, Deallocate):
             return self._end_return(asked.index, value)
         if isinstance(answer, Memory):
@@ -113,7 +118,7 @@ class PoolHistoryJudge:
             self._ledger.change(0, -value.size)
             overtaken = self._queue.refused(asked.index, value.size)
             wrong = self._judge_refusal(request, op)
-            return wrong or overtaken
+            return wrong or overtaken or self._known_now(asked.index)
         if isinstance(value, Deallocate):
             return self._refuse_return(asked.index, value)
         self._forget_look(asked.index)
@@ -124,6 +129,7 @@ class PoolHistoryJudge:
         del op
         request = self._requests.pop(asked.index, None)
         if request is not None:
+            self._lost[asked.index] = request.size
             self._granted(request)
             self._queue.ends(asked.index)
         self._forget_look(asked.index)
@@ -316,15 +322,10 @@ class PoolHistoryJudge:
             loan.returning -= 1
             return None
         self._tests(PoolClause.TAKES_BACK_ONLY_LOANS)
-        if loan is None or loan.returned:
-            return Violation(
-                rule=PoolClause.TAKES_BACK_ONLY_LOANS,
-                expected=f"the return of {value.buffer!r} is refused",
-                observed=f"{value.buffer!r} was taken back",
-                reason=f"{value.buffer!r} is not lent"
-                if loan is None
-                else f"{value.buffer!r} has been given back by another call",
-            )
+        if loan is None:
+            return self._take_back_strange(value)
+        if loan.returned:
+            return _not_lent(value.buffer, "has been given back by another call")
         loan.returned = True
         loan.returning -= 1
         self._ledger.change(0, -loan.size)
@@ -339,6 +340,24 @@ class PoolHistoryJudge:
                 observed=f"{value.size} bytes were taken back",
                 reason="the ledger no longer adds up to the total",
             )
+        return None
+
+    def _take_back_strange(self, value: Deallocate) -> Violation | None:
+        """Blame nobody while an allocation is open whose answer may be this buffer."""
+        sizes = {call: request.size for call, request in self._requests.items()} | self._lost
+        askers = {call for call, size in sizes.items() if value.size in (size, ABSENT)}
+        if not askers:
+            return _not_lent(value.buffer, "is not lent")
+        self._strange[value.buffer] = askers
+        return None
+
+    def _known_now(self, call: int) -> Violation | None:
+        """An allocation is answered: judge the buffers that nobody else can have got."""
+        for buffer, askers in self._strange.items():
+            askers.discard(call)
+            if not askers:
+                del self._strange[buffer]
+                return _not_lent(buffer, "was not lent when it was taken back")
         return None
 
     def _refuse_return(self, call: int, value: Deallocate) -> Violation | None:
@@ -372,3 +391,12 @@ class PoolHistoryJudge:
             observed=f"{size} bytes",
             reason="what is available and what is lent add up to the total",
         )
+
+
+def _not_lent(buffer: str, why: str) -> Violation:
+    return Violation(
+        rule=PoolClause.TAKES_BACK_ONLY_LOANS,
+        expected=f"the return of {buffer!r} is refused",
+        observed=f"{buffer!r} was taken back",
+        reason=f"{buffer!r} {why}",
+    )
