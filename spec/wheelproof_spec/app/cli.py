@@ -45,7 +45,10 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
         "5 internal error, or an output that cannot be written, 130 interrupted.",
     )
     parser.add_argument(
-        "--version", action=_Version, help="print the versions of the program and what it uses"
+        "--version",
+        action=_Version,
+        nargs=0,
+        help="print the versions of the program and what it uses",
     )
     verbs = Verbs(parser)
     asked = None if words is None else next(iter(words), None)
@@ -66,9 +69,6 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
 
 class _Version(argparse.Action):
     """Prints the versions and ends the program."""
-
-    def __init__(self, option_strings: Sequence[str], dest: str, help: str | None = None) -> None:  # noqa: A002
-        super().__init__(option_strings, dest, nargs=0, help=help)
 
     def __call__(
         self,

@@ -1,6 +1,6 @@
-"""`python -m wheelproof_spec.app.pages.clauses`: renews docs/clauses.md from its figures.
+"""`python -m wheelproof_spec.app.pages.clauses`: renews docs/clauses/README.md from its figures.
 
-`wheelproof metamorphic --figures docs/clauses.json` renews the figures.
+`wheelproof metamorphic --figures docs/clauses/figures.json` renews the figures.
 """
 
 import json
@@ -17,15 +17,15 @@ from wheelproof_spec.base.resources import checkout_directory
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import definitions
 
-PAGE = "docs/clauses.md"
-FIGURES = "docs/clauses.json"
+PAGE = "docs/clauses/README.md"
+FIGURES = "docs/clauses/figures.json"
 
 _HEAD = """# Clauses
 
-Made from the tables in `spec/wheelproof_spec/components` and from `docs/clauses.json` by
+Made from the tables in `spec/wheelproof_spec/components` and from `docs/clauses/figures.json` by
 `python -m wheelproof_spec.app.pages.clauses`.
 
-What each component promises, clause by clause: the rule of [semantics.md](semantics.md), and who
+What each component promises, clause by clause: the rule of [semantics.md](../semantics.md), and who
 judges it. `driven` is the judge of cases that are driven call by call, `recorded` that of
 histories. The last two columns are those of the last campaign of `wheelproof metamorphic`:
 

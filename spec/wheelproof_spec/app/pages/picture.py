@@ -1,4 +1,4 @@
-"""The picture of the README, docs/counterexample.svg: a counterexample, a lane for each thread.
+"""The picture of the README: a counterexample, a lane for each thread.
 
 ``python -m wheelproof_spec.app.pages.picture`` renews it; a test compares it.
 """
@@ -13,7 +13,7 @@ from wheelproof_spec.base.resources import checkout_directory
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 
-PAGE = "docs/counterexample.svg"
+PAGE = "docs/examples/counterexample.svg"
 PROGRAM = "bug/test-then-submit"
 
 _TITLE = "A cancel returns, and the task runs all the same"

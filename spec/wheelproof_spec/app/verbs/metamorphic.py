@@ -83,7 +83,10 @@ def register(verbs: Verbs) -> None:
         help="judge kept disagreements again: files, or folders of them",
     )
     parser.add_argument(
-        "--figures", type=Path, metavar="FILE", help="write the figures that docs/clauses.md shows"
+        "--figures",
+        type=Path,
+        metavar="FILE",
+        help="write the figures of docs/clauses",
     )
 
 
