@@ -62,9 +62,10 @@ def _runs_early(scene: Scene) -> object:
 
 
 def _out_of_order(scene: Scene) -> object:
-    # With several runners no order is promised.
+    # With several runners no order is promised, nor with one that says so.
     runners = {op.process for op in scene.ops if isinstance(op.value, Run)} or {_RUNNER}
-    if len(runners) > 1:
+    assert isinstance(scene.config, TimerConfig)
+    if len(runners) > 1 or scene.config.run_order == "open":
         return False
     (runner,) = runners
     first, second = _added(scene, 2), _added(scene, _FAR)
@@ -100,6 +101,16 @@ def _own_thread(recording: Recording, dice: Random) -> Recording:
     del dice
     return recording.with_ops(
         replace(op, process=f"runner-{op.index}") if op.f == "run" else op for op in recording.ops
+    )
+
+
+def _one_thread(recording: Recording, dice: Random) -> Recording:
+    """Return the history as one thread would have it that keeps to no order."""
+    del dice
+    config = replace(_config(recording), run_order="open")
+    merged = replace(recording, header=replace(recording.header, config=config))
+    return merged.with_ops(
+        replace(op, process="runner") if op.f == "run" else op for op in recording.ops
     )
 
 
@@ -141,6 +152,7 @@ METAMORPHIC = Metamorphic(
     ),
     variations=(
         Variation(name="a thread for each run", relation=Relation.ALLOWED, vary=_own_thread),
+        Variation(name="one thread for all runs", relation=Relation.ALLOWED, vary=_one_thread),
     ),
     looks=frozenset({"size"}),
     profiles={
