@@ -73,6 +73,7 @@ def test_fuzz_shows_a_failure_before_it_makes_it_smaller(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", ["none", "real", "controlled"])
 def test_fuzz_that_is_interrupted_reports_how_far_it_has_come(
     threads: str,

@@ -17,6 +17,8 @@ from support.checkout import ROOT
 from support.hostile import HISTORY, attempt, snapshot
 from wheelproof_spec.base.results.verdicts import ExitCode
 
+pytestmark = pytest.mark.slow
+
 REPORTING = {
     "check": "check run.jsonl",
     "conform": "conform --driver false --cases 1",
