@@ -258,3 +258,9 @@ def test_what_comes_after_a_violation_is_judged_for_itself(name: str) -> None:
     after = (*lines, *_AFTERWARDS, _INTERRUPTED_BY_NOBODY)
     both = dict.fromkeys((clause, PoolClause.ENDS_FOR_A_REASON))
     assert broken_rules(_CONFIG, after, quiet=False) == list(both)
+
+
+def test_an_answer_that_is_wrong_hides_no_buffer_that_was_taken_back() -> None:
+    lines = (lend("y", 4), lend("y", 4, give_back("x", process="b")))
+    broken = [PoolClause.LENDS_ONCE, PoolClause.TAKES_BACK_ONLY_LOANS]
+    assert broken_rules(_CONFIG, lines) == broken

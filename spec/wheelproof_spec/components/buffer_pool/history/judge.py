@@ -99,7 +99,8 @@ class PoolHistoryJudge:
         if isinstance(value, Allocate):
             assert isinstance(answer, Allocated)
             self._queue.granted(asked.index, op.index, value.size)
-            return self._lend(asked.index, value, answer) or self._known_now(asked.index)
+            self._answered(asked.index)
+            return self._lend(asked.index, value, answer) or self._judge_strange()
         if isinstance(value, Deallocate):
             return self._end_return(asked.index, value)
         if isinstance(answer, Memory):
@@ -118,7 +119,8 @@ class PoolHistoryJudge:
             self._ledger.change(0, -value.size)
             overtaken = self._queue.refused(asked.index, value.size)
             wrong = self._judge_refusal(request, op)
-            return wrong or overtaken or self._known_now(asked.index)
+            self._answered(asked.index)
+            return wrong or overtaken or self._judge_strange()
         if isinstance(value, Deallocate):
             return self._refuse_return(asked.index, value)
         self._forget_look(asked.index)
@@ -137,7 +139,8 @@ class PoolHistoryJudge:
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
         """The history ends; every loan may still be out."""
         del end, index
-        return None
+        # An answer that breaks a clause of its own may have settled whose a buffer was not.
+        return self._judge_strange()
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
         """Return what was not judged."""
@@ -351,10 +354,13 @@ class PoolHistoryJudge:
         self._strange[value.buffer] = askers
         return None
 
-    def _known_now(self, call: int) -> Violation | None:
-        """An allocation is answered: judge the buffers that nobody else can have got."""
-        for buffer, askers in self._strange.items():
+    def _answered(self, call: int) -> None:
+        for askers in self._strange.values():
             askers.discard(call)
+
+    def _judge_strange(self) -> Violation | None:
+        """Judge a buffer that nobody can have got, all who asked having had other answers."""
+        for buffer, askers in self._strange.items():
             if not askers:
                 del self._strange[buffer]
                 return _not_lent(buffer, "was not lent when it was taken back")
