@@ -45,8 +45,6 @@ def run_burst_fuzz(
     make_subject: MakeSubject,
     setups: st.SearchStrategy[Setup],
     calls: st.SearchStrategy[str],
-    *,
-    bursts_per_case: int = _BURSTS_OF_A_CASE,
     **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Run bursts of `calls` on what `make_subject` makes; see `run_machine`."""
@@ -54,7 +52,7 @@ def run_burst_fuzz(
         name,
         lambda recorder: _burst_machine(make_subject, setups, calls, recorder),
         run_threaded_case=partial(_run_case, make_subject),
-        steps_per_case=bursts_per_case,
+        steps_per_case=_BURSTS_OF_A_CASE,
         **batch,
     )
 
