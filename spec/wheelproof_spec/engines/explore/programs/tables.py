@@ -42,20 +42,20 @@ def scenario_of(row: Row, bench: Bench) -> Scenario:
 
 def programs_of(
     module: str,
-    build: Callable[[Row, type[KindT]], Scenario],
-    sound: type[KindT],
-    faulty: Iterable[tuple[KnownBug, type[KindT]]],
+    build: Callable[[Row, KindT], Scenario],
+    sound: KindT,
+    faulty: Iterable[tuple[KnownBug, KindT]],
     *,
     prefix: str = "",
     plain_fields: Sequence[PlainField] = (),
 ) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
     """Return what programs.toml beside `module` has, and a program for each bug that a row shows.
 
-    `build` makes the scenario of a row with the `sound` class, or with the one that has the bug.
+    `build` makes the scenario of a row with what is `sound`, or with what has the bug.
     """
     table = read_table(module, "programs.toml")
 
-    def made(name: str, row: Row, kind: type[KindT]) -> Program:
+    def made(name: str, row: Row, kind: KindT) -> Program:
         return Program(
             name=name,
             summary=str(row["summary"]),
