@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
@@ -36,26 +36,8 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add(
         "vectors", VERBS["vectors"], _run, reads=("files", "driver", "skip"), writes=("output",)
     )
-    parser.add_argument(
-        "what", choices=("list", "generate", "verify", "run"), help="what to do with them"
-    )
-    parser.add_argument(
-        "files", nargs="*", metavar="GLOB", help="files of vectors (default: the published ones)"
-    )
     parser.set_defaults(late_files=True)
-    parser.add_argument("--driver", metavar="CMD", help="for run: the command of the driver")
-    parser.add_argument(
-        "--profile",
-        metavar="NAME",
-        help="for run: the contract that the implementation promises (default: the one that the "
-        "driver declares, or else kafka)",
-    )
-    parser.add_argument(
-        "--skip", type=Path, metavar="FILE", help="for run: known limits that are not judged"
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="for generate: where to (default: vectors/)"
-    )
+    add_arguments(parser, "vectors")
 
 
 def _run(arguments: argparse.Namespace) -> int:
