@@ -15,11 +15,7 @@ from wheelproof.replication.log_results import LogRecord
 from wheelproof.replication.partition import Partition, PartitionAppendResult
 from wheelproof.replication.partition_log import DEFAULT_SEGMENT_BYTES
 from wheelproof.replication.partitions import Partitions
-from wheelproof.replication.produce_handler import (
-    ProduceHandler,
-    refusal_of_acks,
-    require_entries,
-)
+from wheelproof.replication.produce_handler import ProduceHandler, refusal_of_acks, require_entries
 from wheelproof.replication.requests import (
     FetchCallback,
     FetchParams,

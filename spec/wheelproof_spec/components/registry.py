@@ -12,11 +12,7 @@ from typing import TypeGuard, TypeVar
 
 from wheelproof_spec.base.component import AnyDefinition, is_definition
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.judging import (
-    MakeTraceChecker,
-    RecordedComponent,
-    is_recorded,
-)
+from wheelproof_spec.base.history.judging import MakeTraceChecker, RecordedComponent, is_recorded
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.base.suite import AnySuite, is_suite
 

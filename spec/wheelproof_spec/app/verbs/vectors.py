@@ -15,13 +15,7 @@ from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.outputs import require_separate_files
 from wheelproof_spec.base.results.publishing import deliver
 from wheelproof_spec.base.results.reports import json_text, junit_text
-from wheelproof_spec.base.results.verdicts import (
-    CheckResult,
-    ExitCode,
-    Verdict,
-    exit_code,
-    overall,
-)
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
     from wheelproof_spec.base.history.lines import Vector

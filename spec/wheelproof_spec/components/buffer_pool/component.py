@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from wheelproof_spec.base.calls import (
-    Advance,
-    AvailableMemory,
-    Close,
-    Interrupt,
-    Memory,
-    Reset,
-)
+from wheelproof_spec.base.calls import Advance, AvailableMemory, Close, Interrupt, Memory, Reset
 from wheelproof_spec.base.clause import Clause, driven_alone, recorded_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
@@ -30,13 +23,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import (
-    Call,
-    Capability,
-    ComponentDefinition,
-    Config,
-    Operation,
-)
+from wheelproof_spec.base.component import Call, Capability, ComponentDefinition, Config, Operation
 from wheelproof_spec.base.port import Port
 
 CallId = str

@@ -18,13 +18,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import (
-    Call,
-    ComponentDefinition,
-    Config,
-    Operation,
-    VectorSteps,
-)
+from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation, VectorSteps
 from wheelproof_spec.base.contract import CONTRACTS
 from wheelproof_spec.base.port import Port
 from wheelproof_spec.components.timer.trace.vocabulary import ACTIONS

@@ -3,18 +3,10 @@
 from collections.abc import Callable, Mapping
 from functools import partial
 
-from wheelproof.purgatory import (
-    BlockingDiscipline,
-    PendingFlagDiscipline,
-    TryLockOnceDiscipline,
-)
+from wheelproof.purgatory import BlockingDiscipline, PendingFlagDiscipline, TryLockOnceDiscipline
 from wheelproof_spec.components.purgatory import bugs
-from wheelproof_spec.components.purgatory.programs import (
-    completion,
-)
-from wheelproof_spec.components.purgatory.programs import (
-    users as purgatory_users,
-)
+from wheelproof_spec.components.purgatory.programs import completion
+from wheelproof_spec.components.purgatory.programs import users as purgatory_users
 from wheelproof_spec.components.purgatory.users import CheckInsideReadLockPartition
 from wheelproof_spec.engines.explore.program import Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import program

@@ -1,7 +1,5 @@
 """Locks and monitors of the controlled runtime."""
 
-from types import TracebackType
-
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import (
     AtomicOperation,
@@ -39,13 +37,7 @@ class ModelLock(SharedObject[Actor | None]):
     def __enter__(self) -> bool:
         return self.runtime.perform(Acquire(self))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.runtime.perform(Release(self))
 
 
@@ -67,13 +59,7 @@ class ModelMonitor(SharedObject[Actor | None]):
             return True
         return self.runtime.perform(Acquire(self))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.again and self.state == self.runtime.caller().number:
             self.again -= 1
             return
