@@ -5,7 +5,10 @@ import pytest
 from wheelproof.producer import RecordAccumulator
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.accumulator.bug_table import BUGS, AccumulatorBug
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS,
+    AccumulatorBug,
+)
 from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
 from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz

@@ -5,8 +5,14 @@ import pytest
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.buffer_pool.bug_table import BUGS, BufferPoolBug
-from wheelproof_spec.components.buffer_pool.component import DEFINITION, LONGEST_WAITING_FIRST
+from wheelproof_spec.components.buffer_pool.bug_table import (
+    BUGS,
+    BufferPoolBug,
+)
+from wheelproof_spec.components.buffer_pool.component import (
+    DEFINITION,
+    LONGEST_WAITING_FIRST,
+)
 from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
 from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort

@@ -2,13 +2,20 @@
 
 import pytest
 
-from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory, ExclusiveDiscipline
+from wheelproof.purgatory import (
+    DelayedOperation,
+    DelayedOperationPurgatory,
+    ExclusiveDiscipline,
+)
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.purgatory.bug_table import BUGS, PurgatoryBug
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS,
+    PurgatoryBug,
+)
 from wheelproof_spec.components.purgatory.bugs import (
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,

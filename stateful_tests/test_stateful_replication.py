@@ -3,9 +3,15 @@
 import pytest
 
 from wheelproof.replication import ReplicaManager
-from wheelproof_spec.base.known_bug import Finder
-from wheelproof_spec.components.replication.bug_table import BUGS as REPLICATION_BUGS
-from wheelproof_spec.components.replication.bug_table import ReplicationBug
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
+from wheelproof_spec.components.replication.bug_table import (
+    BUGS as REPLICATION_BUGS,
+)
+from wheelproof_spec.components.replication.bug_table import (
+    ReplicationBug,
+)
 from wheelproof_spec.components.replication.fuzz.sequential import run_replication_fuzz
 from wheelproof_spec.components.replication.fuzz.threads import run_threaded_replication_fuzz
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort

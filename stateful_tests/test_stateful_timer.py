@@ -9,7 +9,10 @@ from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.timer.bug_table import BUGS, TimerBug
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+    TimerBug,
+)
 from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.components.timer.drawn import TimerDomain
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort

@@ -11,7 +11,9 @@ import pytest
 from support.agreement.small_histories import History, timer_history
 from support.history.damaged_files import damaged_file, timer_file
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.history.line_parser import Rejection

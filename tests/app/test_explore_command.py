@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.app.parts import find_program
+from wheelproof_spec.app.parts import (
+    find_program,
+)
 from wheelproof_spec.app.verbs import explore as command
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import InputRejectedError, UsageError, WheelproofSpecError

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.engines.history.reader import read_lines
 from wheelproof_spec.engines.history.recording.callers import Callers, LoadFailedError

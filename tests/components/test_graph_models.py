@@ -4,7 +4,11 @@ from functools import partial
 
 import pytest
 
-from support.graph.philosophers import compared, philosophers_model, sizes
+from support.graph.philosophers import (
+    compared,
+    philosophers_model,
+    sizes,
+)
 from wheelproof.timer import SystemTimer, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
 from wheelproof_spec.app.parts import comparisons

@@ -7,7 +7,9 @@ from wheelproof.producer import BufferPool
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
-from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.app.recorder import Recording, recording
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.component import PREDICATES_TOO

@@ -5,12 +5,18 @@ from collections.abc import Callable
 from support.checkout import ROOT
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.codec.driven import DrivenWire
-from wheelproof_spec.base.component import VIRTUAL_TIME, Request, any_definition
+from wheelproof_spec.base.component import (
+    VIRTUAL_TIME,
+    Request,
+    any_definition,
+)
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.strict_json import JsonObject
 from wheelproof_spec.components.timer.component import DEFINITION
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
-from wheelproof_spec.engines.drive.driver.messages import Introduction
+from wheelproof_spec.engines.drive.driver.messages import (
+    Introduction,
+)
 from wheelproof_spec.engines.drive.vector_run import VectorRunner, VectorTally, run_vectors
 from wheelproof_spec.engines.history.line_parser import LineFormat
 from wheelproof_spec.engines.vectors.files import find_vector_files, read_vectors

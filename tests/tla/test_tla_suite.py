@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.base.known_bug import (
+    Finder,
+)
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import bugs

@@ -12,7 +12,9 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof_spec.app.pages.explore import render_exploration, rows_of, states_of
-from wheelproof_spec.app.parts import find_program
+from wheelproof_spec.app.parts import (
+    find_program,
+)
 from wheelproof_spec.engines.explore.counterexamples.recording import RunRecording
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program, Scenario

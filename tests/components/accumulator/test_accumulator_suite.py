@@ -25,7 +25,10 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.accumulator.bug_table import BUGS, AccumulatorBug
+from wheelproof_spec.components.accumulator.bug_table import (
+    BUGS,
+    AccumulatorBug,
+)
 from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
 from wheelproof_spec.components.accumulator.component import (
     DEFINITION,

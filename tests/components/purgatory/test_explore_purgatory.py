@@ -4,7 +4,9 @@ import pytest
 
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.purgatory.bug_table import BUGS
+from wheelproof_spec.components.purgatory.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.purgatory.programs import FAILING, PROGRAMS
 from wheelproof_spec.components.purgatory.programs.bugs import EXCLUSIVE_EXPIRY
 from wheelproof_spec.components.purgatory.programs.on_timer import LEFT_IN_TIMER

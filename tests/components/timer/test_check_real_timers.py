@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.reader import read_lines

@@ -3,7 +3,9 @@
 import pytest
 
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.programs import BUG_PROGRAMS
 from wheelproof_spec.components.timer.programs.entry_migration import ENTRY_MIGRATION
 from wheelproof_spec.components.timer.programs.system_timer import SYSTEM_TIMER

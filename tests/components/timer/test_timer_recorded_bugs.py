@@ -6,12 +6,18 @@ import pytest
 
 from support.reference.timer_bug_runs import CASES, Case
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.app.recorded import judge_lines
-from wheelproof_spec.app.recorder import recording
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
+from wheelproof_spec.app.recorder import (
+    recording,
+)
 from wheelproof_spec.base.known_bug import Sight, find_bug
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.engines.history.reader import lines_of
 
 _RECORDED = {bug.id for bug in BUGS if Sight.RECORDED in bug.seen}

@@ -13,7 +13,13 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
-from wheelproof_spec.engines.explore.program import Action, Scenario, Settings, TimeMode, choose
+from wheelproof_spec.engines.explore.program import (
+    Action,
+    Scenario,
+    Settings,
+    TimeMode,
+    choose,
+)
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 
 _LONG = 400

@@ -8,7 +8,9 @@ from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import CLOCK_OF_A_WHEEL, TimerBench
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore

@@ -7,10 +7,14 @@ import pytest
 from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
-from wheelproof_spec.app.parts import find_program
+from wheelproof_spec.app.parts import (
+    find_program,
+)
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.linearizability import TimerModel, TimerState
 from wheelproof_spec.components.timer.programs.linearizable import (
     LINEARIZABLE,

@@ -6,7 +6,9 @@ import pytest
 
 from support.explore.exploring import make
 from wheelproof import sync
-from wheelproof_spec.app.parts import failing_programs
+from wheelproof_spec.app.parts import (
+    failing_programs,
+)
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.problems import ScheduleRejectedError

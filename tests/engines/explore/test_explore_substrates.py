@@ -7,7 +7,9 @@ import pytest
 
 from support.explore.exploring import make
 from support.explore.random_programs import random_program
-from wheelproof_spec.app.parts import passing_programs
+from wheelproof_spec.app.parts import (
+    passing_programs,
+)
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.explore.counterexamples.counterexample import run_of
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore

@@ -13,7 +13,9 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
 from wheelproof_spec.engines.explore.strategies.drawn import keep_running
 from wheelproof_spec.engines.fuzz.burst import BurstError

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from wheelproof import sync
-from wheelproof_spec.app.parts import failing_graph_programs, graph_programs
+from wheelproof_spec.app.parts import (
+    failing_graph_programs,
+    graph_programs,
+)
 from wheelproof_spec.app.verbs import explore as command
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError

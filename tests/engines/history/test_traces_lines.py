@@ -5,10 +5,16 @@ import random
 import pytest
 
 from support.history.damaged_lines import damaged, good_line
-from wheelproof_spec.app.recorded import LINES, parse_line
+from wheelproof_spec.app.recorded import (
+    LINES,
+    parse_line,
+)
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.engines.history.line_parser import LINE_LIMIT, Rejection
+from wheelproof_spec.engines.history.line_parser import (
+    LINE_LIMIT,
+    Rejection,
+)
 from wheelproof_spec.engines.history.reader import lines_of
 
 SEED = 6

@@ -12,10 +12,14 @@ from wheelproof_spark.check.judging.meter import bucket
 from wheelproof_spark.check.judging.order import Row
 from wheelproof_spark.check.judging.run import RunJudge
 from wheelproof_spark.check.reading.parsing import key_of
-from wheelproof_spec.app.recorded import parse_line
+from wheelproof_spec.app.recorded import (
+    parse_line,
+)
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.line_parser import Rejection
+from wheelproof_spec.engines.history.line_parser import (
+    Rejection,
+)
 
 
 def _rows(lines: Iterable[bytes], file_id: int = 0) -> list[Row]:

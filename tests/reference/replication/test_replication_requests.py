@@ -5,7 +5,12 @@ from collections.abc import Callable
 import pytest
 
 from wheelproof.errors import IllegalArgumentError, PurgatoryClosedError
-from wheelproof.replication import FetchParams, FetchPartition, ReplicaManager, TopicPartition
+from wheelproof.replication import (
+    FetchParams,
+    FetchPartition,
+    ReplicaManager,
+    TopicPartition,
+)
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.port import RefusedError

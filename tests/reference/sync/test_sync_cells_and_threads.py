@@ -7,7 +7,13 @@ from functools import partial
 import pytest
 
 from support.reference.threads import await_event, on_another_thread, started
-from wheelproof.sync import atomic_integer, atomic_reference, monotonic_ms, thread, volatile
+from wheelproof.sync import (
+    atomic_integer,
+    atomic_reference,
+    monotonic_ms,
+    thread,
+    volatile,
+)
 from wheelproof.units import MAX_MILLIS, Millis
 
 _ROUNDS = 2_000

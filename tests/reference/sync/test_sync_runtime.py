@@ -6,7 +6,13 @@ import pytest
 
 from support.reference.threads import on_another_thread
 from wheelproof import sync
-from wheelproof.sync import GuardedBy, Runtime, current_runtime, single_thread_executor, use_runtime
+from wheelproof.sync import (
+    GuardedBy,
+    Runtime,
+    current_runtime,
+    single_thread_executor,
+    use_runtime,
+)
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.units import Millis
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime

@@ -9,7 +9,9 @@ from wheelproof.sync import atomic_integer
 from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bug_table import (
+    BUGS,
+)
 from wheelproof_spec.components.timer.bugs import UnguardedEntryBucket
 
 _TAKE_ENTRY = Step("TimerTaskEntry.monitor", "__enter__")

@@ -14,7 +14,12 @@ from wheelproof_spec.components.replication.component import (
     ProduceResponse,
 )
 from wheelproof_spec.engines.history.linearizability import Model
-from wheelproof_spec.engines.history.linearizability_calls import Event, Invoked, Returned, Unknown
+from wheelproof_spec.engines.history.linearizability_calls import (
+    Event,
+    Invoked,
+    Returned,
+    Unknown,
+)
 
 Request = AppendRecords | FetchMessages
 Response = ProduceResponse | FetchResponse

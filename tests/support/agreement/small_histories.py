@@ -18,7 +18,13 @@ from wheelproof_spec.components.buffer_pool.component import (
     Deallocate,
     PoolConfig,
 )
-from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run, TimerConfig
+from wheelproof_spec.components.timer.component import (
+    Add,
+    Cancel,
+    Cancelled,
+    Run,
+    TimerConfig,
+)
 
 Op = HistoryOp[object]
 

@@ -4,7 +4,9 @@ import json
 import random
 from functools import cache
 
-from wheelproof_spec.app.recorded import LINES
+from wheelproof_spec.app.recorded import (
+    LINES,
+)
 from wheelproof_spec.base.codec.shapes import (
     BooleanKind,
     Field,

@@ -4,7 +4,11 @@ from collections.abc import Sequence
 
 from support.agreement.small_histories import History, Line, history_of
 from wheelproof_spec.app.recorded import history_checker
-from wheelproof_spec.base.calls import AvailableMemory, Interrupt, Memory
+from wheelproof_spec.base.calls import (
+    AvailableMemory,
+    Interrupt,
+    Memory,
+)
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.base.results.run_verdict import RunVerdict

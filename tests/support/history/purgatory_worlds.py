@@ -18,7 +18,9 @@ from wheelproof.purgatory import (
 from wheelproof.sync import Lock, Volatile
 from wheelproof.timer import Timer
 from wheelproof.units import Millis
-from wheelproof_spec.app.recorder import Recording
+from wheelproof_spec.app.recorder import (
+    Recording,
+)
 from wheelproof_spec.components.purgatory import bugs
 from wheelproof_spec.components.purgatory.programs import users as purgatory_users
 from wheelproof_spec.components.purgatory.programs.purgatory import AnyPurgatory, TimerOfOneList

@@ -6,7 +6,9 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import BinaryIO
 
-from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.recorded import (
+    judge_lines,
+)
 from wheelproof_spec.app.recorder import Recording, recording
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict

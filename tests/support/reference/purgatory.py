@@ -4,7 +4,11 @@ import threading
 from collections.abc import Callable, Hashable
 
 from wheelproof.clock import ManualClock
-from wheelproof.purgatory import CompletionDiscipline, DelayedOperation, DelayedOperationPurgatory
+from wheelproof.purgatory import (
+    CompletionDiscipline,
+    DelayedOperation,
+    DelayedOperationPurgatory,
+)
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis

@@ -10,7 +10,14 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
 from wheelproof_spec.engines.drive.drawn_cases import DrawnCase, run_drawn_cases
 
-from .component import DEFINITION, CounterCall, CounterConfig, CounterObservation, Increment, Look
+from .component import (
+    DEFINITION,
+    CounterCall,
+    CounterConfig,
+    CounterObservation,
+    Increment,
+    Look,
+)
 from .oracle import Oracle
 
 

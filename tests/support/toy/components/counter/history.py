@@ -6,7 +6,14 @@ from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, Histor
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 
-from .component import DEFINITION, CounterClause, CounterConfig, Increment, Incremented, Value
+from .component import (
+    DEFINITION,
+    CounterClause,
+    CounterConfig,
+    Increment,
+    Incremented,
+    Value,
+)
 
 
 class CounterHistoryJudge:

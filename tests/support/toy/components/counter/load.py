@@ -5,7 +5,13 @@ import random
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
-from .component import CounterConfig, Increment, Incremented, Look, Value
+from .component import (
+    CounterConfig,
+    Increment,
+    Incremented,
+    Look,
+    Value,
+)
 from .reference import BoundedCounter
 
 

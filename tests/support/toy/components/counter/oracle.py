@@ -5,7 +5,12 @@ from wheelproof_spec.base.port import RefusedError, unexpected_refusal
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 
-from .component import CounterCall, CounterClause, CounterObservation, Increment
+from .component import (
+    CounterCall,
+    CounterClause,
+    CounterObservation,
+    Increment,
+)
 
 
 class Oracle:

@@ -4,7 +4,12 @@ from wheelproof import sync
 from wheelproof_spec.base.calls import Reset
 from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
 
-from .component import DEFINITION, CounterCall, CounterObservation, Increment
+from .component import (
+    DEFINITION,
+    CounterCall,
+    CounterObservation,
+    Increment,
+)
 
 
 class BoundedCounter:

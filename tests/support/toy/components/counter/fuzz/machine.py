@@ -15,7 +15,13 @@ from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
-from ..component import CounterConfig, Increment, Incremented, Look, Value
+from ..component import (
+    CounterConfig,
+    Increment,
+    Incremented,
+    Look,
+    Value,
+)
 from ..history import RECORDED
 from ..reference import BoundedCounter, RacyCounter
 
