@@ -34,7 +34,13 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import Call, Capability, ComponentDefinition, Config, Operation
+from wheelproof_spec.base.component import (
+    Call,
+    Capability,
+    ComponentDefinition,
+    Config,
+    Operation,
+)
 from wheelproof_spec.base.port import Port
 
 WHEELPROOF = "wheelproof"

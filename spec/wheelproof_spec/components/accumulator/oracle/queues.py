@@ -3,7 +3,12 @@
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 
-from wheelproof_spec.components.accumulator.component import Append, Drain, DrainedBatch, Partition
+from wheelproof_spec.components.accumulator.component import (
+    Append,
+    Drain,
+    DrainedBatch,
+    Partition,
+)
 from wheelproof_spec.components.accumulator.oracle.batches import Batch, Rules
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
 

@@ -12,7 +12,12 @@ from wheelproof_spec.components.replication.component import ReplicationClause
 from wheelproof_spec.components.replication.history.broker import BrokerHistory
 from wheelproof_spec.components.replication.history.grace import Grace
 from wheelproof_spec.components.replication.history.partition import PartitionHistory, Step
-from wheelproof_spec.components.replication.history.requests import Fetch, Produce, Request, Seen
+from wheelproof_spec.components.replication.history.requests import (
+    Fetch,
+    Produce,
+    Request,
+    Seen,
+)
 
 
 @dataclass(frozen=True, slots=True)
