@@ -12,8 +12,11 @@ from wheelproof_spec.base.printable import printable
 
 _LONGEST = 2_000
 _EVERY_VERB = "every verb"
-_TYPES = {"path": Path, "int": int, "seconds": positive_seconds}
-_NOTHING: Mapping[str, Row] = MappingProxyType({})
+Types = Mapping[str, Callable[[str], object]]
+"""How the text of an argument is read, by the name that tables have for it."""
+
+_TYPES: Types = {"path": Path, "int": int, "seconds": positive_seconds}
+NOTHING: Mapping[str, Row] = MappingProxyType({})
 
 
 class Parser(argparse.ArgumentParser):
@@ -69,21 +72,34 @@ class Verbs:
 
 
 def add_arguments(
-    parser: argparse.ArgumentParser, verb: str, given: Mapping[str, Row] = _NOTHING
+    parser: argparse.ArgumentParser, verb: str, given: Mapping[str, Row] = NOTHING
 ) -> None:
-    """Declare the arguments that ``arguments.toml`` has for a verb, in its order.
+    """Declare the arguments of a verb of ours; see `declare_arguments`."""
+    declare_arguments(parser, __file__, verb, given)
+
+
+def declare_arguments(
+    parser: argparse.ArgumentParser,
+    module: str,
+    verb: str,
+    given: Mapping[str, Row],
+    types: Types = _TYPES,
+) -> None:
+    """Declare the arguments that ``arguments.toml`` beside `module` has for a verb, in its order.
 
     `given` has what of an argument no table can say: choices and defaults that others know.
+    `types` are more than the usual ones.
     """
     declare: Callable[..., argparse.Action] = parser.add_argument
-    for name, row in cast(Mapping[str, Row], read_table(__file__, "arguments.toml")[verb]).items():
-        declare(name, **dict(_keywords(row)), **given.get(name, {}))
+    rows = cast(Mapping[str, Row], read_table(module, "arguments.toml")[verb])
+    for name, row in rows.items():
+        declare(name, **dict(_keywords(row, {**_TYPES, **types})), **given.get(name, {}))
 
 
-def _keywords(row: Row) -> Iterator[tuple[str, object]]:
+def _keywords(row: Row, types: Types) -> Iterator[tuple[str, object]]:
     for key, value in row.items():
         if key == "type":
-            yield key, _TYPES[str(value)]
+            yield key, types[str(value)]
         elif key == "least":
             yield "type", bounded(cast(int, value), cast(int | None, row.get("most")))
         elif key != "most":
