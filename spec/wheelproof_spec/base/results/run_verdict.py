@@ -1,4 +1,4 @@
-"""What came out of the check of one recorded run, and what every checker of runs offers."""
+"""What came out of the check of one recorded run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
