@@ -254,7 +254,6 @@ def _replay(arguments: argparse.Namespace) -> int:
                 name=str(path),
                 group="metamorphic",
                 verdict=Verdict.PASS if right else Verdict.FAIL,
-                seconds=0.0,
                 summary=summary,
             )
         )

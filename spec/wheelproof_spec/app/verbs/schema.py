@@ -74,7 +74,6 @@ def _result(arguments: argparse.Namespace, count: _Count) -> Result:
         name="schema",
         group="schema",
         verdict=verdict,
-        seconds=0.0,
         summary=summary,
         details="\n".join(count.shown),
     )

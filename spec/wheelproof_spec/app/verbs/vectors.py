@@ -168,9 +168,7 @@ def _report(
     arguments: argparse.Namespace, verdict: Verdict, line: str, summary: str, **more: object
 ) -> None:
     document = {"schema": "wheelproof.vectors/1", "verdict": verdict, "summary": summary, **more}
-    check = CheckResult(
-        name=arguments.what, group="vectors", verdict=verdict, seconds=0.0, summary=summary
-    )
+    check = CheckResult(name=arguments.what, group="vectors", verdict=verdict, summary=summary)
     forms = {
         "json": lambda: json_text(document),
         "junit": lambda: junit_text("wheelproof.vectors", [check]),

@@ -55,7 +55,6 @@ class LiftedLimits:
                 yield CaseResult(
                     name=f"known limit {limit.clause}",
                     verdict=Verdict.INCONCLUSIVE,
-                    seconds=0.0,
                     summary="nothing that the driver can be asked needs it",
                 )
                 continue
