@@ -91,6 +91,3 @@ def load(callers: Callers) -> PurgatoryLoad:
     """Return the load of one history."""
     del callers
     return PurgatoryLoad()
-
-
-LOAD = load

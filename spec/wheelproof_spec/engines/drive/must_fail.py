@@ -55,6 +55,7 @@ class LiftedLimits:
                 yield CaseResult(
                     name=f"known limit {limit.clause}",
                     verdict=Verdict.INCONCLUSIVE,
+                    seconds=0.0,
                     summary="nothing that the driver can be asked needs it",
                 )
                 continue
