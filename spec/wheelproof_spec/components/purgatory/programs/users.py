@@ -18,7 +18,7 @@ from wheelproof.sync import Monitor
 from wheelproof.sync.protocols import LockView
 from wheelproof_spec.components.purgatory.programs.purgatory import AnyPurgatory, PurgatoryWorld
 from wheelproof_spec.components.purgatory.users import Partition
-from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.program import Action, Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import discarding, program
 
 _KEY = "key"
@@ -69,23 +69,15 @@ class LockingOperation(DelayedOperation):
 
 def group_triggers(make: OfGroup) -> Scenario:
     """A group triggers under its lock, which the callback takes, too; somebody else triggers."""
-    world = PurgatoryWorld(DelayedOperationPurgatory)
-    group = sync.monitor("group")
-    operation = LockingOperation(world.flag.get, make(group), callback_lock=group)
-    world.watch(operation, _KEY)
-
-    def act() -> None:
-        with group:
-            world.trigger(_KEY)
-
-    return Scenario(
-        threads={"group": act, "trigger": world.triggering(_KEY)},
-        check=partial(_check_completed, [operation]),
-    )
+    return _group_and(make, "trigger", lambda world: world.triggering(_KEY))
 
 
 def group_triggers_expiry(make: OfGroup) -> Scenario:
     """A group triggers under its lock, which the callback takes, too; the operation expires."""
+    return _group_and(make, "reaper", lambda world: world.advance)
+
+
+def _group_and(make: OfGroup, name: str, other: Callable[[PurgatoryWorld], Action]) -> Scenario:
     world = PurgatoryWorld(DelayedOperationPurgatory)
     group = sync.monitor("group")
     operation = LockingOperation(world.flag.get, make(group), callback_lock=group)
@@ -96,8 +88,7 @@ def group_triggers_expiry(make: OfGroup) -> Scenario:
             world.trigger(_KEY)
 
     return Scenario(
-        threads={"group": act, "reaper": world.advance},
-        check=partial(_check_completed, [operation]),
+        threads={"group": act, name: other(world)}, check=partial(_check_completed, [operation])
     )
 
 
