@@ -8,8 +8,8 @@ from wheelproof_spec.components.purgatory.bug_table import (
     BUGS,
 )
 from wheelproof_spec.components.purgatory.programs import FAILING, PROGRAMS
-from wheelproof_spec.components.purgatory.programs.bugs import EXCLUSIVE_EXPIRY
 from wheelproof_spec.components.purgatory.programs.on_timer import LEFT_IN_TIMER
+from wheelproof_spec.components.purgatory.programs.users import EXCLUSIVE_EXPIRY
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
