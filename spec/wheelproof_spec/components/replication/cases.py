@@ -20,6 +20,7 @@ from wheelproof_spec.components.replication.component import (
     PartitionRecords,
     ReplicationCall,
     ReplicationConfig,
+    ReplicationLimit,
     ReplicationObservation,
     RequestName,
     StopReplica,
@@ -162,7 +163,8 @@ def _errors() -> Iterable[Scenario[ReplicationCall]]:
         ),
     )
     yield Scenario(
-        name="what is outside the domain is refused",
+        name="what a controller never says is refused",
+        limit=ReplicationLimit.WRONG_CONTROLLER,
         calls=(
             _reset(),
             _lead(1),
@@ -173,7 +175,14 @@ def _errors() -> Iterable[Scenario[ReplicationCall]]:
             TruncateAsFollower(partition="t", offset=0),
             _follow(2),
             TruncateAsFollower(partition="t", offset=1),
+        ),
+    )
+    yield Scenario(
+        name="what makes no sense is refused",
+        calls=(
+            _reset(),
             TruncateAsFollower(partition="unknown", offset=0),
+            _lead(0),
             _append("nothing"),
             _append("twice", 1, partitions=("t", "t")),
         ),
