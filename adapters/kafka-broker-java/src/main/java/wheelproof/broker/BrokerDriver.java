@@ -14,11 +14,11 @@ final class BrokerDriver {
 
     public static void main(String[] arguments) throws IOException {
         ReplicationComponent replication = new ReplicationComponent();
+        Runtime.getRuntime().addShutdownHook(new Thread(replication::close));
         new DriverLoop(
                         IMPLEMENTATION, AppInfoParser.getVersion(),
                         Map.of("replication", replication), List.of("virtual_time"))
                 .run();
-        replication.close();
         System.exit(0);
     }
 }

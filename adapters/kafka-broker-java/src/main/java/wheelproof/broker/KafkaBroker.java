@@ -7,6 +7,7 @@ import static org.mockito.Mockito.withSettings;
 
 import java.io.File;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -347,14 +348,18 @@ final class KafkaBroker implements AutoCloseable {
 
     /** Removes all that the broker has written. */
     @Override
-    public void close() throws IOException {
+    public void close() {
         manager.removeMetrics();
         logs.allLogs().forEach(UnifiedLog::closeQuietly);
-        for (FileLock lock : logs.dirLocks()) {
-            lock.destroy();
-        }
-        try (Stream<Path> all = Files.walk(folder)) {
-            all.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+        try {
+            for (FileLock lock : logs.dirLocks()) {
+                lock.destroy();
+            }
+            try (Stream<Path> all = Files.walk(folder)) {
+                all.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
+            }
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
         }
     }
 }

@@ -59,7 +59,7 @@ final class ReplicationComponent implements Component {
         return timer;
     }
 
-    void close() throws IOException {
+    void close() {
         if (broker != null) {
             broker.close();
         }
