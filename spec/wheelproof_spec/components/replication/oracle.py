@@ -288,15 +288,20 @@ class ReplicationLedger:
         return self._partitions.setdefault(name, fresh)
 
     def _become_leader(self, call: BecomeLeader) -> None:
-        """Lead: nothing is known of the other replicas, except who is in sync."""
+        """Lead: of the other replicas is known who is in sync, and to who led before also more."""
         known = self._partition(call.partition)
+        before = known.followers
+        others, in_sync = {*call.replica_ids} - {self._config.broker_id}, {*call.in_sync_ids}
+        known.followers = {
+            replica: _Follower(self._now_ms if replica in in_sync else None) for replica in others
+        }
+        if known.leads:
+            for replica, follower in known.followers.items():
+                follower.fetched_ms, follower.leader_end = follower.caught_up_ms, known.log.end
+                follower.end = before[replica].end if replica in before else follower.end
         known.leads, known.epoch, known.epoch_start = True, call.leader_epoch, known.log.end
         known.log.begin_epoch(call.leader_epoch)
         known.in_sync = frozenset(call.in_sync_ids)
-        known.followers = {
-            replica: _Follower(self._now_ms if replica in known.in_sync else None)
-            for replica in {*call.replica_ids} - {self._config.broker_id}
-        }
         if not self._kafka:
             self._touch(call.partition)
         self._raise_high_watermark(call.partition)
