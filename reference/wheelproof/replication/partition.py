@@ -192,7 +192,7 @@ class Partition:
             error = self._fetch_error(request, replica_id)
             if error is not ErrorCode.NONE:
                 return FetchPartitionData(error=error)
-            if self._is_ahead(request):
+            if self._is_outside(request):
                 return FetchPartitionData(error=ErrorCode.OFFSET_OUT_OF_RANGE)
             diverging = self._diverging_epoch(request)
             if diverging is not None:
@@ -284,7 +284,7 @@ class Partition:
     def _progress(self, request: FetchPartition, replica_id: int | None) -> FetchProgress | None:
         if self._fetch_error(request, replica_id) is not ErrorCode.NONE:
             return None
-        if self._is_ahead(request) or self._diverging_epoch(request) is not None:
+        if self._is_outside(request) or self._diverging_epoch(request) is not None:
             return None
         return self.log.fetch_progress(
             request.fetch_offset, up_to_high_watermark=replica_id is None
@@ -304,9 +304,11 @@ class Partition:
         knows = epoch is not None
         return ErrorCode.UNKNOWN_LEADER_EPOCH if knows else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
-    def _is_ahead(self, request: FetchPartition) -> bool:
-        """Tell whether the fetcher has records of an epoch that is newer than all of the log."""
+    def _is_outside(self, request: FetchPartition) -> bool:
+        """Tell whether the fetcher is outside: before offset 0, or in an epoch newer than all."""
         epoch = request.last_fetched_epoch
+        if request.fetch_offset < 0:
+            return True
         return epoch is not None and self.log.end_offset_for_epoch(epoch) is None
 
     def _diverging_epoch(self, request: FetchPartition) -> EpochEndOffset | None:

@@ -58,6 +58,8 @@ class LedgerLog:
         used = begin - self._positions[self._bases[-1]]
         if used > 0 and used + size > self._segment_bytes:
             self._bases.append(first)
+            if self.high_watermark == first:
+                self.high = Place(first, first)
         for offset, record in enumerate(records, start=first):
             self._records.append(
                 Record(offset=offset, leader_epoch=epoch, size=record.size, value=record.value)
@@ -92,6 +94,10 @@ class LedgerLog:
     def batch_base(self, offset: int) -> int:
         """Return where the batch of an offset begins, or the end if it lies there."""
         return bisect_left(self._positions, self._positions[offset])
+
+    def batch_end(self, offset: int) -> int:
+        """Return the offset after the batch of an offset before the end."""
+        return bisect_right(self._positions, self._positions[offset])
 
     def bytes_read(self, offset: int, end: int, max_bytes: int, *, at_least_one: bool) -> int:
         """Return how many bytes a read gets, of one segment: the last batch may not be whole.

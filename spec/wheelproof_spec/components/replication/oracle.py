@@ -464,11 +464,11 @@ class ReplicationLedger:
         answer = PartitionFetchResponse(
             partition=partition, error=error, high_watermark=log.high_watermark
         )
-        if log.knows(fetched.last_fetched_epoch):
+        if offset >= 0 and log.knows(fetched.last_fetched_epoch):
             diverging = log.diverging(offset, fetched.last_fetched_epoch)
             if diverging is not None:
                 return replace(answer, diverging_epoch=diverging), 0
-            if 0 <= offset <= log.end:
+            if offset <= log.end:
                 room = min(max(0, call.max_bytes - read), fetched.max_bytes)
                 end = self._end(log, call.replica_id).offset
                 first = read == 0

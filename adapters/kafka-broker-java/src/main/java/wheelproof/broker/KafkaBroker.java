@@ -12,6 +12,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -78,6 +79,7 @@ import scala.Option;
 import scala.Tuple2;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.BoxedUnit;
+import wheelproof.kafka.Internals;
 
 /**
  * Kafka's ReplicaManager with its partitions, logs and purgatories, each topic with one partition.
@@ -344,6 +346,52 @@ final class KafkaBroker implements AutoCloseable {
                 maxBytes,
                 replica.isPresent() ? FetchIsolation.LOG_END : FetchIsolation.HIGH_WATERMARK,
                 Optional.empty());
+    }
+
+    /** How many requests wait. */
+    int numDelayed() {
+        return produces.numDelayed() + fetches.numDelayed();
+    }
+
+    /** How many watches the purgatories have. */
+    int watched() {
+        return produces.watched() + fetches.watched();
+    }
+
+    /** How many partitions have requests, of each purgatory. */
+    int numKeys() throws ReflectiveOperationException {
+        return watchers().size();
+    }
+
+    /** Drops what is done from the lists, as a pass of the reaper does now and then. */
+    void purge() throws ReflectiveOperationException {
+        for (Object watchers : watchers()) {
+            call(watchers, "purgeCompleted");
+        }
+    }
+
+    /** The lists of both purgatories, one a key. */
+    private List<Object> watchers() throws ReflectiveOperationException {
+        List<Object> found = new ArrayList<>();
+        for (Object purgatory : List.of(produces, fetches)) {
+            Object shards =
+                    Internals.get(DelayedOperationPurgatory.class, purgatory, "watcherLists");
+            for (Object shard : (List<?>) shards) {
+                found.addAll((Collection<?>) call(shard, "allWatchers"));
+            }
+        }
+        return found;
+    }
+
+    private static Object call(Object owner, String name) throws ReflectiveOperationException {
+        var method = owner.getClass().getDeclaredMethod(name);
+        method.setAccessible(true);
+        return method.invoke(owner);
+    }
+
+    /** The log of a partition, which the broker has. */
+    UnifiedLog log(String name) {
+        return manager.localLogOrException(partition(name));
     }
 
     /** Removes all that the broker has written. */

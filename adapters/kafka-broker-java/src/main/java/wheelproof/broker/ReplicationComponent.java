@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,7 +20,6 @@ import org.apache.kafka.server.storage.log.FetchPartitionData;
 import org.apache.kafka.server.util.timer.TimerTask;
 import org.apache.kafka.server.util.timer.VirtualTimer;
 import wheelproof.kafka.Component;
-import wheelproof.kafka.Internals;
 import wheelproof.kafka.VirtualTime;
 
 /** Kafka's ReplicaManager on a clock that the caller moves. */
@@ -73,7 +71,7 @@ final class ReplicationComponent implements Component {
         }
         answer.put("produced", produced);
         answer.put("fetched", fetched);
-        answer.put("num_delayed", broker.produces.numDelayed() + broker.fetches.numDelayed());
+        answer.put("num_delayed", broker.numDelayed());
         produced = new ArrayList<>();
         fetched = new ArrayList<>();
         return answer;
@@ -201,30 +199,7 @@ final class ReplicationComponent implements Component {
     }
 
     private Map<String, Object> purge() throws ReflectiveOperationException {
-        for (Object watchers : watchers()) {
-            call(watchers, "purgeCompleted");
-        }
-        return Map.of(
-                "watched", broker.produces.watched() + broker.fetches.watched(),
-                "num_keys", watchers().size());
-    }
-
-    /** The lists of both purgatories, one a key. */
-    private List<Object> watchers() throws ReflectiveOperationException {
-        List<Object> found = new ArrayList<>();
-        for (Object purgatory : List.of(broker.produces, broker.fetches)) {
-            Object shards =
-                    Internals.get(DelayedOperationPurgatory.class, purgatory, "watcherLists");
-            for (Object shard : (List<?>) shards) {
-                found.addAll((Collection<?>) call(shard, "allWatchers"));
-            }
-        }
-        return found;
-    }
-
-    private static Object call(Object owner, String name) throws ReflectiveOperationException {
-        var method = owner.getClass().getDeclaredMethod(name);
-        method.setAccessible(true);
-        return method.invoke(owner);
+        broker.purge();
+        return Map.of("watched", broker.watched(), "num_keys", broker.numKeys());
     }
 }
