@@ -88,7 +88,8 @@ class Fetches:
             yield self._judge_places(request.name, name, offset, answer.records)
         read = 0
         for asked, answer in zip(request.call.partitions, answers, strict=True):
-            yield from self._judge_part(Part(reading, asked, answer, read))
+            high = self._broker.partition(asked.partition).high
+            yield from self._judge_part(Part(reading, asked, answer, read, high))
             read += answer.size
         for name in request.partitions:
             yield self.catch_up(name)
@@ -194,7 +195,7 @@ class Fetches:
         read = 0
         for asked, answer in zip(request.call.partitions, reading.response.partitions, strict=True):
             partition = self._broker.partition(asked.partition)
-            part = Part(reading, asked, answer, read)
+            part = Part(reading, asked, answer, read, partition.high)
             if not part.could_grow(partition):
                 return None
             available += part.available(partition)

@@ -22,6 +22,8 @@ class Part:
     asked: FetchPartition
     answer: PartitionFetchResponse
     read: int
+    high: int
+    """The most that the high watermark can have been."""
 
     @property
     def _end(self) -> int:
@@ -78,8 +80,9 @@ class Part:
         """Judge the records, of a log that is known as far as `needs` says."""
         offset, end = self.asked.fetch_offset, self._end
         if self.reading.fetch.call.replica_id is None:
-            most = max(offset, self.answer.high_watermark)
-            right = offset + len(self._read(partition, most)) == end
+            least = offset + len(self._read(partition, max(offset, self.answer.high_watermark)))
+            # Kafka tells the high watermark of before the read, which may have risen since.
+            right = least <= end <= max(offset, self.high) if partition.as_kafka else least == end
         else:
             # Nobody knows where the log ended then: between two appends, and not before the floor.
             ended_there = self._floor() <= end and partition.is_boundary(end)
@@ -117,7 +120,8 @@ class Part:
     def _most(self, partition: PartitionHistory) -> int:
         """Return up to where it can have read."""
         if self.reading.fetch.call.replica_id is None:
-            return min(self.answer.high_watermark, partition.log.end)
+            told = self.high if partition.as_kafka else self.answer.high_watermark
+            return min(told, partition.log.end)
         ended = self._knows_its_room(partition) and self._has_room(partition)
         return self._end if ended else partition.log.end
 

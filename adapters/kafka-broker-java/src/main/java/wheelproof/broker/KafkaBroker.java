@@ -8,6 +8,7 @@ import static org.mockito.Mockito.withSettings;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,6 +24,8 @@ import java.util.Properties;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 import kafka.cluster.Partition;
@@ -39,6 +42,7 @@ import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.RemoveTopicRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.record.internal.FileRecords;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.requests.FetchRequest;
 import org.apache.kafka.common.requests.ProduceRequest;
@@ -59,6 +63,7 @@ import org.apache.kafka.server.purgatory.DelayedOperation;
 import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
 import org.apache.kafka.server.purgatory.DelayedProduce;
 import org.apache.kafka.server.quota.QuotaFactory;
+import org.apache.kafka.server.quota.ReplicaQuota;
 import org.apache.kafka.server.quota.ReplicationQuotaManager;
 import org.apache.kafka.server.storage.log.FetchIsolation;
 import org.apache.kafka.server.storage.log.FetchParams;
@@ -68,15 +73,18 @@ import org.apache.kafka.server.util.Scheduler;
 import org.apache.kafka.server.util.timer.Timer;
 import org.apache.kafka.storage.internals.log.AppendOrigin;
 import org.apache.kafka.storage.internals.log.CleanerConfig;
+import org.apache.kafka.storage.internals.log.FetchDataInfo;
 import org.apache.kafka.storage.internals.log.LogConfig;
 import org.apache.kafka.storage.internals.log.LogDirFailureChannel;
 import org.apache.kafka.storage.internals.log.LogManager;
+import org.apache.kafka.storage.internals.log.LogReadResult;
 import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
 import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
 import scala.Function1;
 import scala.Option;
 import scala.Tuple2;
+import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.BoxedUnit;
 import wheelproof.kafka.Internals;
@@ -110,6 +118,7 @@ final class KafkaBroker implements AutoCloseable {
     private final int brokerId;
     private final Path folder;
     private final LogManager logs;
+    private final ReadWriteLock truncation = new ReentrantReadWriteLock();
     private final Map<Uuid, Integer> partitionEpochs = new ConcurrentHashMap<>();
     private final MetadataImage image = imageWithoutBrokers();
     private TopicsImage topics = TopicsImage.EMPTY;
@@ -136,6 +145,23 @@ final class KafkaBroker implements AutoCloseable {
                 Option.apply(purgatory("ShareFetch", timers, false)),
                 () -> (Object) BROKER_EPOCH, Option.empty(), DirectoryEventHandler.NOOP,
                 new DelayedActionQueue()) {
+            /** Takes the bytes at once: what the log has given away is a part of its file. */
+            @Override
+            public Seq<Tuple2<TopicIdPartition, LogReadResult>> readFromLog(
+                    FetchParams params,
+                    Seq<Tuple2<TopicIdPartition, FetchRequest.PartitionData>> places,
+                    ReplicaQuota throttle, boolean fromPurgatory) {
+                truncation.readLock().lock();
+                try {
+                    var read = super.readFromLog(params, places, throttle, fromPurgatory);
+                    var copied = CollectionConverters.asJava(read).stream()
+                            .map(one -> new Tuple2<>(one._1, copied(one._2))).toList();
+                    return CollectionConverters.asScala(copied).toSeq();
+                } finally {
+                    truncation.readLock().unlock();
+                }
+            }
+
             @Override
             public ReplicaFetcherManager createReplicaFetcherManager(
                     Metrics metrics, Time clock, ReplicationQuotaManager quotas) {
@@ -148,6 +174,26 @@ final class KafkaBroker implements AutoCloseable {
                 return standIn(ReplicaAlterLogDirsManager.class);
             }
         };
+    }
+
+    private static LogReadResult copied(LogReadResult read) {
+        FetchDataInfo info = read.info();
+        if (!(info.records instanceof FileRecords records)) {
+            return read;
+        }
+        ByteBuffer bytes = ByteBuffer.allocate(records.sizeInBytes());
+        try {
+            records.readInto(bytes, 0);
+        } catch (IOException error) {
+            throw new UncheckedIOException(error);
+        }
+        return new LogReadResult(
+                new FetchDataInfo(
+                        info.fetchOffsetMetadata, MemoryRecords.readableRecords(bytes),
+                        info.firstEntryIncomplete, info.abortedTransactions),
+                read.divergingEpoch(), read.highWatermark(), read.leaderLogStartOffset(),
+                read.leaderLogEndOffset(), read.followerLogStartOffset(), read.fetchTimeMs(),
+                read.lastStableOffset(), read.error());
     }
 
     private static <T> T standIn(Class<T> type) {
@@ -276,7 +322,12 @@ final class KafkaBroker implements AutoCloseable {
 
     /** Drops the log from an offset on, as the fetcher of a follower does. */
     void truncate(String name, long offset) {
-        manager.getPartitionOrException(partition(name)).truncateTo(offset, false);
+        truncation.writeLock().lock();
+        try {
+            manager.getPartitionOrException(partition(name)).truncateTo(offset, false);
+        } finally {
+            truncation.writeLock().unlock();
+        }
     }
 
     /** Does once what the broker's scheduler does again and again. */
