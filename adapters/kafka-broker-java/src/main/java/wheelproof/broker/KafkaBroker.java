@@ -5,6 +5,7 @@ import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.when;
 import static org.mockito.Mockito.withSettings;
 
+import com.yammer.metrics.core.MetricsRegistry;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -58,6 +59,7 @@ import org.apache.kafka.server.DelayedActionQueue;
 import org.apache.kafka.server.common.DirectoryEventHandler;
 import org.apache.kafka.server.common.MetadataVersion;
 import org.apache.kafka.server.common.RequestLocal;
+import org.apache.kafka.server.metrics.KafkaYammerMetrics;
 import org.apache.kafka.server.partition.AlterPartitionManager;
 import org.apache.kafka.server.purgatory.DelayedOperation;
 import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
@@ -448,7 +450,9 @@ final class KafkaBroker implements AutoCloseable {
     /** Removes all that the broker has written. */
     @Override
     public void close() {
-        manager.removeMetrics();
+        // They keep hold of the broker; the registry is that of the whole machine.
+        MetricsRegistry metrics = KafkaYammerMetrics.defaultRegistry();
+        metrics.allMetrics().keySet().forEach(metrics::removeMetric);
         logs.allLogs().forEach(UnifiedLog::closeQuietly);
         try {
             for (FileLock lock : logs.dirLocks()) {

@@ -60,6 +60,7 @@ final class ReplicationComponent implements Component {
     void close() {
         if (broker != null) {
             broker.close();
+            broker = null;
         }
     }
 
