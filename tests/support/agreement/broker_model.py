@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from support.agreement.small_brokers import FOLLOWER
+from support.agreement.small_brokers import FOLLOWER, batch_base, read_end
 from support.agreement.small_histories import History
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
@@ -71,7 +71,7 @@ class BrokerModel(Model[BrokerState, Operation, Answer]):
                 # Without a refusal it was within the log already when it came.
                 if beyond if name == "note" else call.request not in state.read:
                     return ()
-                reached = 0 if beyond else offset
+                reached = 0 if beyond else batch_base(_bounds(state), offset)
                 return (replace(state, high_watermark=max(state.high_watermark, reached)),)
             case "late", FetchMessages():
                 return () if _has_enough(state, call) else (state,)
@@ -171,20 +171,26 @@ _NEVER = FetchMessages(request="never", max_wait_ms=0, min_bytes=0, max_bytes=0,
 def _is_read(state: BrokerState, call: FetchMessages, result: FetchResponse) -> bool:
     """Tell whether this can be read, and is worth an answer."""
     asked, answer = call.partitions[0], result.partitions[0]
-    if answer.high_watermark != state.high_watermark:
+    beyond = asked.fetch_offset > len(state.log)
+    if answer.high_watermark != (-1 if beyond else state.high_watermark):
         return False
-    if asked.fetch_offset > len(state.log):
+    if beyond:
         return answer.error is ErrorCode.OFFSET_OUT_OF_RANGE
     end = state.high_watermark if call.replica_id is None else len(state.log)
-    fits = max(1, asked.max_bytes // 10)
-    values = state.log[asked.fetch_offset : end][:fits]
+    last = read_end(_bounds(state), asked.fetch_offset, end, asked.max_bytes)
+    values = state.log[asked.fetch_offset : last]
     if answer.error is not ErrorCode.NONE:
         return False
     if tuple(record.value for record in answer.records) != values:
         return False
-    return bool(values) or call.max_wait_ms == 0
+    return _has_enough(state, call)
+
+
+def _bounds(state: BrokerState) -> list[int]:
+    return sorted({*(base for _, base in state.bases), len(state.log)})
 
 
 def _has_enough(state: BrokerState, call: FetchMessages) -> bool:
     end = state.high_watermark if call.replica_id is None else len(state.log)
-    return end > call.partitions[0].fetch_offset or call.max_wait_ms == 0
+    begin = batch_base(_bounds(state), call.partitions[0].fetch_offset)
+    return end != begin or call.max_wait_ms == 0

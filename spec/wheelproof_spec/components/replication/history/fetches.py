@@ -66,7 +66,7 @@ class Fetches:
             if partition.is_calm_since(request.invoked) and (
                 refusal_of(request, asked, partition) is not ErrorCode.NONE
                 or not 0 <= asked.fetch_offset <= partition.end_high
-                or (request.call.replica_id is None and asked.fetch_offset > partition.high)
+                or (request.call.replica_id is None and partition.is_too_high(asked.fetch_offset))
             ):
                 return True
         return False

@@ -98,6 +98,10 @@ class PartitionHistory:
         """The most that the end of the log can be."""
         return self.log.end + self._ahead_records + self._unplaced_records
 
+    def is_too_high(self, offset: int) -> bool:
+        """Tell whether an offset is known to lie beyond the high watermark: its batch, that is."""
+        return offset <= self.log.end and self.log.batch_base(offset) > self.high
+
     def is_boundary(self, offset: int) -> bool:
         """Tell whether an append may have ended before `offset`, where the log is known."""
         batches = self._batches
