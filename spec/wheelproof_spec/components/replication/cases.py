@@ -28,14 +28,14 @@ from wheelproof_spec.components.replication.component import (
 )
 from wheelproof_spec.components.replication.oracle import ReplicationLedger
 
-_BROKER, _FOLLOWER, _STRANGER = 1, 2, 9
+_BROKER, _FOLLOWER, _ANOTHER, _STRANGER = 1, 2, 3, 9
 _PLENTY = 1_000
 _WAIT_MS = 50
 
 
 def replication_scenarios() -> tuple[Scenario[ReplicationCall], ...]:
     """Return all named cases of the replica manager."""
-    return (*_conversations(), *_errors())
+    return (*_conversations(), *_where_kafka_differs(), *_errors())
 
 
 def _conversations() -> Iterable[Scenario[ReplicationCall]]:
@@ -186,6 +186,43 @@ def _conversations() -> Iterable[Scenario[ReplicationCall]]:
     )
 
 
+def _where_kafka_differs() -> Iterable[Scenario[ReplicationCall]]:
+    yield Scenario(
+        name="a fetch that is fenced by a new epoch of the same leader is told so",
+        calls=(
+            _reset(),
+            _lead(0),
+            _fetch("fenced", epoch=0),
+            _lead(1),
+            Advance(to_ms=_WAIT_MS),
+        ),
+    )
+    yield Scenario(
+        name="a follower at the end of a segment waits for enough of the next one",
+        calls=(
+            _reset(segment_bytes=40),
+            _lead(0),
+            _append("first", 30, acks=1),
+            _fetch("follower", replica_id=_FOLLOWER, offset=1, min_bytes=30),
+            _append("next", 20, acks=1),
+            _append("enough", 20, acks=1),
+        ),
+    )
+    yield Scenario(
+        name="a consumer does not wait for more of a segment that the log has left",
+        calls=(
+            _reset(segment_bytes=40),
+            _lead(0, in_sync=(_BROKER, _FOLLOWER, _ANOTHER)),
+            _append("first", 30, acks=1),
+            _fetch("before", replica_id=_FOLLOWER, offset=1),
+            _append("next", 20, acks=1),
+            _fetch("after", replica_id=_ANOTHER, offset=1),
+            _fetch("consumer", min_bytes=31),
+            Advance(to_ms=_WAIT_MS),
+        ),
+    )
+
+
 def _errors() -> Iterable[Scenario[ReplicationCall]]:
     yield Scenario(
         name="acks out of range append nothing",
@@ -268,7 +305,7 @@ def _lead(epoch: int, in_sync: tuple[int, ...] = (_BROKER, _FOLLOWER)) -> Become
     return BecomeLeader(
         partition="t",
         leader_epoch=epoch,
-        replica_ids=(_BROKER, _FOLLOWER),
+        replica_ids=tuple(sorted({_BROKER, _FOLLOWER, *in_sync} - {_STRANGER})),
         in_sync_ids=in_sync,
     )
 
