@@ -12,6 +12,7 @@ from support.agreement.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
+    WHEELPROOF,
     AppendRecords,
     BecomeLeader,
     ErrorCode,
@@ -131,7 +132,8 @@ def broker_history(seed: int) -> History:
         Line("c", "ok", LEAD.name_on_the_wire(), Nothing()),
     ]
     quiet = chance.random() < 0.7
-    return history_of("replication", CONFIG, lead + lines, quiet=quiet, clock="virtual")
+    history = history_of("replication", CONFIG, lead + lines, quiet=quiet, clock="virtual")
+    return replace(history, header=replace(history.header, profile=WHEELPROOF))
 
 
 def produced(name: str, base: int, error: ErrorCode = ErrorCode.NONE) -> ProduceResponse:

@@ -104,7 +104,10 @@ class Part:
         """
         log, offset, most = partition.log, self.asked.fetch_offset, self._most(partition)
         fetch = self.reading.fetch
-        if fetch.call.replica_id is None and offset > fetch.seen[self.asked.partition].high_watermark:
+        if (
+            fetch.call.replica_id is None
+            and offset > fetch.seen[self.asked.partition].high_watermark
+        ):
             return False
         if partition.as_kafka and 0 < offset == log.segment_base(offset):
             return False
