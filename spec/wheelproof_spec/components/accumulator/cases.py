@@ -7,6 +7,7 @@ written it is reckoned to need 88.
 from collections.abc import Iterable, Iterator, Sequence
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.port import SendingPort
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
@@ -104,6 +105,40 @@ def _sending() -> Iterable[Scenario[AccumulatorCall]]:
         *_appends("a"),
         *_appends("b", partition=2),
         Ready(leaders={0: 0}),
+    )
+    yield _case(
+        "topics without a leader are named, muted or not, and others are not",
+        _reset(topics={1: "second", 2: "third"}),
+        *_appends("a"),
+        *_appends("b", partition=1),
+        Ready(leaders={0: 0, 2: 1}),
+        *_appends("c", partition=2),
+        Ready(leaders={0: 0}),
+        Ready(leaders={1: 0}),
+        _DRAIN,
+        Ready(leaders={}),
+        Respond(batch="b1"),
+        Reenqueue(batch="b2"),
+        Ready(leaders={}),
+    )
+    yield _case(
+        "the next check is in time for whoever has the least left to wait",
+        _reset(linger_ms=10, retry_backoff_ms=4),
+        _READY,
+        *_appends("a"),
+        Advance(to_ms=3),
+        *_appends("b", partition=2),
+        _READY,
+        _DRAIN,
+        _READY,
+        Reenqueue(batch="b1"),
+        _READY,
+        Advance(to_ms=7),
+        _READY,
+        Advance(to_ms=12),
+        _READY,
+        Advance(to_ms=13),
+        _READY,
     )
     yield _case(
         "a partition whose batch is in flight is muted",
@@ -316,6 +351,20 @@ def _ending() -> Iterable[Scenario[AccumulatorCall]]:
         Respond(batch="b1", offset=0),
     )
     yield _case(
+        "the next expiry is that of the oldest batch, queued or in flight",
+        _reset(delivery_timeout_ms=50),
+        Expire(),
+        *_appends("a"),
+        Advance(to_ms=5),
+        *_appends("b", partition=1),
+        _DRAIN_ONE,
+        Expire(),
+        Respond(batch="b1", offset=0),
+        Expire(),
+        Advance(to_ms=55),
+        Expire(),
+    )
+    yield _case(
         "KAFKA-19012: the memory of what expires in flight is not reused before its response",
         _reset(batches=1, delivery_timeout_ms=50),
         *_appends("a"),
@@ -435,6 +484,7 @@ def _reset(
     retry_backoff_ms: int = 0,
     retry_backoff_max_ms: int | None = None,
     delivery_timeout_ms: int = _LONG_MS,
+    topics: dict[int, str] | None = None,
 ) -> Reset[AccumulatorConfig]:
     return Reset(
         config=AccumulatorConfig(
@@ -444,6 +494,7 @@ def _reset(
             retry_backoff_ms=retry_backoff_ms,
             retry_backoff_max_ms=retry_backoff_max_ms or retry_backoff_ms,
             delivery_timeout_ms=delivery_timeout_ms,
+            topics=topics or ABSENT,
         )
     )
 

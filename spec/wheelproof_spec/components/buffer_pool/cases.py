@@ -63,6 +63,24 @@ def _ordinary() -> Iterable[Scenario[PoolCall]]:
         ),
     )
     yield Scenario(
+        name="waits are counted, however they end, and the share of the last time",
+        calls=(
+            _reset(10, 1),
+            _allocate("a", 10),
+            Allocate(buffer="b", size=5, max_time_to_block_ms=10),
+            _allocate("c", 5),
+            Advance(to_ms=4),
+            Advance(to_ms=10),
+            Advance(to_ms=1_000),
+            Interrupt(name="c"),
+            _allocate("d", 5),
+            Advance(to_ms=31_000),
+            Deallocate(buffer="a"),
+            Advance(to_ms=80_000),
+            Advance(to_ms=200_000),
+        ),
+    )
+    yield Scenario(
         name="an interrupted thread leaves the queue",
         calls=(
             _reset(10, 1),
