@@ -1,6 +1,9 @@
 package wheelproof.purgatories;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -26,7 +29,10 @@ final class Races {
     private final CountDownLatch goOn = new CountDownLatch(1);
     private final CountDownLatch completed = new CountDownLatch(1);
     private final CountDownLatch callbackEnds = new CountDownLatch(1);
+    /** What the user of the purgatory has of its own; predicates take it. */
+    private final ReentrantLock user = new ReentrantLock();
     private volatile boolean holds;
+    private volatile boolean raises;
     private volatile boolean holding;
     private volatile boolean holdingAfterTest;
     private volatile boolean holdingCallback;
@@ -36,16 +42,20 @@ final class Races {
 
     /** Prints what this version breaks, and ends the program with all threads that are left. */
     static void run(String version) throws Exception {
-        String seen = "{\"version\":\"" + version + "\""
-                + ",\"try_complete_and_on_complete_overlap\":"
-                + (new Races().overlap() || new Races().lateTry(true))
-                + ",\"trigger_is_lost\":" + new Races().lostTrigger(false)
-                + ",\"trigger_is_lost_if_others_hold_the_lock\":"
-                + (OldPurgatory.takesLock() ? new Races().lostTrigger(true) : null)
-                + ",\"trigger_waits\":" + new Races().triggerWaits()
-                + ",\"try_complete_after_completion\":" + new Races().lateTry(false)
-                + "}";
-        System.out.println(seen);
+        Map<String, Object> seen = new LinkedHashMap<>();
+        seen.put("version", version);
+        seen.put("try_complete_and_on_complete_overlap",
+                new Races().overlap() || new Races().lateTry(true));
+        seen.put("try_complete_after_completion", new Races().lateTry(false));
+        seen.put("trigger_is_lost", new Races().lostTrigger(false, false));
+        if (OldPurgatory.takesLock()) {
+            seen.put("trigger_is_lost_if_others_hold_the_lock",
+                    new Races().lostTrigger(true, false));
+        }
+        seen.put("trigger_is_lost_if_a_predicate_raises", new Races().lostTrigger(false, true));
+        seen.put("trigger_waits", new Races().triggerWaits());
+        seen.put("deadlock_with_a_lock_around_the_watch", new Races().deadlock());
+        System.out.println(new ObjectMapper().writeValueAsString(seen));
         System.out.flush();
         Runtime.getRuntime().halt(0);
     }
@@ -62,7 +72,8 @@ final class Races {
     }
 
     /** The predicate becomes true, and is triggered, while another thread has found it false. */
-    private boolean lostTrigger(boolean byStranger) throws Exception {
+    private boolean lostTrigger(boolean byStranger, boolean raising) throws Exception {
+        raises = raising;
         ReentrantLock lock = new ReentrantLock();
         watched(byStranger ? lock : null);
         Thread other = byStranger ? holdLock(lock) : holdOneInPredicate();
@@ -104,6 +115,24 @@ final class Races {
         callbackEnds.countDown();
         end(trigger, forcer);
         return triesAfterCompletion > 0;
+    }
+
+    /** One thread tests a predicate that takes a lock; another one watches under that lock. */
+    private boolean deadlock() throws Exception {
+        watched(null);
+        Thread trier = holdOneInPredicate();
+        Thread watcher = start(() -> {
+            user.lock();
+            try {
+                watched(null);
+            } finally {
+                user.unlock();
+            }
+        });
+        watcher.join(BLOCKED_MS);
+        goOn.countDown();
+        trier.join(BLOCKED_MS);
+        return trier.isAlive() && watcher.isAlive();
     }
 
     private Operation watched(Lock lock) {
@@ -153,6 +182,8 @@ final class Races {
 
     private static Thread start(Runnable work) {
         Thread thread = new Thread(work);
+        // What a predicate raises comes out of the trigger that has tested it.
+        thread.setUncaughtExceptionHandler((raiser, error) -> {});
         thread.start();
         return thread;
     }
@@ -178,7 +209,12 @@ final class Races {
                 holding = false;
                 held.countDown();
                 Races.await(goOn);
+                if (raises) {
+                    throw new IllegalStateException("as the race wants it");
+                }
             }
+            user.lock();
+            user.unlock();
             return found && operation.forceComplete();
         }
 
