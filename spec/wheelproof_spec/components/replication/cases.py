@@ -20,6 +20,7 @@ from wheelproof_spec.components.replication.component import (
     PartitionRecords,
     ReplicationCall,
     ReplicationConfig,
+    ReplicationLimit,
     ReplicationObservation,
     RequestName,
     StopReplica,
@@ -59,6 +60,68 @@ def _conversations() -> Iterable[Scenario[ReplicationCall]]:
             _fetch("consumer", min_bytes=60),
             _append("first", 20, acks=1),
             _append("second", 30, acks=1),
+        ),
+    )
+    yield Scenario(
+        name="2.14: a consumer beyond the high watermark does not wait",
+        calls=(
+            _reset(),
+            _lead(0),
+            _append("producer", 3, acks=1),
+            _fetch("beyond", offset=1),
+            _fetch("at it", offset=0),
+            _fetch("follower", replica_id=_FOLLOWER, offset=1),
+        ),
+    )
+    yield Scenario(
+        name="what is appended together is read together",
+        calls=(
+            _reset(),
+            _lead(0),
+            _append("producer", 3, 4, acks=1),
+            _append("another", 5, acks=1),
+            _fetch("too small", replica_id=_FOLLOWER, max_bytes=3),
+            _fetch("inside", replica_id=_FOLLOWER, offset=1, max_bytes=11),
+            _fetch("cut off", replica_id=_FOLLOWER, min_bytes=11, max_bytes=11),
+            _fetch("both", replica_id=_FOLLOWER, max_bytes=12),
+        ),
+    )
+    yield Scenario(
+        name="the high watermark stays while too few replicas are in sync",
+        calls=(
+            _reset(min_in_sync_replicas=2),
+            _lead(0, in_sync=(_BROKER,)),
+            _append("producer", 3, acks=1),
+            _fetch("consumer"),
+            _fetch("behind", replica_id=_FOLLOWER),
+            _fetch("in sync", replica_id=_FOLLOWER, offset=1),
+        ),
+    )
+    yield Scenario(
+        name="the high watermark waits for a replica that is about to be in sync",
+        calls=(
+            _reset(),
+            _lead(0, in_sync=(_BROKER,)),
+            _append("x", 3, acks=1),
+            _fetch("follower", replica_id=_FOLLOWER, offset=0),
+            _append("y", 3, acks=1),
+            _fetch("with what there was", replica_id=_FOLLOWER, offset=1),
+            _append("z", 3, acks=1),
+            _fetch("consumer", offset=2),
+            _fetch("in sync", replica_id=_FOLLOWER, offset=3),
+        ),
+    )
+    yield Scenario(
+        name="a leader that is elected again knows its followers",
+        calls=(
+            _reset(),
+            _lead(0),
+            _append("producer", 3, acks=1),
+            _fetch("follower", replica_id=_FOLLOWER, offset=1),
+            _append("another", 3),
+            _lead(1),
+            _fetch("follower again", replica_id=_FOLLOWER, offset=2),
+            _append("a third", 3),
         ),
     )
     yield Scenario(
@@ -131,8 +194,8 @@ def _errors() -> Iterable[Scenario[ReplicationCall]]:
     yield Scenario(
         name="too few replicas in sync refuse all acks only",
         calls=(
-            _reset(min_in_sync_replicas=3),
-            _lead(0),
+            _reset(min_in_sync_replicas=2),
+            _lead(0, in_sync=(_BROKER,)),
             _append("all", 3),
             _append("one", 3, acks=1),
         ),
@@ -162,7 +225,8 @@ def _errors() -> Iterable[Scenario[ReplicationCall]]:
         ),
     )
     yield Scenario(
-        name="what is outside the domain is refused",
+        name="what a controller never says is refused",
+        limit=ReplicationLimit.WRONG_CONTROLLER,
         calls=(
             _reset(),
             _lead(1),
@@ -173,7 +237,14 @@ def _errors() -> Iterable[Scenario[ReplicationCall]]:
             TruncateAsFollower(partition="t", offset=0),
             _follow(2),
             TruncateAsFollower(partition="t", offset=1),
+        ),
+    )
+    yield Scenario(
+        name="what makes no sense is refused",
+        calls=(
+            _reset(),
             TruncateAsFollower(partition="unknown", offset=0),
+            _lead(0),
             _append("nothing"),
             _append("twice", 1, partitions=("t", "t")),
         ),
@@ -230,11 +301,12 @@ def _fetch(
     wait_ms: int = _WAIT_MS,
     epoch: int | None = None,
     last_epoch: int | None = None,
+    max_bytes: int = _PLENTY,
 ) -> FetchMessages:
     fetched = FetchPartition(
         partition="t",
         fetch_offset=offset,
-        max_bytes=_PLENTY,
+        max_bytes=max_bytes,
         current_leader_epoch=epoch,
         last_fetched_epoch=last_epoch,
     )

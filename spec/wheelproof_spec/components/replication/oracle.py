@@ -16,6 +16,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
+    KAFKA,
     AppendRecords,
     BecomeFollower,
     BecomeLeader,
@@ -39,7 +40,7 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
     names_twice,
 )
-from wheelproof_spec.components.replication.ledger_log import LedgerLog
+from wheelproof_spec.components.replication.ledger_log import LedgerLog, Place
 
 _Due = dict[RequestName, Response]
 
@@ -59,9 +60,36 @@ class _Produce:
 class _Fetch:
     expires_ms: int
     request: FetchMessages
+    # Where it was found to begin when it came.
+    begins: dict[PartitionName, Place]
 
     def partitions(self) -> Sequence[PartitionName]:
         return tuple(fetched.partition for fetched in self.request.partitions)
+
+
+@dataclass(slots=True)
+class _Follower:
+    """What the leader knows of a follower; `end` is -1 before it has fetched."""
+
+    caught_up_ms: int | None
+    end: Place = Place(-1, -1)
+    fetched_ms: int | None = None
+    leader_end: int = 0
+
+    def fetches(self, begin: Place, leader_end: int, now_ms: int) -> None:
+        """Note a fetch; one that has all that there was at the one before was caught up then."""
+        if begin.offset >= leader_end:
+            self.caught_up_ms = now_ms
+        elif begin.offset >= self.leader_end and self.fetched_ms is not None:
+            self.caught_up_ms = max(self.fetched_ms, self.caught_up_ms or 0)
+        self.end, self.fetched_ms = begin, now_ms
+        self.leader_end = max(self.leader_end, leader_end)
+
+    def is_caught_up(self, leader_end: int, now_ms: int, lag_ms: int) -> bool:
+        """Tell whether it has everything, or had a short time ago."""
+        if self.end.offset == leader_end:
+            return True
+        return self.caught_up_ms is not None and now_ms - self.caught_up_ms <= lag_ms
 
 
 @dataclass(slots=True)
@@ -70,8 +98,7 @@ class _Partition:
     leads: bool = False
     epoch: int = -1
     epoch_start: int = 0
-    ends: dict[int, int] = field(default_factory=dict[int, int])
-    caught_up_ms: dict[int, int] = field(default_factory=dict[int, int])
+    followers: dict[int, _Follower] = field(default_factory=dict[int, _Follower])
     in_sync: frozenset[int] = frozenset()
 
 
@@ -83,7 +110,7 @@ class ReplicationLedger:
 
     def __init__(self, profile: str, tally: Tally) -> None:
         """Judge by the contract `profile`, and count in `tally` what is tested."""
-        del profile
+        self._kafka = profile == KAFKA
         self._tests = tally.tests
         self._reset(ReplicationConfig())
 
@@ -101,6 +128,16 @@ class ReplicationLedger:
         """Return the end of a partition's log; 0 if there is no such partition."""
         known = self._partitions.get(partition)
         return 0 if known is None else known.log.end
+
+    def batch_base(self, partition: PartitionName, back: int) -> int | None:
+        """Return where a follower may truncate: a batch that begins `back` records before the end.
+
+        None where it does not follow, or has no such record.
+        """
+        known = self._partitions.get(partition)
+        if known is None or known.leads or not 0 <= back <= known.log.end:
+            return None
+        return known.log.batch_base(known.log.end - back)
 
     def as_possible(self, call: ReplicationCall) -> ReplicationCall:
         """Return `call`: every one makes sense at any time."""
@@ -138,6 +175,8 @@ class ReplicationLedger:
         self._now_ms = config.start_ms
         self._partitions: dict[PartitionName, _Partition] = {}
         self._waiting: dict[RequestName, _Produce | _Fetch] = {}
+        self._checked: set[tuple[type[_Produce | _Fetch], PartitionName]] = set()
+        """Whose requests are looked at by the call."""
 
     def _problem(self, call: ReplicationCall) -> str | None:
         """Return why a call lies outside the domain, if it does."""
@@ -176,9 +215,11 @@ class ReplicationLedger:
             case BecomeFollower(partition=partition, leader_epoch=epoch):
                 known = self._partition(partition)
                 known.leads, known.epoch = False, epoch
-                known.ends, known.in_sync = {}, frozenset()
+                known.followers, known.in_sync = {}, frozenset()
+                self._touch(partition)
             case StopReplica(partition=partition):
                 self._partitions.pop(partition, None)
+                self._touch(partition)
             case TruncateAsFollower(partition=partition, offset=offset):
                 self._partitions[partition].log.truncate(offset)
             case MaybeShrinkInSync():
@@ -192,6 +233,10 @@ class ReplicationLedger:
             case _:
                 return {}
         return self._settle()
+
+    def _touch(self, partition: PartitionName) -> None:
+        """Note that whoever waits for a partition is looked at, on both sides."""
+        self._checked |= {(_Produce, partition), (_Fetch, partition)}
 
     def _judge_answers(self, due: _Due, seen: Sequence[Response]) -> Violation | None:
         answered: set[RequestName] = set()
@@ -243,23 +288,58 @@ class ReplicationLedger:
         return self._partitions.setdefault(name, fresh)
 
     def _become_leader(self, call: BecomeLeader) -> None:
-        """Lead: nothing is known of the other replicas, except who is in sync."""
+        """Lead: of the other replicas is known who is in sync, and to who led before also more."""
         known = self._partition(call.partition)
+        before = known.followers
+        others, in_sync = {*call.replica_ids} - {self._config.broker_id}, {*call.in_sync_ids}
+        known.followers = {
+            replica: _Follower(self._now_ms if replica in in_sync else None) for replica in others
+        }
+        if known.leads:
+            for replica, follower in known.followers.items():
+                follower.fetched_ms, follower.leader_end = follower.caught_up_ms, known.log.end
+                follower.end = before[replica].end if replica in before else follower.end
         known.leads, known.epoch, known.epoch_start = True, call.leader_epoch, known.log.end
         known.log.begin_epoch(call.leader_epoch)
-        known.ends = dict.fromkeys({*call.replica_ids} - {self._config.broker_id}, 0)
-        known.caught_up_ms = dict.fromkeys(known.ends, self._now_ms)
         known.in_sync = frozenset(call.in_sync_ids)
+        if not self._kafka:
+            self._touch(call.partition)
+        self._raise_high_watermark(call.partition)
 
     def _shrink(self) -> None:
-        for known in self._partitions.values():
-            known.in_sync -= {
+        for name, known in self._partitions.items():
+            behind = {
                 replica
-                for replica, end in known.ends.items()
-                if end < known.log.end
-                and self._now_ms - known.caught_up_ms[replica]
-                > self._config.replica_lag_time_max_ms
+                for replica in known.in_sync - {self._config.broker_id}
+                if not self._is_caught_up(known, known.followers[replica])
             }
+            if behind:
+                known.in_sync -= behind
+                self._raise_high_watermark(name)
+
+    def _is_caught_up(self, known: _Partition, follower: _Follower) -> bool:
+        lag_ms = self._config.replica_lag_time_max_ms
+        return follower.is_caught_up(known.log.end, self._now_ms, lag_ms)
+
+    def _least_in_sync(self, known: _Partition) -> int:
+        """Return how many have to be in sync: all replicas, if there are too few of them."""
+        return min(self._config.min_in_sync_replicas, 1 + len(known.followers))
+
+    def _raise_high_watermark(self, name: PartitionName) -> None:
+        """Raise it to where everybody is who is in sync, or was caught up a short time ago.
+
+        With too few of them in sync it stays where it is.
+        """
+        known = self._partitions[name]
+        if len(known.in_sync) < self._least_in_sync(known):
+            return
+        place = known.log.place(known.log.end)
+        for replica, follower in known.followers.items():
+            counts = replica in known.in_sync or self._is_caught_up(known, follower)
+            if counts and follower.end.offset < place.offset:
+                place = follower.end
+        if known.log.raise_high_watermark(place):
+            self._touch(name)
 
     def _append_records(self, call: AppendRecords) -> _Due:
         """Append, and answer when `acks` says so."""
@@ -276,29 +356,34 @@ class ReplicationLedger:
         for partition in pending:
             answers[partition] = replace(answers[partition], error=ErrorCode.REQUEST_TIMED_OUT)
         expires_ms = self._now_ms + call.timeout_ms
-        self._waiting[call.request] = _Produce(
-            expires_ms=expires_ms, answers=answers, pending=pending
-        )
-        return {}
+        waiting = _Produce(expires_ms=expires_ms, answers=answers, pending=pending)
+        return self._wait(call.request, waiting)
 
     def _fetch_messages(self, call: FetchMessages) -> _Due:
         """Read, and tell how far a follower has come; answer when there is enough."""
-        response = self._read(call)
-        if call.replica_id is not None:
-            for fetched in call.partitions:
-                self._note_follower(call.replica_id, fetched)
+        response, read = self._read(call)
         at_once = (
             call.max_wait_ms == 0
             or not call.partitions
             or any(answer.is_refusal for answer in response.partitions)
-            or sum(answer.size for answer in response.partitions) >= call.min_bytes
+            or read >= call.min_bytes
         )
+        begins: dict[PartitionName, Place] = {}
+        for fetched, answer in zip(call.partitions, response.partitions, strict=True):
+            if not answer.is_refusal:
+                log, offset = self._partitions[fetched.partition].log, fetched.fetch_offset
+                end = self._end(log, call.replica_id)
+                begins[fetched.partition] = end if offset == end.offset else log.place(offset)
+                if call.replica_id is not None:
+                    self._note_follower(call.replica_id, fetched, begins[fetched.partition])
         if at_once:
             return {call.request: response}
-        self._waiting[call.request] = _Fetch(
-            expires_ms=self._now_ms + call.max_wait_ms, request=call
-        )
-        return {}
+        expires_ms = self._now_ms + call.max_wait_ms
+        return self._wait(call.request, _Fetch(expires_ms=expires_ms, request=call, begins=begins))
+
+    def _wait(self, name: RequestName, waiting: _Produce | _Fetch) -> _Due:
+        self._waiting[name] = waiting
+        return {name: self._answer(name)} if self._is_done(waiting) else {}
 
     def _advance(self, to_ms: int) -> _Due:
         """Move the clock; whoever's time is over is answered with what there is."""
@@ -314,6 +399,8 @@ class ReplicationLedger:
         offset = -1
         if known is not None and error is ErrorCode.NONE:
             offset = known.log.append(entry.records, known.epoch)
+            self._checked.add((_Fetch, entry.partition))
+            self._raise_high_watermark(entry.partition)
         return PartitionProduceResponse(partition=entry.partition, error=error, base_offset=offset)
 
     def _refusal_of_append(
@@ -325,7 +412,7 @@ class ReplicationLedger:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         if not known.leads:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        if acks == ALL_ACKS and len(known.in_sync) < self._config.min_in_sync_replicas:
+        if acks == ALL_ACKS and len(known.in_sync) < self._least_in_sync(known):
             return ErrorCode.NOT_ENOUGH_REPLICAS
         if entry.size > self._config.segment_bytes:
             return ErrorCode.RECORD_LIST_TOO_LARGE
@@ -341,62 +428,82 @@ class ReplicationLedger:
             return ErrorCode.FENCED_LEADER_EPOCH
         if claimed is not None and claimed > known.epoch:
             return ErrorCode.UNKNOWN_LEADER_EPOCH
-        if not known.leads or replica not in (None, *known.ends):
+        if not known.leads:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return ErrorCode.NONE
+        if replica is None or replica in known.followers:
+            return ErrorCode.NONE
+        # A replica that knows this leader, and that it does not know, has newer metadata.
+        knows = claimed is not None
+        return ErrorCode.UNKNOWN_LEADER_EPOCH if knows else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
-    def _read(self, call: FetchMessages) -> FetchResponse:
+    def _end(self, log: LedgerLog, replica: int | None) -> Place:
+        """Return up to where may be read; Kafka takes the high watermark where it was noted."""
+        if replica is not None:
+            return log.place(log.end)
+        return log.high if self._kafka else log.place(log.high_watermark)
+
+    def _read(self, call: FetchMessages) -> tuple[FetchResponse, int]:
+        """Return an answer, and how many bytes were read for it."""
         answers: list[PartitionFetchResponse] = []
         read = 0
         for fetched in call.partitions:
-            answers.append(self._read_partition(call, fetched, read))
-            read += answers[-1].size
-        return FetchResponse(request=call.request, partitions=tuple(answers))
+            answer, size = self._read_partition(call, fetched, read)
+            answers.append(answer)
+            read += size
+        return FetchResponse(request=call.request, partitions=tuple(answers)), read
 
     def _read_partition(
         self, call: FetchMessages, fetched: FetchPartition, read: int
-    ) -> PartitionFetchResponse:
+    ) -> tuple[PartitionFetchResponse, int]:
         """Read in one partition for a request that has `read` so many bytes from others."""
         partition, offset = fetched.partition, fetched.fetch_offset
         error = self._refusal_of_fetch(fetched, call.replica_id)
         if error is not ErrorCode.NONE:
-            return PartitionFetchResponse(partition=partition, error=error)
+            return PartitionFetchResponse(partition=partition, error=error), 0
         log = self._partitions[partition].log
         answer = PartitionFetchResponse(
             partition=partition, error=error, high_watermark=log.high_watermark
         )
-        diverging = log.diverging(offset, fetched.last_fetched_epoch)
-        if diverging is not None:
-            return replace(answer, diverging_epoch=diverging)
-        if not 0 <= offset <= log.end:
-            return replace(answer, error=ErrorCode.OFFSET_OUT_OF_RANGE)
-        room = min(max(0, call.max_bytes - read), fetched.max_bytes)
-        end = log.high_watermark if call.replica_id is None else log.end
-        return replace(answer, records=log.read(offset, end, room, at_least_one=read == 0))
+        if offset >= 0 and log.knows(fetched.last_fetched_epoch):
+            diverging = log.diverging(offset, fetched.last_fetched_epoch)
+            if diverging is not None:
+                return replace(answer, diverging_epoch=diverging), 0
+            if offset <= log.end:
+                room = min(max(0, call.max_bytes - read), fetched.max_bytes)
+                end = self._end(log, call.replica_id).offset
+                first = read == 0
+                size = log.bytes_read(offset, end, room, at_least_one=first)
+                records = log.read(offset, end, room, at_least_one=first)
+                return replace(answer, records=records), size
+        return PartitionFetchResponse(partition=partition, error=ErrorCode.OFFSET_OUT_OF_RANGE), 0
 
-    def _note_follower(self, replica: int, fetched: FetchPartition) -> None:
-        if self._makes_no_sense(fetched, replica):
-            return
-        known, offset = self._partitions[fetched.partition], fetched.fetch_offset
-        known.ends[replica] = offset
-        if offset >= known.log.end:
-            known.caught_up_ms[replica] = self._now_ms
-        if offset >= max(known.log.high_watermark, known.epoch_start):
+    def _note_follower(self, replica: int, fetched: FetchPartition, begin: Place) -> None:
+        known = self._partitions[fetched.partition]
+        follower = known.followers[replica]
+        moved = follower.end.offset != begin.offset
+        follower.fetches(begin, known.log.end, self._now_ms)
+        joins = begin.offset >= max(known.log.high_watermark, known.epoch_start)
+        if joins and replica not in known.in_sync:
             known.in_sync |= {replica}
+            moved = True
+        if moved:
+            self._raise_high_watermark(fetched.partition)
 
     def _settle(self) -> _Due:
-        """Raise the high watermarks, then answer whoever need not wait any longer."""
-        for known in self._partitions.values():
-            if known.leads:
-                others = known.in_sync - {self._config.broker_id}
-                ends = [known.ends[replica] for replica in others]
-                known.log.raise_high_watermark(min([known.log.end, *ends]))
-        done = [name for name, waiting in self._waiting.items() if self._is_done(waiting)]
+        """Answer whoever need not wait any longer; Kafka looks at whom the call has touched."""
+        checked, self._checked = self._checked, set()
+        done = [
+            name
+            for name, waiting in self._waiting.items()
+            if not self._kafka
+            or any((type(waiting), partition) in checked for partition in waiting.partitions())
+            if self._is_done(waiting)
+        ]
         return {name: self._answer(name) for name in done}
 
     def _is_done(self, waiting: _Produce | _Fetch) -> bool:
         if isinstance(waiting, _Fetch):
-            return self._has_enough(waiting.request)
+            return self._has_enough(waiting)
         for partition, (epoch, end) in list(waiting.pending.items()):
             error = self._outcome(partition, epoch, end)
             if error is not None:
@@ -409,39 +516,41 @@ class ReplicationLedger:
         known = self._partitions.get(partition)
         if known is None:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if not known.leads or not known.log.holds(epoch, end):
+        if not known.leads or not (self._kafka or known.log.holds(epoch, end)):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if known.log.high_watermark < end:
             return None
-        if len(known.in_sync) < self._config.min_in_sync_replicas:
+        if len(known.in_sync) < self._least_in_sync(known):
             return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
         return ErrorCode.NONE
 
-    def _makes_no_sense(self, fetched: FetchPartition, replica: int | None) -> bool:
-        """Tell whether it makes no sense to wait: the fetcher has to do something else first."""
-        if self._refusal_of_fetch(fetched, replica) is not ErrorCode.NONE:
-            return True
-        log, offset = self._partitions[fetched.partition].log, fetched.fetch_offset
-        diverges = log.diverging(offset, fetched.last_fetched_epoch) is not None
-        return diverges or not 0 <= offset <= log.end
-
-    def _has_enough(self, call: FetchMessages) -> bool:
-        available = 0
+    def _has_enough(self, waiting: _Fetch) -> bool:
+        """Tell whether there is enough, or the fetcher has to do something else (rule 2.14)."""
+        call, available = waiting.request, 0
         for fetched in call.partitions:
-            if self._makes_no_sense(fetched, call.replica_id):
+            if self._refusal_of_fetch(fetched, call.replica_id) is not ErrorCode.NONE:
                 return True
             log, offset = self._partitions[fetched.partition].log, fetched.fetch_offset
-            end = log.high_watermark if call.replica_id is None else log.end
-            if log.segment_base(offset) < log.segment_base(max(offset, end)):
+            end = self._end(log, call.replica_id)
+            begin = waiting.begins[fetched.partition]
+            if begin.offset > end.offset:
                 return True
-            available += min(log.bytes_between(offset, end), fetched.max_bytes)
+            if not self._kafka:
+                begin = log.place(offset)
+            if begin.offset < end.offset:
+                if begin.segment < end.segment:
+                    return True
+                available += min(log.bytes_between(begin.offset, end.offset), fetched.max_bytes)
+            last = fetched.last_fetched_epoch
+            if not log.knows(last) or log.diverging(offset, last) is not None:
+                return True
         return available >= call.min_bytes
 
     def _answer(self, name: RequestName) -> Response:
         waiting = self._waiting.pop(name)
         if isinstance(waiting, _Produce):
             return _produced(name, waiting.answers)
-        return self._read(waiting.request)
+        return self._read(waiting.request)[0]
 
 
 def _produced(

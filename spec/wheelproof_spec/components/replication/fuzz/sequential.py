@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.port import judge_call
@@ -22,6 +22,7 @@ from wheelproof_spec.components.replication.component import (
     PartitionRecords,
     ReplicationCall,
     ReplicationConfig,
+    ReplicationLimit,
     ReplicationPort,
     RequestName,
     StopReplica,
@@ -38,7 +39,7 @@ FOLLOWERS = (2, 3)
 STRANGER = 9
 
 _partitions = st.sampled_from((PARTITIONS[0], PARTITIONS[0], *PARTITIONS))
-_sizes = st.lists(st.integers(0, 40), min_size=1, max_size=4)
+_sizes = st.lists(st.integers(1, 40), min_size=1, max_size=4)
 _limits = st.integers(0, 120)
 
 
@@ -78,6 +79,7 @@ def replication_machine(
             self._ledger = ReplicationLedger(profile, tally)
             self._running = False
             self._calls = 0
+            self.controller_errs = not tally.skips(ReplicationLimit.WRONG_CONTROLLER)
             self._epochs: dict[PartitionName, int] = {}
 
         @initialize(
@@ -114,6 +116,7 @@ def replication_machine(
                 BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=BROKER + 1)
             )
 
+        @precondition(lambda self: self.controller_errs)
         @rule(partition=_partitions)
         def lead_too_late(self, partition: PartitionName) -> None:
             self._call(
@@ -131,8 +134,10 @@ def replication_machine(
 
         @rule(partition=_partitions, back=st.integers(-1, 4))
         def truncate(self, partition: PartitionName, back: int) -> None:
-            offset = self._ledger.log_end(partition) - back
-            self._call(TruncateAsFollower(partition=partition, offset=offset))
+            offset = self._ledger.batch_base(partition, back)
+            if offset is not None or self.controller_errs:
+                offset = -back if offset is None else offset
+                self._call(TruncateAsFollower(partition=partition, offset=offset))
 
         @rule(
             acks=st.sampled_from((-1, -1, -1, 0, 1, 2)),
@@ -204,16 +209,16 @@ def replication_machine(
         def _draw_place(self, data: st.DataObject, partition: PartitionName) -> FetchPartition:
             """Draw where to read: mostly near the end, and with epochs that let the fetch wait."""
             end = self._ledger.log_end(partition)
-            epoch = self._epochs.get(partition, 0)
+            epoch = max(self._epochs.get(partition, 0), 0)
             return FetchPartition(
                 partition=partition,
                 fetch_offset=data.draw(st.integers(max(-1, end - 6), end + 1) | st.just(end)),
                 max_bytes=data.draw(_limits),
                 current_leader_epoch=data.draw(
-                    st.sampled_from((None, None, epoch, epoch, epoch - 1, epoch + 1))
+                    st.sampled_from((None, None, epoch, epoch, max(epoch - 1, 0), epoch + 1))
                 ),
                 last_fetched_epoch=data.draw(
-                    st.sampled_from((None, None, None, epoch - 2, epoch - 1, epoch, epoch + 1))
+                    st.sampled_from((None, None, None, *range(max(epoch - 2, 0), epoch + 2)))
                 ),
             )
 
