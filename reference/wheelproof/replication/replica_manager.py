@@ -19,11 +19,7 @@ from wheelproof.replication.partition import (
 )
 from wheelproof.replication.partition_log import DEFAULT_SEGMENT_BYTES
 from wheelproof.replication.partitions import Partitions
-from wheelproof.replication.produce_handler import (
-    ProduceHandler,
-    refusal_of_acks,
-    require_entries,
-)
+from wheelproof.replication.produce_handler import ProduceHandler, refusal_of_acks, require_entries
 from wheelproof.replication.requests import (
     FetchCallback,
     FetchParams,

@@ -2,10 +2,9 @@
 
 import argparse
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.publishing import Result, deliver, publish
@@ -18,8 +17,7 @@ MOST_SHOWN = 20
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verbs.add("schema", VERBS["schema"], run, reads=("files",))
-    parser.add_argument("what", choices=("print", "validate"), help="what to do")
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for validate")
+    add_arguments(parser, "schema")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -76,7 +74,6 @@ def _result(arguments: argparse.Namespace, count: _Count) -> Result:
         name="schema",
         group="schema",
         verdict=verdict,
-        seconds=0.0,
         summary=summary,
         details="\n".join(count.shown),
     )

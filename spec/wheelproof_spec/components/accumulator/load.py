@@ -80,6 +80,3 @@ def _act(recorded: RecordedAccumulator, dice: random.Random) -> None:
 def load(callers: Callers) -> AccumulatorLoad:
     """Return the load of one history."""
     return AccumulatorLoad(hurried=callers.hurried)
-
-
-LOAD = load

@@ -358,6 +358,3 @@ def reason_of(error: Exception | None) -> str | None:
 def serve() -> ServedComponent:
     """Return the reference's accumulator, ready to be driven."""
     return served(DEFINITION, ReferenceAccumulatorPort())
-
-
-SERVE = serve

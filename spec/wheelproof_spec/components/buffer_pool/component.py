@@ -9,15 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from wheelproof_spec.base.calls import (
-    Advance,
-    AvailableMemory,
-    Close,
-    Interrupt,
-    Memory,
-    Reset,
-)
-from wheelproof_spec.base.clause import EVERYWHERE, Clause, driven_alone, recorded_alone
+from wheelproof_spec.base.calls import Advance, AvailableMemory, Close, Interrupt, Memory, Reset
+from wheelproof_spec.base.clause import Clause, driven_alone, recorded_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -30,13 +23,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import (
-    Call,
-    Capability,
-    ComponentDefinition,
-    Config,
-    Operation,
-)
+from wheelproof_spec.base.component import Call, Capability, ComponentDefinition, Config, Operation
 from wheelproof_spec.base.port import Port
 
 CallId = str
@@ -163,19 +150,16 @@ class PoolClause(Clause):
         "BufferPool.CallEndsForAReason",
         "3.3 - 3.6",
         "An allocation is refused only if its time is out, the pool is closed, or it failed.",
-        EVERYWHERE,
     )
     LONGEST_WAITING_FIRST = (
         "BufferPool.LongestWaitingFirst",
         "3.10",
         "Memory goes to whoever has waited longest; in profile kafka a newcomer may be first.",
-        EVERYWHERE,
     )
     NO_MORE_THAN_TOTAL = (
         "BufferPool.LendsNoMoreThanTheTotal",
         "3.9",
         "No more is lent than there is.",
-        EVERYWHERE,
     )
     LENDS_ONCE = (
         "BufferPool.LendsABufferOnce",
@@ -205,19 +189,16 @@ class PoolClause(Clause):
         "BufferPool.NobodyWaitsForWhatIsThere",
         "3.9",
         "Nobody waits, or is told that memory is exhausted, while there is enough for the first.",
-        EVERYWHERE,
     )
     WAIT_IS_BOUNDED = (
         "BufferPool.WaitIsBounded",
         "3.3",
         "An allocation waits as long as it may, and no longer.",
-        EVERYWHERE,
     )
     CLOSE_RELEASES = (
         "BufferPool.CloseReleasesEveryone",
         "3.8",
         "Nobody waits for memory of a pool that is closed, and nobody gets any.",
-        EVERYWHERE,
     )
     INTERRUPTION_ENDS_THE_WAIT = (
         "BufferPool.InterruptionEndsTheWait",
@@ -229,13 +210,11 @@ class PoolClause(Clause):
         "BufferPool.MemoryIsConserved",
         "3.9",
         "What is available and what is lent add up to the total.",
-        EVERYWHERE,
     )
     WAITERS_ARE_LIVE = (
         "BufferPool.WaitersAreLiveThreads",
         "3.9",
         "The queue has the threads that wait, and no others.",
-        EVERYWHERE,
     )
     COUNTS_WAITS = (
         "BufferPool.CountsTheTimeWaited",
@@ -247,7 +226,6 @@ class PoolClause(Clause):
         "BufferPool.KeepsToItsDomain",
         "3.1, 3.7",
         "What can be lent is not refused as too much, and what cannot is refused.",
-        EVERYWHERE,
     )
 
 

@@ -156,6 +156,8 @@ def _build(row: Row, pool_class: type[BufferPool]) -> Scenario:
     return scenario_of(row, bench)
 
 
+_SOUND: type[BufferPool] = BufferPool
+
 PROGRAMS, FAILING = programs_of(
-    __file__, _build, BufferPool, [(bug, bug.pool_class) for bug in BUGS], plain_fields=_GUARDED
+    __file__, _build, _SOUND, [(bug, bug.pool_class) for bug in BUGS], plain_fields=_GUARDED
 )

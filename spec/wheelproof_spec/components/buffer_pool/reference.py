@@ -181,6 +181,3 @@ class ReferencePoolPort:
 def serve() -> ServedComponent:
     """Return the reference's pool, ready to be driven."""
     return served(DEFINITION, ReferencePoolPort())
-
-
-SERVE = serve

@@ -1,13 +1,6 @@
 """What breaks one clause of a purgatory's right history."""
 
-from wheelproof_spec.base.calls import (
-    AdvanceClock,
-    Advanced,
-    Gauge,
-    NumDelayed,
-    NumKeys,
-    Watched,
-)
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Gauge, NumDelayed, NumKeys, Watched
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.purgatory.component import (
     KAFKA,

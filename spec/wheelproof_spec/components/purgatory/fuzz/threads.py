@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ from wheelproof_spec.components.purgatory.recorded_calls import (
 from wheelproof_spec.engines.fuzz.burst import await_submitted
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 from wheelproof_spec.engines.history.run import EVERY_CALL_RETURNS
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
@@ -48,14 +50,7 @@ _LONGEST_DELAY_MS = 40
 
 
 def run_threaded_purgatory_fuzz(
-    purgatory_class: type[AnyPurgatory],
-    discipline: MakeDiscipline | None,
-    *,
-    cases: int,
-    seed: int,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz purgatory --threads real --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    purgatory_class: type[AnyPurgatory], discipline: MakeDiscipline | None, **batch: Unpack[Batch]
 ) -> FuzzReport:
     """Run bursts of threads on `purgatory_class`; see `run_burst_fuzz`.
 
@@ -66,11 +61,7 @@ def run_threaded_purgatory_fuzz(
         partial(PurgatoryUnderTest, purgatory_class, discipline),
         _setups(len(DISCIPLINES) if discipline is None else 1),
         _calls(),
-        cases=cases,
-        seed=seed,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 

@@ -1,6 +1,7 @@
 """The sequential machine of the replica manager: one thread, beside the ledger."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -31,6 +32,7 @@ from wheelproof_spec.components.replication.component import (
 from wheelproof_spec.components.replication.oracle import ReplicationLedger
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 
 PARTITIONS = ("a", "b", "c")
 """The last one is led less often: it is unknown in most cases."""
@@ -47,22 +49,14 @@ def run_replication_fuzz(
     port: ReplicationPort,
     *,
     profile: str = WHEELPROOF,
-    cases: int,
-    seed: int,
     tally: Tally | None = None,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz replication --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "replication, sequential",
         lambda recorder: replication_machine(port, profile, tally or Tally(), recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 
