@@ -52,9 +52,9 @@ class SensorError(Exception):
 
 
 class _FailingSensor:
-    def record(self, waited_ms: Millis) -> None:
+    def record(self, waited_ns: int) -> None:
         """Raise, or not."""
-        del waited_ms
+        del waited_ns
         if choose(2):
             raise SensorError
 
