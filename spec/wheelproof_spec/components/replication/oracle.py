@@ -377,7 +377,9 @@ class ReplicationLedger:
                 self._partitions.get(fetched.partition),
                 waiting.begins[fetched.partition],
             )
-            available = known and known.available(fetched, call.replica_id, begin)
+            if known is None:
+                return True
+            available = known.available(fetched, call.replica_id, begin)
             if available is None:
                 return True
             enough += available
