@@ -1,4 +1,4 @@
-"""Apache Kafka's own ReplicaManager, driven and recorded: its verdict, and the cases of rule 2.14."""
+"""Apache Kafka's own ReplicaManager, driven and recorded: its verdict, and the cases of 2.14."""
 
 import json
 import shlex

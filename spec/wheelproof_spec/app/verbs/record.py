@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from wheelproof_spec.base.component import Config
     from wheelproof_spec.base.history.lines import HistoryHeader
 
-_MOST_THREADS = 1_000
-"""More threads than that only wait for each other, and a machine may refuse to start them."""
-
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""

@@ -20,8 +20,6 @@ from wheelproof_spec.components.buffer_pool.component import (
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 from wheelproof_spec.engines.drive.case_table import read_cases
 
-_GIB = 2**30
-
 
 def pool_scenarios() -> tuple[Scenario[PoolCall], ...]:
     """Return all named cases of the buffer pool."""
