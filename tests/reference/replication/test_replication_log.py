@@ -73,7 +73,8 @@ def test_a_batch_is_read_whole_and_from_any_offset_in_it() -> None:
 
 
 @pytest.mark.parametrize(
-    ("max_bytes", "at_least_one", "read"), [(6, False, 6), (3, False, 0), (3, True, 4), (9, True, 7)]
+    ("max_bytes", "at_least_one", "read"),
+    [(6, False, 6), (3, False, 0), (3, True, 4), (9, True, 7)],
 )
 def test_bytes_are_counted_of_a_batch_that_is_cut_off_too(
     max_bytes: int, at_least_one: bool, read: int

@@ -61,9 +61,7 @@ class _Broker:
 
     def become_leader(self, epoch: int, in_sync: tuple[int, ...] = (1, 2)) -> None:
         self.perform(
-            BecomeLeader(
-                partition="t", leader_epoch=epoch, replica_ids=(1, 2), in_sync_ids=in_sync
-            )
+            BecomeLeader(partition="t", leader_epoch=epoch, replica_ids=(1, 2), in_sync_ids=in_sync)
         )
 
     def append(

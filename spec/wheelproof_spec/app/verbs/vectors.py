@@ -15,6 +15,7 @@ from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.outputs import require_separate_files
 from wheelproof_spec.base.results.publishing import deliver
 from wheelproof_spec.base.results.reports import json_text, junit_text
+from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def _run(arguments: argparse.Namespace) -> int:
     files = _files(arguments.files)
     arguments.files = files
     require_separate_files(arguments, arguments.reads, arguments.writes)
-    vectors = list(read_vectors(files, parse_line))
+    with progress(quiet=arguments.quiet) as shown:
+        read = shown.counting(read_vectors(files, parse_line), "vectors read")
+        vectors = list(read)
     if arguments.what == "list":
         return _list(arguments, vectors)
     if arguments.what == "verify":
@@ -91,11 +94,12 @@ def _verify(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]")
     from wheelproof_spec.components.timer.vectors.answers import disagreement
 
     problems: list[str] = []
-    for published in vectors:
-        problem = disagreement(published.vector)
-        if problem is not None:
-            place = f"{published.source}:{published.line}: {published.vector.id}"
-            problems.append(printable(f"{place}: {problem}"))
+    with progress(quiet=arguments.quiet) as shown:
+        for published in shown.counting(vectors, f"of {len(vectors):,} vectors verified"):
+            problem = disagreement(published.vector)
+            if problem is not None:
+                place = f"{published.source}:{published.line}: {published.vector.id}"
+                problems.append(printable(f"{place}: {problem}"))
     verdict = Verdict.PASS if vectors else Verdict.INCONCLUSIVE
     if problems:
         verdict = Verdict.FAIL
@@ -126,10 +130,13 @@ def _drive(arguments: argparse.Namespace, vectors: "Sequence[Vector[object, obje
     tally = VectorTally()
     troubles: list[str] = []
     profile: str = arguments.profile or DEFINITION.profiles[0]
-    with DriverSession(arguments.driver) as session:
+    with (
+        DriverSession(arguments.driver) as session,
+        progress(quiet=arguments.quiet) as shown,
+    ):
         runner = VectorRunner(session, any_definition(DEFINITION), limits)
         # One iterator: a vector in which the driver failed is not asked again.
-        waiting = iter(vectors)
+        waiting = shown.counting(vectors, f"of {len(vectors):,} vectors driven")
         begin = session.introduce
         while len(troubles) < MOST_FAILURES:
             try:

@@ -125,6 +125,12 @@ class PoolObservation:
         int | None, About("the part of it outside the free list, in bytes")
     ] = None
     queued: Annotated[int | None, About("how many threads wait")] = None
+    wait_time_ns_total: Annotated[
+        int | None, About("how long threads have waited, all waits together, in ns")
+    ] = None
+    wait_ratio_ppm: Annotated[
+        int | None, About("the share of the last 30 to 90 s that was waited, in millionths")
+    ] = None
 
 
 PoolPort = Port[PoolCall, PoolObservation]
@@ -210,6 +216,12 @@ class PoolClause(Clause):
         "3.9",
         "The queue has the threads that wait, and no others.",
     )
+    COUNTS_WAITS = (
+        "BufferPool.CountsTheTimeWaited",
+        "3.11",
+        "The total wait time is the sum of all waits, and the ratio their share of the last time.",
+        driven_alone("how much of a call was a wait, no history tells"),
+    )
     KEEPS_TO_ITS_DOMAIN = (
         "BufferPool.KeepsToItsDomain",
         "3.1, 3.7",
@@ -236,7 +248,13 @@ class PoolCapability(Capability):
     EXACT_TIME = "exact_time", "what is due at a millisecond has happened when the clock shows it"
 
 
-_GAUGES = ("available_memory", "unallocated_memory", "queued")
+_GAUGES = (
+    "available_memory",
+    "unallocated_memory",
+    "queued",
+    "wait_time_ns_total",
+    "wait_ratio_ppm",
+)
 
 DEFINITION: ComponentDefinition[PoolCall, PoolObservation] = ComponentDefinition(
     name="buffer_pool",

@@ -80,6 +80,14 @@ class PurgatoryConfig(Config):
             "in different threads (KAFKA-19312). `overlapping` (the default): not judged"
         ),
     ] = ABSENT
+    triggers: Annotated[
+        Literal["complete", "may_be_missed"] | Absent,
+        RECORDED,
+        About(
+            "`may_be_missed`: a trigger that meets another attempt may be lost, and then only the "
+            "time-out completes (Kafka 1.0, KAFKA-6653). `complete` is the default"
+        ),
+    ] = ABSENT
     timeouts: Annotated[
         Literal["end_with_operation", "may_stay"] | Absent,
         RECORDED,

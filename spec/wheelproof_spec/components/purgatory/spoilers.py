@@ -113,5 +113,6 @@ METAMORPHIC = Metamorphic(
         _counted(PurgatoryClause.NO_EMPTY_KEY, NumKeys()),
     ),
     looks=frozenset({"watched", "num_delayed", "num_keys"}),
+    meaningful=frozenset({"triggers"}),
     profiles={WHEELPROOF: lambda recording: recording, KAFKA: lambda recording: recording},
 )

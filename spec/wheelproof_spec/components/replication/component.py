@@ -44,7 +44,7 @@ RequestName = str
 WHEELPROOF = "wheelproof"
 """The profile of the reference: nothing is acknowledged that the log has lost."""
 KAFKA = "kafka"
-"""The profile of Kafka: what it does where the reference takes another design (findings 30 - 32)."""
+"""The profile of Kafka, where the reference takes another design: findings 18 and 30 to 32."""
 ALL_ACKS = -1
 """The producer waits until every in-sync replica has the records."""
 

@@ -64,7 +64,8 @@ class LedgerLog:
             self._records.append(
                 Record(offset=offset, leader_epoch=epoch, size=record.size, value=record.value)
             )
-        self._positions += [*[begin] * (len(records) - 1), begin + size]
+        self._positions.extend([begin] * (len(records) - 1))
+        self._positions.append(begin + size)
         return first
 
     def truncate(self, offset: int) -> None:

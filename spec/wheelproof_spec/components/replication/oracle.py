@@ -6,7 +6,7 @@ properties of ProduceFetch.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -22,7 +22,6 @@ from wheelproof_spec.components.replication.component import (
     BecomeLeader,
     ErrorCode,
     FetchMessages,
-    FetchPartition,
     FetchResponse,
     MaybeShrinkInSync,
     PartitionFetchResponse,
@@ -41,6 +40,7 @@ from wheelproof_spec.components.replication.component import (
     names_twice,
 )
 from wheelproof_spec.components.replication.ledger_log import LedgerLog, Place
+from wheelproof_spec.components.replication.ledger_partition import LedgerPartition
 
 _Due = dict[RequestName, Response]
 
@@ -67,45 +67,10 @@ class _Fetch:
         return tuple(fetched.partition for fetched in self.request.partitions)
 
 
-@dataclass(slots=True)
-class _Follower:
-    """What the leader knows of a follower; `end` is -1 before it has fetched."""
-
-    caught_up_ms: int | None
-    end: Place = Place(-1, -1)
-    fetched_ms: int | None = None
-    leader_end: int = 0
-
-    def fetches(self, begin: Place, leader_end: int, now_ms: int) -> None:
-        """Note a fetch; one that has all that there was at the one before was caught up then."""
-        if begin.offset >= leader_end:
-            self.caught_up_ms = now_ms
-        elif begin.offset >= self.leader_end and self.fetched_ms is not None:
-            self.caught_up_ms = max(self.fetched_ms, self.caught_up_ms or 0)
-        self.end, self.fetched_ms = begin, now_ms
-        self.leader_end = max(self.leader_end, leader_end)
-
-    def is_caught_up(self, leader_end: int, now_ms: int, lag_ms: int) -> bool:
-        """Tell whether it has everything, or had a short time ago."""
-        if self.end.offset == leader_end:
-            return True
-        return self.caught_up_ms is not None and now_ms - self.caught_up_ms <= lag_ms
-
-
-@dataclass(slots=True)
-class _Partition:
-    log: LedgerLog
-    leads: bool = False
-    epoch: int = -1
-    epoch_start: int = 0
-    followers: dict[int, _Follower] = field(default_factory=dict[int, _Follower])
-    in_sync: frozenset[int] = frozenset()
-
-
 class ReplicationLedger:
     """A broker on which every call is followed at once by all answers that it makes possible.
 
-    The rules are semantics.md 2.13 to 2.16. Follows one case after another.
+    The rules are semantics.md 2.13 to 2.17. Follows one case after another.
     """
 
     def __init__(self, profile: str, tally: Tally) -> None:
@@ -173,7 +138,7 @@ class ReplicationLedger:
     def _reset(self, config: ReplicationConfig) -> None:
         self._config = config
         self._now_ms = config.start_ms
-        self._partitions: dict[PartitionName, _Partition] = {}
+        self._partitions: dict[PartitionName, LedgerPartition] = {}
         self._waiting: dict[RequestName, _Produce | _Fetch] = {}
         self._checked: set[tuple[type[_Produce | _Fetch], PartitionName]] = set()
         """Whose requests are looked at by the call."""
@@ -211,11 +176,12 @@ class ReplicationLedger:
         """Let a call of the domain happen, and return whom it lets be answered."""
         match call:
             case BecomeLeader():
-                self._become_leader(call)
+                self._partition(call.partition).become_leader(call, self._now_ms)
+                if not self._kafka:
+                    self._touch(call.partition)
+                self._raise_high_watermark(call.partition)
             case BecomeFollower(partition=partition, leader_epoch=epoch):
-                known = self._partition(partition)
-                known.leads, known.epoch = False, epoch
-                known.followers, known.in_sync = {}, frozenset()
+                self._partition(partition).become_follower(epoch)
                 self._touch(partition)
             case StopReplica(partition=partition):
                 self._partitions.pop(partition, None)
@@ -223,7 +189,10 @@ class ReplicationLedger:
             case TruncateAsFollower(partition=partition, offset=offset):
                 self._partitions[partition].log.truncate(offset)
             case MaybeShrinkInSync():
-                self._shrink()
+                for name, known in self._partitions.items():
+                    if behind := known.behind(self._now_ms):
+                        known.in_sync -= frozenset(behind)
+                        self._raise_high_watermark(name)
             case AppendRecords():
                 return {**self._append_records(call), **self._settle()}
             case FetchMessages():
@@ -283,62 +252,13 @@ class ReplicationLedger:
             clause, reason, num_keys, len(set(watches))
         )
 
-    def _partition(self, name: PartitionName) -> _Partition:
-        fresh = _Partition(LedgerLog(self._config.segment_bytes))
+    def _partition(self, name: PartitionName) -> LedgerPartition:
+        log = LedgerLog(self._config.segment_bytes)
+        fresh = LedgerPartition(self._config, self._kafka, log)
         return self._partitions.setdefault(name, fresh)
 
-    def _become_leader(self, call: BecomeLeader) -> None:
-        """Lead: of the other replicas is known who is in sync, and to who led before also more."""
-        known = self._partition(call.partition)
-        before = known.followers
-        others, in_sync = {*call.replica_ids} - {self._config.broker_id}, {*call.in_sync_ids}
-        known.followers = {
-            replica: _Follower(self._now_ms if replica in in_sync else None) for replica in others
-        }
-        if known.leads:
-            for replica, follower in known.followers.items():
-                follower.fetched_ms, follower.leader_end = follower.caught_up_ms, known.log.end
-                follower.end = before[replica].end if replica in before else follower.end
-        known.leads, known.epoch, known.epoch_start = True, call.leader_epoch, known.log.end
-        known.log.begin_epoch(call.leader_epoch)
-        known.in_sync = frozenset(call.in_sync_ids)
-        if not self._kafka:
-            self._touch(call.partition)
-        self._raise_high_watermark(call.partition)
-
-    def _shrink(self) -> None:
-        for name, known in self._partitions.items():
-            behind = {
-                replica
-                for replica in known.in_sync - {self._config.broker_id}
-                if not self._is_caught_up(known, known.followers[replica])
-            }
-            if behind:
-                known.in_sync -= behind
-                self._raise_high_watermark(name)
-
-    def _is_caught_up(self, known: _Partition, follower: _Follower) -> bool:
-        lag_ms = self._config.replica_lag_time_max_ms
-        return follower.is_caught_up(known.log.end, self._now_ms, lag_ms)
-
-    def _least_in_sync(self, known: _Partition) -> int:
-        """Return how many have to be in sync: all replicas, if there are too few of them."""
-        return min(self._config.min_in_sync_replicas, 1 + len(known.followers))
-
     def _raise_high_watermark(self, name: PartitionName) -> None:
-        """Raise it to where everybody is who is in sync, or was caught up a short time ago.
-
-        With too few of them in sync it stays where it is.
-        """
-        known = self._partitions[name]
-        if len(known.in_sync) < self._least_in_sync(known):
-            return
-        place = known.log.place(known.log.end)
-        for replica, follower in known.followers.items():
-            counts = replica in known.in_sync or self._is_caught_up(known, follower)
-            if counts and follower.end.offset < place.offset:
-                place = follower.end
-        if known.log.raise_high_watermark(place):
+        if self._partitions[name].raise_high_watermark(self._now_ms):
             self._touch(name)
 
     def _append_records(self, call: AppendRecords) -> _Due:
@@ -371,11 +291,12 @@ class ReplicationLedger:
         begins: dict[PartitionName, Place] = {}
         for fetched, answer in zip(call.partitions, response.partitions, strict=True):
             if not answer.is_refusal:
-                log, offset = self._partitions[fetched.partition].log, fetched.fetch_offset
-                end = self._end(log, call.replica_id)
-                begins[fetched.partition] = end if offset == end.offset else log.place(offset)
-                if call.replica_id is not None:
-                    self._note_follower(call.replica_id, fetched, begins[fetched.partition])
+                name, known = fetched.partition, self._partitions[fetched.partition]
+                begins[name] = known.begin(fetched.fetch_offset, call.replica_id)
+                if call.replica_id is not None and known.note_follower(
+                    call.replica_id, begins[name], self._now_ms
+                ):
+                    self._raise_high_watermark(name)
         if at_once:
             return {call.request: response}
         expires_ms = self._now_ms + call.max_wait_ms
@@ -394,100 +315,35 @@ class ReplicationLedger:
         return {name: self._answer(name) for name in expired}
 
     def _append(self, entry: PartitionRecords, acks: int) -> PartitionProduceResponse:
-        known = self._partitions.get(entry.partition)
-        error = self._refusal_of_append(known, entry, acks)
-        offset = -1
-        if known is not None and error is ErrorCode.NONE:
-            offset = known.log.append(entry.records, known.epoch)
-            self._checked.add((_Fetch, entry.partition))
-            self._raise_high_watermark(entry.partition)
-        return PartitionProduceResponse(partition=entry.partition, error=error, base_offset=offset)
-
-    def _refusal_of_append(
-        self, known: _Partition | None, entry: PartitionRecords, acks: int
-    ) -> ErrorCode:
+        name, offset = entry.partition, -1
+        known = self._partitions.get(name)
         if acks not in (0, 1, ALL_ACKS):
-            return ErrorCode.INVALID_REQUIRED_ACKS
-        if known is None:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if not known.leads:
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        if acks == ALL_ACKS and len(known.in_sync) < self._least_in_sync(known):
-            return ErrorCode.NOT_ENOUGH_REPLICAS
-        if entry.size > self._config.segment_bytes:
-            return ErrorCode.RECORD_LIST_TOO_LARGE
-        return ErrorCode.NONE
-
-    def _refusal_of_fetch(self, fetched: FetchPartition, replica: int | None) -> ErrorCode:
-        """Return why a fetch is refused, before its offset is looked at."""
-        known = self._partitions.get(fetched.partition)
-        if known is None:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        claimed = fetched.current_leader_epoch
-        if claimed is not None and claimed < known.epoch:
-            return ErrorCode.FENCED_LEADER_EPOCH
-        if claimed is not None and claimed > known.epoch:
-            return ErrorCode.UNKNOWN_LEADER_EPOCH
-        if not known.leads:
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        if replica is None or replica in known.followers:
-            return ErrorCode.NONE
-        # A replica that knows this leader, and that it does not know, has newer metadata.
-        knows = claimed is not None
-        return ErrorCode.UNKNOWN_LEADER_EPOCH if knows else ErrorCode.NOT_LEADER_OR_FOLLOWER
-
-    def _end(self, log: LedgerLog, replica: int | None) -> Place:
-        """Return up to where may be read; Kafka takes the high watermark where it was noted."""
-        if replica is not None:
-            return log.place(log.end)
-        return log.high if self._kafka else log.place(log.high_watermark)
+            error = ErrorCode.INVALID_REQUIRED_ACKS
+        elif known is None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        else:
+            error = known.refusal_of_append(entry, acks)
+            if error is ErrorCode.NONE:
+                offset = known.log.append(entry.records, known.epoch)
+                self._checked.add((_Fetch, name))
+                self._raise_high_watermark(name)
+        return PartitionProduceResponse(partition=name, error=error, base_offset=offset)
 
     def _read(self, call: FetchMessages) -> tuple[FetchResponse, int]:
         """Return an answer, and how many bytes were read for it."""
         answers: list[PartitionFetchResponse] = []
         read = 0
         for fetched in call.partitions:
-            answer, size = self._read_partition(call, fetched, read)
+            known = self._partitions.get(fetched.partition)
+            if known is None:
+                error, name = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, fetched.partition
+                answers.append(PartitionFetchResponse(partition=name, error=error))
+                continue
+            room = max(0, call.max_bytes - read)
+            answer, size = known.read(fetched, call.replica_id, room, at_least_one=not read)
             answers.append(answer)
             read += size
         return FetchResponse(request=call.request, partitions=tuple(answers)), read
-
-    def _read_partition(
-        self, call: FetchMessages, fetched: FetchPartition, read: int
-    ) -> tuple[PartitionFetchResponse, int]:
-        """Read in one partition for a request that has `read` so many bytes from others."""
-        partition, offset = fetched.partition, fetched.fetch_offset
-        error = self._refusal_of_fetch(fetched, call.replica_id)
-        if error is not ErrorCode.NONE:
-            return PartitionFetchResponse(partition=partition, error=error), 0
-        log = self._partitions[partition].log
-        answer = PartitionFetchResponse(
-            partition=partition, error=error, high_watermark=log.high_watermark
-        )
-        if offset >= 0 and log.knows(fetched.last_fetched_epoch):
-            diverging = log.diverging(offset, fetched.last_fetched_epoch)
-            if diverging is not None:
-                return replace(answer, diverging_epoch=diverging), 0
-            if offset <= log.end:
-                room = min(max(0, call.max_bytes - read), fetched.max_bytes)
-                end = self._end(log, call.replica_id).offset
-                first = read == 0
-                size = log.bytes_read(offset, end, room, at_least_one=first)
-                records = log.read(offset, end, room, at_least_one=first)
-                return replace(answer, records=records), size
-        return PartitionFetchResponse(partition=partition, error=ErrorCode.OFFSET_OUT_OF_RANGE), 0
-
-    def _note_follower(self, replica: int, fetched: FetchPartition, begin: Place) -> None:
-        known = self._partitions[fetched.partition]
-        follower = known.followers[replica]
-        moved = follower.end.offset != begin.offset
-        follower.fetches(begin, known.log.end, self._now_ms)
-        joins = begin.offset >= max(known.log.high_watermark, known.epoch_start)
-        if joins and replica not in known.in_sync:
-            known.in_sync |= {replica}
-            moved = True
-        if moved:
-            self._raise_high_watermark(fetched.partition)
 
     def _settle(self) -> _Due:
         """Answer whoever need not wait any longer; Kafka looks at whom the call has touched."""
@@ -505,46 +361,29 @@ class ReplicationLedger:
         if isinstance(waiting, _Fetch):
             return self._has_enough(waiting)
         for partition, (epoch, end) in list(waiting.pending.items()):
-            error = self._outcome(partition, epoch, end)
+            known = self._partitions.get(partition)
+            gone = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            error = gone if known is None else known.outcome(epoch, end)
             if error is not None:
                 del waiting.pending[partition]
                 waiting.answers[partition] = replace(waiting.answers[partition], error=error)
         return not waiting.pending
 
-    def _outcome(self, partition: PartitionName, epoch: int, end: int) -> ErrorCode | None:
-        """Return how an append has ended; None while the replicas do not have it."""
-        known = self._partitions.get(partition)
-        if known is None:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if not known.leads or not (self._kafka or known.log.holds(epoch, end)):
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        if known.log.high_watermark < end:
-            return None
-        if len(known.in_sync) < self._least_in_sync(known):
-            return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
-        return ErrorCode.NONE
-
     def _has_enough(self, waiting: _Fetch) -> bool:
         """Tell whether there is enough, or the fetcher has to do something else (rule 2.14)."""
-        call, available = waiting.request, 0
+        call, enough = waiting.request, 0
         for fetched in call.partitions:
-            if self._refusal_of_fetch(fetched, call.replica_id) is not ErrorCode.NONE:
+            known, begin = (
+                self._partitions.get(fetched.partition),
+                waiting.begins[fetched.partition],
+            )
+            if known is None:
                 return True
-            log, offset = self._partitions[fetched.partition].log, fetched.fetch_offset
-            end = self._end(log, call.replica_id)
-            begin = waiting.begins[fetched.partition]
-            if begin.offset > end.offset:
+            available = known.available(fetched, call.replica_id, begin)
+            if available is None:
                 return True
-            if not self._kafka:
-                begin = log.place(offset)
-            if begin.offset < end.offset:
-                if begin.segment < end.segment:
-                    return True
-                available += min(log.bytes_between(begin.offset, end.offset), fetched.max_bytes)
-            last = fetched.last_fetched_epoch
-            if not log.knows(last) or log.diverging(offset, last) is not None:
-                return True
-        return available >= call.min_bytes
+            enough += available
+        return enough >= call.min_bytes
 
     def _answer(self, name: RequestName) -> Response:
         waiting = self._waiting.pop(name)

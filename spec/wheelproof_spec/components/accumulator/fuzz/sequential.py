@@ -117,10 +117,11 @@ def accumulator_machine(
                 )
             )
 
-        @rule(last=st.sampled_from((0, 1, None)))
-        def ready(self, last: int | None) -> None:
-            led = {} if last is None else {PARTITIONS[-1]: last}
-            self._call(Ready(leaders={0: 0, 1: 1, **led}))
+        @rule(first=st.sampled_from((0, 0, None)), last=st.sampled_from((0, 1, 2, None)))
+        def ready(self, first: int | None, last: int | None) -> None:
+            nodes = zip(PARTITIONS, (first, 1, last), strict=True)
+            leaders = {partition: node for partition, node in nodes if node is not None}
+            self._call(Ready(leaders=leaders))
 
         @rule(
             node=st.sampled_from(_NODES),

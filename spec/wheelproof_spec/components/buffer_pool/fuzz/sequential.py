@@ -111,7 +111,7 @@ def pool_machine(
         def interrupt(self, data: st.DataObject) -> None:
             self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
 
-        @rule(jump_ms=st.sampled_from((0, 1, 4, 1_000)))
+        @rule(jump_ms=st.sampled_from((0, 1, 4, 1_000, 25_000)))
         def advance(self, jump_ms: int) -> None:
             self._call(Advance(to_ms=self._judge.now_ms + jump_ms))
 

@@ -83,6 +83,7 @@ import org.apache.kafka.storage.internals.log.LogReadResult;
 import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
 import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
+import org.mockito.Mockito;
 import scala.Function1;
 import scala.Option;
 import scala.Tuple2;
@@ -450,9 +451,10 @@ final class KafkaBroker implements AutoCloseable {
     /** Removes all that the broker has written. */
     @Override
     public void close() {
-        // They keep hold of the broker; the registry is that of the whole machine.
+        // Gauges and stand-ins keep hold of the broker, and who keeps them is never let go.
         MetricsRegistry metrics = KafkaYammerMetrics.defaultRegistry();
         metrics.allMetrics().keySet().forEach(metrics::removeMetric);
+        Mockito.framework().clearInlineMocks();
         logs.allLogs().forEach(UnifiedLog::closeQuietly);
         try {
             for (FileLock lock : logs.dirLocks()) {
