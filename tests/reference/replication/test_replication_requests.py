@@ -128,6 +128,15 @@ def _bytes(answer: _Answer) -> int:
     return sum(part.size for part in answer if isinstance(part, PartitionFetchResponse))
 
 
+@pytest.mark.repeats(
+    "c-produce",
+    "c-fetch",
+    "x-fetch-enough",
+    "br-acks-all",
+    "br-hw",
+    "br-followers-fetch",
+    "br-followers-end",
+)
 def test_produce_and_fetch_drive_each_other() -> None:
     broker = _Broker()
     broker.consume("consumer", 50)
@@ -143,6 +152,7 @@ def test_produce_and_fetch_drive_each_other() -> None:
     assert broker.num_delayed == 1
 
 
+@pytest.mark.repeats("br-produce-timeout")
 def test_partitions_that_are_not_replicated_in_time_say_so() -> None:
     broker = _Broker()
     broker.append("producer", acks=-1, timeout_ms=50, entries={"t": [3], "unknown": [1]})
@@ -154,6 +164,7 @@ def test_partitions_that_are_not_replicated_in_time_say_so() -> None:
     assert broker.manager.produce.expirations == 1
 
 
+@pytest.mark.repeats("br-fetch-min", "br-fetch-wait", "br-expirations")
 def test_a_fetch_that_expires_answers_with_what_there_is() -> None:
     broker = _Broker()
     broker.append("producer", acks=1, timeout_ms=0, entries={"t": [3]})
@@ -168,6 +179,7 @@ def test_a_fetch_that_expires_answers_with_what_there_is() -> None:
     assert (handler.follower_expirations, handler.consumer_expirations) == (1, 1)
 
 
+@pytest.mark.repeats("br-acks-other")
 def test_acks_out_of_range_append_nothing() -> None:
     broker = _Broker()
     broker.append("producer", acks=2, timeout_ms=50, entries={"t": [3]})
@@ -178,6 +190,7 @@ def test_acks_out_of_range_append_nothing() -> None:
     assert partition.log.log_end_offset == 0
 
 
+@pytest.mark.repeats("br-min-isr")
 def test_too_few_replicas_in_sync_refuse_all_acks_only() -> None:
     broker = _Broker(min_in_sync=3)
     broker.append("all", acks=-1, timeout_ms=50, entries={"t": [3]})
@@ -277,6 +290,7 @@ def test_a_callback_that_raises_keeps_nobody_else_from_being_answered() -> None:
     assert broker.num_delayed == 0
 
 
+@pytest.mark.repeats("kip-320-fenced", "kip-320-unknown")
 def test_a_fenced_or_ahead_fetcher_is_told_so() -> None:
     broker = _Broker()
     broker.become_leader(5)
@@ -291,3 +305,14 @@ def test_a_broker_that_lost_the_log_does_not_acknowledge_what_stood_there() -> N
     broker.append("lost", acks=-1, timeout_ms=50, entries={"t": [3]})
     broker.perform(BecomeFollower(partition="t", leader_epoch=1, leader_id=2))
     assert broker.take_answers()["lost"] == _produced(ErrorCode.NOT_LEADER_OR_FOLLOWER, 0)
+
+
+@pytest.mark.repeats("br-acks-0", "br-acks-1")
+@pytest.mark.parametrize(("acks", "answers"), [(0, 1), (1, 1), (-1, 0)])
+def test_acks_0_and_1_are_answered_at_once(acks: int, answers: int) -> None:
+    broker = _Broker()
+    broker.append("producer", acks=acks, timeout_ms=50, entries={"t": [3]})
+    assert len(broker.take_answers()) == answers
+    partition = broker.manager.partition(_TOPIC)
+    assert partition is not None
+    assert partition.log.log_end_offset == 1

@@ -24,6 +24,7 @@ def _finish(executor: Executor) -> None:
     assert executor.await_termination(_LONG)
 
 
+@pytest.mark.repeats("timer-one-executor")
 def test_tasks_run_in_the_order_of_their_submission() -> None:
     executor = single_thread_executor("ordered")
     ran: list[int] = []

@@ -24,6 +24,7 @@ def _reaper() -> SystemTimerReaper:
     return SystemTimerReaper(_NAME, SystemTimer("reaped"))
 
 
+@pytest.mark.repeats("vl-four-routines", "z-wheel-thread")
 def test_tasks_run_without_anybody_advancing() -> None:
     reaper = _reaper()
     done = threading.Event()
@@ -32,6 +33,7 @@ def test_tasks_run_without_anybody_advancing() -> None:
     reaper.close()
 
 
+@pytest.mark.repeats("vl-expiry-is-a-call")
 def test_tasks_run_when_a_manual_clock_comes_to_them() -> None:
     clock = ManualClock()
     reaper = SystemTimerReaper(_NAME, SystemTimer("reaped", clock=clock))
@@ -97,6 +99,7 @@ def test_the_timer_closed_underneath_ends_the_thread() -> None:
         reaper.add(NamedTask("late", 0, []))
 
 
+@pytest.mark.repeats("reaper-alone")
 def test_nobody_else_may_advance_the_clock() -> None:
     reaper = _reaper()
     with pytest.raises(IllegalArgumentError, match="advances its timer by itself"):
