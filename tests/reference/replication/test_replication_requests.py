@@ -231,7 +231,7 @@ _Call = Callable[[ReplicaManager], None]
 _OUTSIDE: tuple[tuple[_Call, str], ...] = (
     (lambda manager: _produce(manager, -1, [b"x"]), "timeout_ms has to lie within 0"),
     (lambda manager: _produce(manager, 1, []), "the records of t-0 have to be a sequence"),
-    (lambda manager: _fetch(manager, max_wait_ms=-1), "max_wait_ms has to lie within 0"),
+    (lambda manager: _fetch(manager, max_wait_ms=2**62), "max_wait_ms has to lie within"),
     (lambda manager: _fetch(manager, min_bytes=-1), "min_bytes has to lie within 0"),
     (lambda manager: _fetch(manager, max_bytes=-1), "max_bytes has to lie within 0"),
     (lambda manager: _fetch(manager, limit=-1), "max_bytes of t-0 has to lie within 0"),
@@ -316,3 +316,18 @@ def test_acks_0_and_1_are_answered_at_once(acks: int, answers: int) -> None:
     partition = broker.manager.partition(_TOPIC)
     assert partition is not None
     assert partition.log.log_end_offset == 1
+
+
+@pytest.mark.repeats("end-fetch")
+@pytest.mark.parametrize("max_wait_ms", [0, -1])
+def test_a_fetch_without_time_is_answered_at_once(max_wait_ms: int) -> None:
+    answered: list[int] = []
+    params = FetchParams(
+        replica_id=None, max_wait_ms=Millis(max_wait_ms), min_bytes=1, max_bytes=99
+    )
+    _Broker().manager.fetch_messages(
+        params,
+        {_TOPIC: FetchPartition(fetch_offset=0, max_bytes=99)},
+        lambda data: answered.append(sum(part.size for part in data.values())),
+    )
+    assert answered == [0]

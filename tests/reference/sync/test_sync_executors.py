@@ -63,6 +63,7 @@ def test_a_slow_task_delays_the_next_one() -> None:
     assert ran == ["slow", "next"]
 
 
+@pytest.mark.repeats("end-swallowed")
 def test_an_exception_ends_its_task_alone_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     executor = single_thread_executor("failing")
     ran: list[str] = []
