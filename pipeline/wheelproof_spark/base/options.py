@@ -1,6 +1,7 @@
 """How a verb of the pipeline starts: the options that several verbs share, and what they mean."""
 
 import argparse
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,6 +32,10 @@ class Workers:
 
 def folder(text: str) -> Path:
     """Return the path of a folder, for `type` of an argument."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
+        raise argparse.ArgumentTypeError(
+            f"{text} is an address: folders are on this machine, or mounted there"
+        )
     path = Path(text)
     try:
         path.resolve()

@@ -86,6 +86,8 @@ class RunJudge:
                 verdict = checker.finish(cut_off=not self._ended)
             except MalformedError as error:
                 self._fail(str(error))
+            except Exception as error:
+                self._break_down(error)
         # What a run has broken before it was given up, it has broken.
         if verdict is None or (self._problem and verdict.verdict is not Verdict.FAIL):
             judged = self._error()
@@ -100,6 +102,8 @@ class RunJudge:
             self._checker = self._open(header)
         except MalformedError as error:
             self._fail(str(error))
+        except Exception as error:
+            self._break_down(error)
 
     def _continue(self, event: Body, row: Row) -> None:
         match event:
@@ -154,6 +158,8 @@ class RunJudge:
                     self._ended = True
         except MalformedError as error:
             self._fail(f"{error} ({self._place(row)})")
+        except Exception as error:
+            self._break_down(error, f" at {self._place(row)}")
 
     def _line(self, row: Row) -> int:
         return self._first_lines.get((row.file_id, row.start), 0) + row.line
@@ -165,6 +171,12 @@ class RunJudge:
         """Give up the run; the first problem is the one that is told."""
         if self._problem is None:
             self._problem = problem
+
+    def _break_down(self, error: Exception, where: str = "") -> None:
+        """The checker itself is wrong: that is an error of this run, and of no other one."""
+        self._checker = None
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        self._problem = f"made its checker break down{where}, which is a defect of it ({reason})"
 
     def _two(self, first: Row, second: Row) -> str:
         what = "headers" if first.rank == HEADER else "ends"
