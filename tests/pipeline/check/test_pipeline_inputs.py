@@ -46,7 +46,7 @@ def test_a_name_that_is_no_text_is_read(tmp_path: Path) -> None:
     assert [line.raw for line in placed_lines(split)] == [b"one"]
 
 
-@pytest.mark.parametrize("text", ["s3a://bucket/out", "hdfs://host/a", "file:/tmp/a"])
+@pytest.mark.parametrize("text", ["s3a://bucket/out", "hdfs://host/a", "file:/a/b"])
 def test_an_address_is_no_folder(text: str) -> None:
     with pytest.raises(Exception, match="is an address"):
         folder(text)

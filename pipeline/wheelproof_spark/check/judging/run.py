@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from wheelproof_spark.check.judging.meter import RunMeter
 from wheelproof_spark.check.judging.order import Row, RunOrder, Unnumbered, in_order
 from wheelproof_spark.check.reading.parsing import BODY, HEADER
-from wheelproof_spec.app.recorded import (
-    open_run,
-    parse_line,
-)
+from wheelproof_spec.app.recorded import open_run, parse_line
 from wheelproof_spec.base.codec.vocabulary import Absent
 from wheelproof_spec.base.history.lines import (
     HistoryEnd,
@@ -24,12 +21,8 @@ from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.components.timer.trace.run import MOST_KEPT
-from wheelproof_spec.engines.history.checkers import (
-    CheckOptions,
-)
-from wheelproof_spec.engines.history.line_parser import (
-    Rejection,
-)
+from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.engines.history.line_parser import Rejection
 from wheelproof_spec.engines.history.routing import Body, Checker, Header
 
 FirstLines = Mapping[tuple[int, int], int]
