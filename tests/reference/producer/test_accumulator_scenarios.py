@@ -136,6 +136,23 @@ def test_accumulator_drains_by_size_and_rotates() -> None:
     assert order == [_ZERO, _ONE, _ZERO, _ONE]
 
 
+@pytest.mark.repeats("pr-metadata", "pr-log-append-time")
+@pytest.mark.parametrize(("log_append_time_ms", "timestamp_ms"), [(None, 7), (0, 0), (99, 99)])
+def test_metadata_has_sizes_and_the_time_of_the_append_if_there_is_one(
+    log_append_time_ms: int | None, timestamp_ms: int
+) -> None:
+    bench, told = _Bench(), list[RecordMetadata | None]()
+    record = Record(timestamp_ms=7, key=b"k", value=None, headers=(("h", b"x"),))
+    appended = bench.accumulator.append(
+        _ZERO, record, lambda metadata, _: told.append(metadata), max_time_to_block_ms=0
+    )
+    bench.accumulator.complete_batch(bench.drain_one(), 3, log_append_time_ms)
+    metadata = appended.future.get(0)
+    assert told == [metadata]
+    assert (metadata.offset, metadata.timestamp_ms) == (3, timestamp_ms)
+    assert (metadata.serialized_key_size, metadata.serialized_value_size) == (1, None)
+
+
 @pytest.mark.repeats("ac-unknown-leaders")
 def test_accumulator_reports_topics_without_leader() -> None:
     bench = _Bench()

@@ -326,6 +326,6 @@ def test_a_fetch_without_time_is_answered_at_once(max_wait_ms: int) -> None:
     _Broker().manager.fetch_messages(
         params,
         {_TOPIC: FetchPartition(fetch_offset=0, max_bytes=99)},
-        lambda data: answered.append(sum(part.size for part in data.values())),
+        lambda data: answered.append(sum(part.bytes_read for part in data.values())),
     )
     assert answered == [0]
