@@ -25,7 +25,7 @@ def test_argument_is_taken(parse: Callable[[str], float], text: str, value: floa
 @pytest.mark.parametrize(
     ("parse", "text", "sentence"),
     [
-        *[(bounded(1), text, "from 1 upwards") for text in ("0", "-1", "1.5", "", "nan", "x", "\0")],
+        *[(bounded(1), text, "from 1 upwards") for text in ("0", "-1", "1.5", "", "nan", "\0")],
         *[(bounded(0, 3), text, "from 0 to 3") for text in ("-1", "4", "9" * 5000)],
         *[
             (positive_seconds, text, "seconds above 0")
