@@ -74,6 +74,7 @@ _IN_PURGATORY: Mapping[str, Callable[[_Purgatory, FlagOperation], _Call]] = {
 }
 
 
+@pytest.mark.repeats("op-trigger-in-callback")
 @pytest.mark.parametrize("call", _IN_PURGATORY)
 def test_rule_7_2_a_callback_of_the_purgatory_may_call_it(call: str) -> None:
     found = explore(program(call, partial(_purgatory, _IN_PURGATORY[call], mutual=False)))
@@ -114,6 +115,7 @@ _IN_ACCUMULATOR: Mapping[str, Callable[[AccumulatorBench], object]] = {
 }
 
 
+@pytest.mark.repeats("pr-append-in-callback")
 @pytest.mark.parametrize("call", _IN_ACCUMULATOR)
 def test_rule_7_3_a_callback_of_a_record_may_append_and_close(call: str) -> None:
     found = explore(program(call, partial(_accumulator, _IN_ACCUMULATOR[call])))
@@ -130,6 +132,7 @@ def _wait_for_own_result() -> Scenario:
     return Scenario(threads={"sender": bench.send})
 
 
+@pytest.mark.repeats("k-10790", "pr-get-in-callback")
 @pytest.mark.parametrize("build", [partial(_accumulator, _flush), _wait_for_own_result])
 def test_rule_7_3_a_callback_that_waits_for_its_own_record_never_ends(
     build: Callable[[], Scenario],

@@ -50,7 +50,7 @@ def test_records_that_fit_into_no_segment_are_not_appended() -> None:
     assert log.log_end_offset == 0
 
 
-@pytest.mark.repeats("br-fetch-progress", "br-partition-max")
+@pytest.mark.repeats("br-fetch-progress")
 @pytest.mark.parametrize(
     ("max_bytes", "at_least_one", "offsets"),
     [

@@ -329,3 +329,14 @@ def test_a_fetch_without_time_is_answered_at_once(max_wait_ms: int) -> None:
         lambda data: answered.append(sum(part.bytes_read for part in data.values())),
     )
     assert answered == [0]
+
+
+@pytest.mark.repeats("br-partition-max")
+@pytest.mark.parametrize(("limit", "answered"), [(99, 1), (5, 1), (4, 0)])
+def test_a_partition_counts_with_its_limit_at_most(limit: int, answered: int) -> None:
+    broker, answers = _Broker(), list[object]()
+    params = FetchParams(replica_id=2, max_wait_ms=Millis(9), min_bytes=5, max_bytes=99)
+    waiting = {_TOPIC: FetchPartition(fetch_offset=0, max_bytes=limit)}
+    broker.manager.fetch_messages(params, waiting, answers.append)
+    broker.append("producer", acks=1, timeout_ms=9, entries={"t": [10]})
+    assert len(answers) == answered
