@@ -19,6 +19,13 @@ from wheelproof_spec.components.timer.graph.system_timer_view import (
     label_of_system_timer,
     project_system_timer,
 )
+from wheelproof_spec.components.timer.graph.timing_wheel import (
+    WheelBounds,
+    label_of_timing_wheel,
+    project_timing_wheel,
+    timing_wheel_under_way,
+    wheel_graph,
+)
 from wheelproof_spec.engines.graph.comparing.comparisons import (
     CodeSide,
     GraphModel,
@@ -71,7 +78,23 @@ def system_timer_model(name: str, summary: str, cast: Cast) -> GraphModel:
     )
 
 
+def timing_wheel_model(name: str, summary: str, bounds: WheelBounds) -> GraphModel:
+    """Return the comparison of the reference's timer, driven by one thread, with TimingWheel."""
+    return GraphModel(
+        name=name,
+        summary=summary,
+        code=lambda _: CodeSide(graph=wheel_graph(bounds)),
+        configuration=TlcConfiguration(
+            module="MCTimingWheel", constants=bounds.constants(), specification="MCSpec"
+        ),
+        project=project_timing_wheel,
+        label=label_of_timing_wheel,
+        under_way=timing_wheel_under_way,
+    )
+
+
 _MODULES = {
+    "MCTimingWheel": partial(model_of, make=timing_wheel_model, configuration=WheelBounds),
     "MCTimer": partial(model_of, make=timer_model, configuration=TimerBounds),
     "EntryMigration": partial(model_of, make=migration_model, configuration=Migration),
     "MCSystemTimer": partial(model_of, make=system_timer_model, configuration=Cast),
