@@ -4,7 +4,8 @@ Compared are all variables of the module that mean something between two calls: 
 what each bucket holds and when it expires, the queue, the counter, and what callers see. The
 module's steps of a call that has begun are finished first, and the clock stands still meanwhile;
 that it may go on is compared with SystemTimer. The queue is compared by key, level and index, for
-among equal keys nothing is promised. A state of the code is made again for each call, from the calls that led to it.
+among equal keys nothing is promised. A state of the code is made again for each call, from the calls
+that led to it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,7 +18,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.engines.graph.comparing.driven import driven_graph
 from wheelproof_spec.engines.graph.comparing.projected import ProjectedGraph, pairs_of
 from wheelproof_spec.engines.graph.states.names import attributes, members
-from wheelproof_spec.engines.tlc.states.values import State, Value, make_function, sort_key
+from wheelproof_spec.engines.tlc.states.values import State, Value, make_function, show
 
 Call = tuple[str, str, int]
 """An action of the module, the task that it is about and the delay; "" and 0 if there is none."""
@@ -217,8 +218,8 @@ def _levels(wheel: object) -> Iterator[TimingWheel]:
         wheel = wheel.overflow_wheel
 
 
-def _in_order(queued: Iterable[tuple[Value, ...]]) -> Value:
-    return tuple(sorted(queued, key=lambda item: tuple(map(sort_key, item))))
+def _in_order(queued: Iterable[Value]) -> Value:
+    return tuple(sorted(queued, key=show))
 
 
 def _by_level(values: list[Value]) -> Value:
