@@ -3,9 +3,9 @@
 Compared are all variables of the module that mean something between two calls: the wheels' clocks,
 what each bucket holds and when it expires, the queue, the counter, and what callers see. The
 module's steps of a call that has begun are finished first, and the clock stands still meanwhile;
-that it may go on is compared with SystemTimer. The queue is compared by key, level and index, for
-among equal keys nothing is promised. A state of the code is made again for each call, from the calls
-that led to it.
+that it may go on is compared with SystemTimer. The queue is compared by its elements alone, for
+among equal keys nothing is promised. A state of the code is made again for each call, from the
+calls that led to it.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
