@@ -26,6 +26,7 @@ from wheelproof_spec.components.timer.bugs import (
 from wheelproof_spec.components.timer.graph.abstract import TimerBounds, oracle_graph
 from wheelproof_spec.components.timer.graph.catalog import (
     migration_model,
+    overflow_wheel_model,
     system_timer_model,
     timer_model,
     timing_wheel_model,
@@ -34,6 +35,11 @@ from wheelproof_spec.components.timer.graph.entry_migration import (
     EXPIRED,
     Migration,
     entry_migration,
+)
+from wheelproof_spec.components.timer.graph.overflow_wheel import (
+    NotedWheel,
+    WheelAdders,
+    overflow_wheel,
 )
 from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
 from wheelproof_spec.components.timer.graph.timing_wheel import WheelBounds, wheel_graph
@@ -230,6 +236,34 @@ def test_a_timer_that_offers_a_bucket_twice() -> None:
 
 def _given(side: CodeSide, _: Progress | None) -> CodeSide:
     return side
+
+
+class _PublishedFirst(NotedWheel):
+    """KAFKA-2112: others see the overflow wheel before it is complete."""
+
+    __slots__ = ()
+
+    def _get_or_create_overflow_wheel(self) -> TimingWheel:
+        overflow_wheel = self._overflow_wheel.get()
+        if overflow_wheel is not None:
+            return overflow_wheel
+        with self._monitor:
+            overflow_wheel = self._overflow_wheel.get()
+            if overflow_wheel is None:
+                overflow_wheel = TimingWheel._new_overflow_wheel(self)
+                self._overflow_wheel.set(overflow_wheel)
+                self.makers().note(overflow_wheel)
+            return overflow_wheel
+
+
+def test_an_overflow_wheel_that_is_published_too_early() -> None:
+    adders = WheelAdders(adders=("a1", "a2"))
+    model = overflow_wheel_model("planted", "", adders)
+    outcome = compared(replace(model, code=program_side(overflow_wheel(adders, _PublishedFirst))))
+    assert outcome.verdict is Verdict.FAIL
+    first = outcome.comparison.differences[0]
+    assert first.action in ("a1: Read", "a2: Read")
+    assert len(first.path) == 2
 
 
 def test_a_wheel_that_offers_a_bucket_twice() -> None:

@@ -14,6 +14,12 @@ from wheelproof_spec.components.timer.graph.entry_migration import (
     label_of_entry_migration,
     project_entry_migration,
 )
+from wheelproof_spec.components.timer.graph.overflow_wheel import (
+    WheelAdders,
+    label_of_overflow_wheel,
+    overflow_wheel,
+    project_overflow_wheel,
+)
 from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
 from wheelproof_spec.components.timer.graph.system_timer_view import (
     label_of_system_timer,
@@ -93,7 +99,20 @@ def timing_wheel_model(name: str, summary: str, bounds: WheelBounds) -> GraphMod
     )
 
 
+def overflow_wheel_model(name: str, summary: str, adders: WheelAdders) -> GraphModel:
+    """Return the comparison of a wheel that needs its overflow wheel with OverflowWheel."""
+    return GraphModel(
+        name=name,
+        summary=summary,
+        code=program_side(overflow_wheel(adders)),
+        configuration=TlcConfiguration(module="OverflowWheel", constants=adders.constants()),
+        project=project_overflow_wheel,
+        label=label_of_overflow_wheel,
+    )
+
+
 _MODULES = {
+    "OverflowWheel": partial(model_of, make=overflow_wheel_model, configuration=WheelAdders),
     "MCTimingWheel": partial(model_of, make=timing_wheel_model, configuration=WheelBounds),
     "MCTimer": partial(model_of, make=timer_model, configuration=TimerBounds),
     "EntryMigration": partial(model_of, make=migration_model, configuration=Migration),
