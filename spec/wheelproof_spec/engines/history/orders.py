@@ -60,7 +60,9 @@ class Question(Generic[Op, Res]):
         self.begin(process, operation)
         self.end(process, result)
 
-    def ask(self, model: Model[State, Op, Res], clause_of: Callable[[Call[Op, Res]], Clause]) -> Searched:
+    def ask(
+        self, model: Model[State, Op, Res], clause_of: Callable[[Call[Op, Res]], Clause]
+    ) -> Searched:
         """Search; `clause_of` says which clause a call breaks that no order explains."""
         found = check_history(model, self.events, max_configurations=MOST_CONFIGURATIONS)
         if found.explanation is None:

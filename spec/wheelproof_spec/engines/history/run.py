@@ -81,7 +81,11 @@ class HistoryChecker:
         }
 
     def feed(self, event: Body, line: int = 0) -> None:
-        """Take the next line; see `RunChecker.feed`."""
+        """Take the next line; `line` is where it stands in its file.
+
+        Raises MalformedError if it cannot come here: it is not judged then, and nothing has
+        changed. A violation is no error; `finish` tells of it.
+        """
         # A type in a match costs a third of a union in isinstance, and this is every line.
         match event:
             case HistoryOp():
