@@ -85,7 +85,8 @@ class RecordAccumulator:
 
         Raises ProducerClosedError once closed, and what `BufferPool.allocate` raises; then the
         record was not taken, and its callback is not called.
-        TLA+: TryAppend, Allocate and AppendNew of RecordAccumulator.
+        TLA+: BeginAppend, TryAppend, Allocate, AllocateFails, AppendNew and EndAppend of
+        RecordAccumulator.
         """
         self._appends_in_progress.begin()
         unused: ByteBuffer | None = None
@@ -411,7 +412,10 @@ class RecordAccumulator:
         return now
 
     def _give_memory_back(self, batch: ProducerBatch) -> None:
-        """Return a batch's memory, or keep it. TLA+: ReturnMemory of RecordAccumulator."""
+        """Return a batch's memory, or keep it.
+
+        TLA+: operator `ReturnMemory` of RecordAccumulator.
+        """
         if self._may_be_read(batch):
             return
         buffer, batch.buffer = batch.buffer, None
@@ -421,7 +425,7 @@ class RecordAccumulator:
     def _may_be_read(self, batch: ProducerBatch) -> bool:
         """Tell whether a request may be reading the batch's memory.
 
-        Seam: known bug KAFKA-19012 replaces this. TLA+: MayBeRead of RecordAccumulator.
+        Seam: known bug KAFKA-19012 replaces this. TLA+: operator `MayBeRead` of RecordAccumulator.
         """
         return batch.in_flight
 
