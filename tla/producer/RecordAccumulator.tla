@@ -719,4 +719,43 @@ FlushEnds == \A f \in Flushers : pc[f] = "LookAtIncomplete" ~> pc[f] = "Done"
 EveryRecordCompletes == \A r \in Records : r \in returned ~> outcomes[r] = 1
 
 ForcedCloseEnds == forced ~> sender = "Done"
+
+-----------------------------------------------------------------------------
+(* Refinement: batches are a matter of the accumulator alone *)
+
+Owners(r) == {b \in Numbers : r \in Range(batch[b].records)}
+
+\* What ended a record: a batch that was split ended without it.
+FateOf(r) ==
+    IF Owners(r) = {}
+    THEN "unknown"
+    ELSE IF outcomes[r] = 0
+    THEN "waiting"
+    ELSE batch[CHOOSE b \in Owners(r) : batch[b].final \notin {None, "split"}].final
+
+RECURSIVE RecordsFrom(_, _)
+RecordsFrom(p, b) ==
+    IF b > Len(batch)
+    THEN <<>>
+    ELSE (IF batch[b].partition = p /\ Parents(b) = {} THEN batch[b].records ELSE <<>>)
+            \o RecordsFrom(p, b + 1)
+
+WaitingIn(p) == SelectSeq(RecordsFrom(p, 1), LAMBDA r : outcomes[r] = 0)
+
+Abstract(inOrder) == INSTANCE Accumulator WITH
+    AllRecords <- Records,
+    Keys <- AllPartitions,
+    KeyOf <- [r \in Records |-> Program[r[1]][r[2]]],
+    KeepsOrder <- inOrder,
+    waiting <- [p \in AllPartitions |-> WaitingIn(p)],
+    fate <- [r \in Records |-> FateOf(r)],
+    shut <- closed
+
+RefinesAccumulator == Abstract(FALSE)!Init /\ [][Abstract(FALSE)!Next]_(Abstract(FALSE)!vars)
+
+\* For whoever mutes what is in the air.
+RefinesAccumulatorInOrder ==
+    Abstract(TRUE)!Init /\ [][Abstract(TRUE)!Next]_(Abstract(TRUE)!vars)
+
+THEOREM Spec => RefinesAccumulator
 =============================================================================
