@@ -7,12 +7,15 @@ import wheelproof.recording.Recording;
 
 /** Records Apache Kafka's own ReplicaManager under load, on the clock of the machine. */
 final class BrokerRecorder {
+    /** With this property the broker loses partitions, too; not each such history is explained. */
+    private static final String ELECTIONS = "wheelproof.elections";
+
     private BrokerRecorder() {}
 
     public static void main(String[] arguments) throws IOException {
         Recording recording = new Recording(
                 BrokerDriver.IMPLEMENTATION, AppInfoParser.getVersion(), "kafka",
-                Map.of("replication", number -> new ReplicationLoad(number % 2 == 1)));
+                Map.of("replication", number -> new ReplicationLoad(Boolean.getBoolean(ELECTIONS))));
         System.exit(recording.run(arguments));
     }
 }
