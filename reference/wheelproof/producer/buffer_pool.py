@@ -13,12 +13,14 @@ from wheelproof.producer.pooled_memory import Loan, PooledMemory
 from wheelproof.sync import Condition, GuardedBy
 from wheelproof.units import MAX_MILLIS, Millis
 
+_NS_OF_MS = 1_000_000
+
 
 class WaitTimeSensor(Protocol):
-    """A metric of how long threads have waited for memory."""
+    """A metric of how long threads have waited for memory; see `WaitTime`."""
 
-    def record(self, waited_ms: Millis) -> None:
-        """Take note of one wait, in milliseconds; an exception ends the call that waited."""
+    def record(self, waited_ns: int) -> None:
+        """Take note of one wait, in nanoseconds; an exception ends the call that waited."""
         ...
 
 
@@ -92,7 +94,8 @@ class BufferPool(PooledMemory):
         the time is over, ThreadInterruptedError if interrupted before the memory came
         (semantics.md 3.5), and what the allocator or the metric raises. After an error the pool has
         all that it had (semantics.md 3.4, 3.6).
-        TLA+: ReadClock, Lock, Await, Wake, EndWait and Make of BufferPool.
+        TLA+: ReadClock, Lock, Await, AwaitInterrupted, TimeOut, Wake, WakeInterrupted, Relock,
+        EndWait, Make, MakeFails, Signal and Unlock of BufferPool.
         """
         require_integer("size", size, 0, self.total_memory)
         require_integer("max_time_to_block_ms", max_time_to_block_ms, 0, MAX_MILLIS)
@@ -151,7 +154,7 @@ class BufferPool(PooledMemory):
     def _may_take_at_once(self, size: int) -> bool:
         """Tell whether a newcomer need not wait. Seam: known bug barging replaces this.
 
-        TLA+: MayTakeAtOnce of BufferPool.
+        TLA+: operator `MayTakeAtOnce` of BufferPool.
         """
         return size == 0 or (not self._waiters and self._has_enough(size))
 
@@ -187,13 +190,13 @@ class BufferPool(PooledMemory):
         finally:
             ended_ms = self._clock.hi_res_clock_ms()
             if self._wait_time is not None:
-                self._wait_time.record(Millis(ended_ms - started_ms))
+                self._wait_time.record((ended_ms - started_ms) * _NS_OF_MS)
         return ended_ms
 
     def _is_next(self, waiter: Waiter) -> bool:
         """Tell whether it is this waiter's turn. Seam: known bug anyone-takes replaces this.
 
-        TLA+: IsNext of BufferPool.
+        TLA+: operator `IsNext` of BufferPool.
         """
         return self._waiters[0] is waiter
 
@@ -248,7 +251,8 @@ class BufferPool(PooledMemory):
     def _signal_next(self) -> None:
         """Hand a signal on that may have reached a thread on its way out (semantics.md 3.4).
 
-        Seam: known bug KAFKA-4840/no-hand-on replaces this. TLA+: SignalNext of BufferPool.
+        Seam: known bug KAFKA-4840/no-hand-on replaces this.
+        TLA+: operator `SignalNext` of BufferPool.
         """
         if self._non_pooled_available_memory > 0 or self._free:
             self._signal_first()

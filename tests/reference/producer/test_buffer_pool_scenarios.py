@@ -6,6 +6,7 @@ import pytest
 
 from support.reference.producer import Allocation, pool_bench
 from wheelproof import sync
+from wheelproof.clock import ManualClock
 from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError
 from wheelproof.producer import (
     BufferExhaustedError,
@@ -13,9 +14,9 @@ from wheelproof.producer import (
     ByteBuffer,
     ForeignBufferError,
     ProducerClosedError,
+    WaitTime,
 )
 from wheelproof.producer.byte_buffer import allocate_byte_buffer, allocate_stand_in
-from wheelproof.units import Millis
 
 _THREADS = 10
 
@@ -28,11 +29,12 @@ class _Waits:
     def __init__(self) -> None:
         self.recorded: list[int] = []
 
-    def record(self, waited_ms: Millis) -> None:
+    def record(self, waited_ns: int) -> None:
         """Take note."""
-        self.recorded.append(waited_ms)
+        self.recorded.append(waited_ns)
 
 
+@pytest.mark.repeats("po-poolable", "po-cleared", "po-unallocated")
 def test_pool_reuses_a_buffer_of_the_poolable_size_cleared() -> None:
     pool = BufferPool(64, 16)
     buffer = pool.allocate(16, 0)
@@ -46,12 +48,14 @@ def test_pool_reuses_a_buffer_of_the_poolable_size_cleared() -> None:
     assert bytes(buffer.view()) == b"xbc", "whoever kept the old buffer sees the reuse"
 
 
+@pytest.mark.repeats("po-other-sizes")
 def test_pool_does_not_keep_other_sizes() -> None:
     pool = BufferPool(64, 16)
     pool.deallocate(pool.allocate(8, 0))
     assert pool.unallocated_memory() == 64
 
 
+@pytest.mark.repeats("po-free-up", "po-available")
 def test_pool_frees_pooled_buffers_for_another_size() -> None:
     pool = BufferPool(64, 16)
     buffers = [pool.allocate(16, 0) for _ in range(4)]
@@ -61,6 +65,7 @@ def test_pool_frees_pooled_buffers_for_another_size() -> None:
     assert (pool.unallocated_memory(), pool.available_memory()) == (15, 31)
 
 
+@pytest.mark.repeats("po-blocks")
 def test_pool_wakes_a_delayed_allocation() -> None:
     with pool_bench(16, 16) as bench:
         buffer = bench.pool.allocate(16, 0)
@@ -70,6 +75,9 @@ def test_pool_wakes_a_delayed_allocation() -> None:
         assert delayed.buffer.capacity == 16
 
 
+@pytest.mark.repeats(
+    "kip-19", "po-max-time", "po-exhausted", "po-queued", "po-wait-time", "pr-max-block"
+)
 def test_pool_times_out_at_the_limit_and_not_before() -> None:
     waits = _Waits()
     with pool_bench(16, 16, wait_time=waits) as bench:
@@ -80,9 +88,28 @@ def test_pool_times_out_at_the_limit_and_not_before() -> None:
         bench.after(partial(bench.clock.advance, 1))
         assert isinstance(late.error, BufferExhaustedError)
         assert bench.pool.queued() == 0
-        assert sum(waits.recorded) == 10
+        assert sum(waits.recorded) == 10_000_000
 
 
+def test_wait_time_is_a_total_and_a_share_of_two_windows() -> None:
+    clock = ManualClock()
+    waits = WaitTime(clock)
+    assert (waits.total_ns(), waits.ratio()) == (0, 0.0)
+    for at_ms, waited_ms, ratio in (
+        (1_000, 300, 300 / 30_000),
+        (21_000, 300, 600 / 50_000),
+        (41_000, 600, 1_200 / 40_000),
+        (61_000, 0, 600 / 50_000),
+        (71_000, 900, 1_500 / 30_000),
+    ):
+        clock.advance_to(at_ms)
+        waits.record(waited_ms * 1_000_000)
+        assert waits.ratio() == pytest.approx(ratio), at_ms
+    clock.advance_to(131_000)
+    assert (waits.total_ns(), waits.ratio()) == (2_100_000_000, 0.0)
+
+
+@pytest.mark.repeats("po-gives-back")
 def test_pool_gives_back_what_a_timed_out_thread_had_gathered() -> None:
     with pool_bench(10, 5) as bench:
         first, second = bench.pool.allocate(4, 0), bench.pool.allocate(6, 0)
@@ -95,6 +122,7 @@ def test_pool_gives_back_what_a_timed_out_thread_had_gathered() -> None:
         assert bench.all_is_back()
 
 
+@pytest.mark.repeats("po-interrupted")
 def test_pool_interruption_ends_the_wait_and_leaves_the_queue() -> None:
     with pool_bench(16, 16) as bench:
         buffer = bench.pool.allocate(16, 0)
@@ -124,6 +152,7 @@ def test_pool_interruption_after_the_signal_comes_too_late() -> None:
         assert victim.thread.interrupted
 
 
+@pytest.mark.repeats("po-fair", "po-no-starvation")
 def test_pool_memory_goes_to_the_thread_that_has_waited_longest() -> None:
     with pool_bench(10, 5) as bench:
         buffer = bench.pool.allocate(6, 0)
@@ -143,6 +172,7 @@ def test_pool_zero_bytes_can_always_be_had() -> None:
         assert bench.pool.allocate(0, 0).capacity == 0
 
 
+@pytest.mark.repeats("po-refund")
 @pytest.mark.parametrize("size", [16, 8])
 def test_pool_refunds_when_there_is_no_memory(size: int) -> None:
     with pool_bench(16, 16, allocator=_no_memory) as bench:
@@ -151,6 +181,7 @@ def test_pool_refunds_when_there_is_no_memory(size: int) -> None:
         assert bench.all_is_back()
 
 
+@pytest.mark.repeats("po-hand-on")
 def test_pool_hands_a_refund_to_who_waits() -> None:
     tried: list[int] = []
 
@@ -169,6 +200,7 @@ def test_pool_hands_a_refund_to_who_waits() -> None:
         assert waiting.buffer.capacity == 12
 
 
+@pytest.mark.repeats("po-close", "po-close-wakes")
 def test_pool_close_wakes_everyone_and_takes_buffers_back() -> None:
     with pool_bench(16, 16) as bench:
         buffer = bench.pool.allocate(16, 0)
@@ -205,6 +237,7 @@ def test_pool_refuses_what_it_has_not_lent() -> None:
     assert pool.available_memory() == 16
 
 
+@pytest.mark.repeats("po-too-large")
 @pytest.mark.parametrize("size", [-1, 17, 1.5, True, "1", None])
 def test_pool_refuses_sizes_outside_its_domain(size: int) -> None:
     pool = BufferPool(16, 16)
@@ -219,6 +252,7 @@ def test_pool_refuses_to_be_made_outside_the_domain(total: int, poolable: int) -
         BufferPool(total, poolable)
 
 
+@pytest.mark.repeats("po-limit", "po-50000")
 @pytest.mark.slow
 def test_pool_ten_threads_with_many_operations_end_with_all_memory_back() -> None:
     pool = BufferPool(5 * 1_024, 1_024)

@@ -71,6 +71,7 @@ class RecordAccumulator:
         # The sender's own.
         self._drainer = BatchDrainer(self._queues, config)
         self._in_flight = InFlightBatches()
+        self._next_expiry_ms = Millis(MAX_MILLIS)
 
     def append(
         self,
@@ -84,7 +85,8 @@ class RecordAccumulator:
 
         Raises ProducerClosedError once closed, and what `BufferPool.allocate` raises; then the
         record was not taken, and its callback is not called.
-        TLA+: TryAppend, Allocate and AppendNew of RecordAccumulator.
+        TLA+: BeginAppend, TryAppend, Allocate, AllocateFails, AppendNew and EndAppend of
+        RecordAccumulator.
         """
         self._appends_in_progress.begin()
         unused: ByteBuffer | None = None
@@ -171,15 +173,19 @@ class RecordAccumulator:
         """Report and drain `partition` again."""
         self._drainer.unmute(partition)
 
-    def complete_batch(self, batch: ProducerBatch, base_offset: int) -> bool:
+    def complete_batch(
+        self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int | None = None
+    ) -> bool:
         """Take note of a response: stored at `base_offset`; False if it had failed before.
+
+        `log_append_time_ms` is the broker's time, if the topic's records take that.
 
         Raises IllegalStateError if the batch is not in flight.
         TLA+: Complete and CompleteEnded of RecordAccumulator.
         """
         self._in_flight.require(batch)
         self._in_flight.answered(batch)
-        return self._ended(batch, batch.complete(base_offset))
+        return self._ended(batch, batch.complete(base_offset, log_append_time_ms))
 
     def fail_batch(self, batch: ProducerBatch, error: Exception) -> bool:
         """Take note of a response with an error that is final; False if it had failed before.
@@ -226,6 +232,7 @@ class RecordAccumulator:
         What was queued is taken out. The caller hands each batch to `expire`, in this order and
         outside every monitor. TLA+: ExpireQueued and ExpireInAir of RecordAccumulator.
         """
+        self._next_expiry_ms = Millis(MAX_MILLIS)
         expired = [batch for batch in self._in_flight.all() if self._has_expired(batch, now_ms)]
         for queue in self._queues.all().values():
             with queue.monitor:
@@ -234,6 +241,13 @@ class RecordAccumulator:
                     batch.close_for_record_appends()
                     expired.append(batch)
         return self._in_order_of_appends(expired)
+
+    def next_expiry_time_ms(self) -> Millis:
+        """Return when the next batch expires, as of the last look for expired ones; the sender's.
+
+        MAX_MILLIS if there was none. It does not sleep longer (semantics.md 4.5).
+        """
+        return self._next_expiry_ms
 
     def expire(self, batch: ProducerBatch) -> bool:
         """End a batch whose time is over, by a DeliveryTimeoutError.
@@ -359,7 +373,11 @@ class RecordAccumulator:
             raise IllegalStateError(f"the batch of {batch.partition} has ended: fail it instead")
 
     def _has_expired(self, batch: ProducerBatch, now_ms: Millis) -> bool:
-        return batch.has_reached_delivery_timeout(self.config.delivery_timeout_ms, now_ms)
+        timeout_ms = self.config.delivery_timeout_ms
+        if batch.has_reached_delivery_timeout(timeout_ms, now_ms):
+            return True
+        self._next_expiry_ms = min(self._next_expiry_ms, Millis(batch.created_ms + timeout_ms))
+        return False
 
     def _in_order_of_appends(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
         """Sort batches that are going to end, for the order of a partition's callbacks (4.11).
@@ -394,7 +412,10 @@ class RecordAccumulator:
         return now
 
     def _give_memory_back(self, batch: ProducerBatch) -> None:
-        """Return a batch's memory, or keep it. TLA+: ReturnMemory of RecordAccumulator."""
+        """Return a batch's memory, or keep it.
+
+        TLA+: operator `ReturnMemory` of RecordAccumulator.
+        """
         if self._may_be_read(batch):
             return
         buffer, batch.buffer = batch.buffer, None
@@ -404,7 +425,7 @@ class RecordAccumulator:
     def _may_be_read(self, batch: ProducerBatch) -> bool:
         """Tell whether a request may be reading the batch's memory.
 
-        Seam: known bug KAFKA-19012 replaces this. TLA+: MayBeRead of RecordAccumulator.
+        Seam: known bug KAFKA-19012 replaces this. TLA+: operator `MayBeRead` of RecordAccumulator.
         """
         return batch.in_flight
 

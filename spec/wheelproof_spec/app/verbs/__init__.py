@@ -11,6 +11,6 @@ VERBS = {
     "metamorphic": "vary right histories, and compare what their judges say",
     "record": "record histories of the reference under load",
     "schema": "print the schemas, or validate files line by line",
-    "tlc": "model-check the TLA+ suite against its manifest",
+    "tlc": "model-check the TLA+ suite against its manifest, or any module",
     "vectors": "list, generate, verify or run the published vectors",
 }

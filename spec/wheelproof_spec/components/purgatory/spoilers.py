@@ -1,13 +1,6 @@
 """What breaks one clause of a purgatory's right history."""
 
-from wheelproof_spec.base.calls import (
-    AdvanceClock,
-    Advanced,
-    Gauge,
-    NumDelayed,
-    NumKeys,
-    Watched,
-)
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, Gauge, NumDelayed, NumKeys, Watched
 from wheelproof_spec.base.component import Call
 from wheelproof_spec.components.purgatory.component import (
     KAFKA,
@@ -20,6 +13,7 @@ from wheelproof_spec.components.purgatory.component import (
     OnComplete,
     OnExpiration,
     PurgatoryClause,
+    PurgatoryConfig,
     Satisfy,
     TryComplete,
     TryCompleteElseWatch,
@@ -64,7 +58,22 @@ def _out_of_order(scene: Scene) -> object:
     return _checks(scene, 2, second, first)
 
 
+def _claims(scene: Scene) -> PurgatoryConfig:
+    config = scene.config
+    assert isinstance(config, PurgatoryConfig)
+    return config
+
+
+def _missed(scene: Scene) -> object:
+    if _claims(scene).triggers == "may_be_missed":
+        return False
+    _able(scene)
+    return _checks(scene, 0)
+
+
 def _at_once(scene: Scene) -> object:
+    if _claims(scene).attempts != "exclusive":
+        return False
     name = _watched(scene)
     threads = ("one", "another")
     for thread in threads:
@@ -107,7 +116,7 @@ METAMORPHIC = Metamorphic(
         acted(
             PurgatoryClause.COMPLETES_FOR_A_REASON, lambda scene: _checks(scene, 1, _watched(scene))
         ),
-        acted(PurgatoryClause.TRIGGER_COMPLETES, lambda scene: _able(scene) and _checks(scene, 0)),
+        acted(PurgatoryClause.TRIGGER_COMPLETES, _missed),
         acted(PurgatoryClause.TRIES_IN_WATCH_ORDER, _out_of_order),
         acted(PurgatoryClause.ATTEMPTS_EXCLUDE, _at_once),
         acted(PurgatoryClause.ANSWERS_TRULY, _boasts),
@@ -120,5 +129,6 @@ METAMORPHIC = Metamorphic(
         _counted(PurgatoryClause.NO_EMPTY_KEY, NumKeys()),
     ),
     looks=frozenset({"watched", "num_delayed", "num_keys"}),
+    meaningful=frozenset({"triggers"}),
     profiles={WHEELPROOF: lambda recording: recording, KAFKA: lambda recording: recording},
 )
