@@ -173,15 +173,19 @@ class RecordAccumulator:
         """Report and drain `partition` again."""
         self._drainer.unmute(partition)
 
-    def complete_batch(self, batch: ProducerBatch, base_offset: int) -> bool:
+    def complete_batch(
+        self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int | None = None
+    ) -> bool:
         """Take note of a response: stored at `base_offset`; False if it had failed before.
+
+        `log_append_time_ms` is the broker's time, if the topic's records take that.
 
         Raises IllegalStateError if the batch is not in flight.
         TLA+: Complete and CompleteEnded of RecordAccumulator.
         """
         self._in_flight.require(batch)
         self._in_flight.answered(batch)
-        return self._ended(batch, batch.complete(base_offset))
+        return self._ended(batch, batch.complete(base_offset, log_append_time_ms))
 
     def fail_batch(self, batch: ProducerBatch, error: Exception) -> bool:
         """Take note of a response with an error that is final; False if it had failed before.
