@@ -46,7 +46,7 @@ def kafka() -> str:
 
 @pytest.fixture(scope="session")
 def kafka_broker() -> str:
-    """Return the program that repeats findings on Kafka's server, built if that was not done."""
+    """Return the program that starts the adapter of Kafka's broker, built if that was not done."""
     return _java_adapter("kafka-broker")
 
 
