@@ -1,4 +1,4 @@
-"""The pool's part of docs/performance.md: pooled buffers beside allocation."""
+"""The pool's part of docs/sources/performance.md: pooled buffers beside allocation."""
 
 from collections.abc import Callable, Sequence
 from functools import partial

@@ -1,8 +1,8 @@
 """What was promised of speed: ``python bench/performance.py [--quick] [--json FILE] [--write]``.
 
 Measures everything side by side in one run, as medians, and prints it; with --write it renews
-docs/performance.md. Processor time of one core with the garbage collector off, unless a table says
-otherwise. Some five minutes.
+docs/sources/performance.md. Processor time of one core with the garbage collector off, unless a
+table says otherwise. Some five minutes.
 """
 
 import argparse
@@ -22,7 +22,7 @@ from instruments.section import Section
 from instruments.stopwatch import garbage_collector
 from wheelproof_spec.base.results.reports import write_json, write_text
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "performance.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "sources" / "performance.md"
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -47,7 +47,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = bench_parser("performance", "What was promised of speed.", "delays and keys")
-    parser.add_argument("--write", action="store_true", help="renew docs/performance.md")
+    parser.add_argument("--write", action="store_true", help="renew docs/sources/performance.md")
     return parser
 
 

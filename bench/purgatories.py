@@ -1,4 +1,4 @@
-"""The purgatory's part of docs/performance.md: beside one that is built on a delay queue."""
+"""The purgatory's part of docs/sources/performance.md: beside one on a delay queue."""
 
 import heapq
 import random

@@ -1,4 +1,4 @@
-"""The timer's part of docs/performance.md: beside heaps and asyncio, and taken apart."""
+"""The timer's part of docs/sources/performance.md: beside heaps and asyncio, and taken apart."""
 
 import random
 import threading

@@ -13,7 +13,7 @@ import pytest
 from support.checkout import ROOT
 
 BENCH = ROOT / "bench" / "performance.py"
-PAGE = ROOT / "docs" / "performance.md"
+PAGE = ROOT / "docs" / "sources" / "performance.md"
 LIMIT_SECONDS = 120
 
 

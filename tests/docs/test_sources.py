@@ -1,4 +1,4 @@
-"""docs/sources.md is what the marks in the tests make it, and no name in it leads nowhere."""
+"""docs/sources is what the marks in the tests make it, and no name in it leads nowhere."""
 
 import re
 from dataclasses import replace

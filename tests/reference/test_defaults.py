@@ -10,7 +10,7 @@ from wheelproof.producer.byte_buffer import ByteBuffer, allocate_byte_buffer
 from wheelproof.producer.cluster import Cluster, NodeId
 from wheelproof.producer.record_sizes import RECORD_BATCH_OVERHEAD
 from wheelproof.purgatory.delayed_operation_purgatory import DEFAULT_PURGE_INTERVAL, DEFAULT_SHARDS
-from wheelproof.replication.replica_manager import DEFAULT_REPLICA_LAG_TIME_MAX_MS
+from wheelproof.replication.partition import DEFAULT_REPLICA_LAG_TIME_MAX_MS
 from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
 from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis

@@ -1,4 +1,4 @@
-"""`python -m wheelproof_spec.app.pages.sources`: renews docs/sources.md from marks in the tests.
+"""`python -m wheelproof_spec.app.pages.sources`: renews docs/sources from marks in the tests.
 
 The statements are rows of docs/sources; ``@pytest.mark.repeats("id", ...)`` on a test says which of
 them it repeats.
@@ -16,7 +16,7 @@ from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 
-PAGE = "docs/sources.md"
+PAGE = "docs/sources/README.md"
 _TABLES = "docs/sources"
 _MARK = "repeats"
 _SECTION = re.compile(r"^## (\d+)\. ", re.MULTILINE)
@@ -29,9 +29,9 @@ Made from the tables in `docs/sources` and the marks in the tests by
 `python -m wheelproof_spec.app.pages.sources`.
 
 Each row is a statement or a number of a published description of the system, in our own words:
-the rule of [semantics.md](semantics.md), the code in `wheelproof`, the operator of the TLA+ modules
-in `tla`, and the test that repeats it. Where the system does otherwise, the row says so. Where no
-test can repeat a statement, it says why. A test carries `@pytest.mark.repeats("id")`.
+the rule of [semantics.md](../semantics.md), the code in `wheelproof`, the operator of the TLA+
+modules in `tla`, and the test that repeats it. Where the system does otherwise, the row says
+so. Where no test can repeat a statement, it says why. A test carries `@pytest.mark.repeats("id")`.
 """
 
 
@@ -202,7 +202,7 @@ def _row(statement: Statement, marks: Marks) -> str:
 
 def _link(place: str) -> str:
     path, _, test = place.partition("::")
-    return f"[{test}](../{path})"
+    return f"[{test}](../../{path})"
 
 
 def main() -> int:
