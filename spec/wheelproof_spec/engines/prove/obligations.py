@@ -1,16 +1,17 @@
 """What has to be shown for a proof, and how it ended: one obligation after another.
 
-PASS means that z3 found no state against it, for any number of elements; for an action that must be
-possible, that it found one. FAIL comes with such a state, and with the state after the action. A
-variant of the system is refuted if z3 finds such a state and a run of the small instance reaches
-one as well. A solver that gives up makes the obligation INCONCLUSIVE, never a pass.
+PASS means that z3 found no state against it, for any number of elements; FAIL comes with such a
+state, and with the state after the action. A solver that gives up makes the obligation
+INCONCLUSIVE, never a pass. That an action can happen, and that a variant with a defect breaks a
+clause, is shown by a run of a few elements, without z3.
 """
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
-from wheelproof_spec.engines.prove.finite import Run, Step, TooManyStatesError
+from wheelproof_spec.engines.prove.finite import Run, State, Step, TooManyStatesError
 from wheelproof_spec.engines.prove.following import following, resolved, with_values
 from wheelproof_spec.engines.prove.report import shown, way
 from wheelproof_spec.engines.prove.solver import Language, Question
@@ -28,6 +29,9 @@ from wheelproof_spec.engines.prove.terms import (
 
 SECONDS = 20.0
 """The limit for one question to the solver, in seconds."""
+
+_SOON = 0.3
+"""The limit for a first try with the clause alone, in seconds."""
 
 OnResult = Callable[[CheckResult], None]
 Found = tuple[Verdict, str, str]
@@ -64,19 +68,25 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
     first = asking.question(initial=True)
     for name, clause in proof.clauses.items():
         yield f"first state: {name}", _refuted(first, ~clause)
+    happening = _Happening(proof)
     for action in proof.system.actions:
+        yield f"{action.name} can happen", happening.to(action)
         question = asking.question(action)
-        yield f"{action.name} can happen", _possible(question)
-        for name, clause in proof.clauses.items():
-            yield f"{action.name}: {name}", _kept(question, clause, action)
-        for name, step in proof.steps.items():
-            yield f"{action.name}: {name}", _refuted(question, ~_then(step, action), action)
+        for name, clause in (*proof.clauses.items(), *proof.steps.items()):
+            then = _then(clause, action)
+            if then is clause:
+                found: Found = Verdict.PASS, "nothing that it reads is changed", ""
+            elif asking.keeps_by_itself(action, clause, then):
+                found = Verdict.PASS, "proved by the clause alone", ""
+            else:
+                found = _refuted(question, ~then, action)
+            yield f"{action.name}: {name}", found
     question = asking.question()
     for name, promise in proof.promises.items():
         yield f"all clauses together: {name}", _refuted(question, ~promise)
     for variant in proof.variants:
         name = f"{variant.name}: {variant.action} breaks {variant.clause}"
-        yield name, _broken(proof, variant, seconds)
+        yield name, _broken(proof, variant)
 
 
 class _Asking:
@@ -94,6 +104,15 @@ class _Asking:
         self._facts = [
             _fact_of(one) for one in dict.fromkeys(one for term in wanted for one in sums_in(term))
         ]
+
+    def keeps_by_itself(self, action: Action, clause: Term, then: Term) -> bool:
+        """Tell whether an action keeps a clause whatever the others say: that is soon found."""
+        question = Question(self._language, action.parameters, min(self._seconds, _SOON))
+        question.assume(*self._system.assumed.values(), *self._facts)
+        if then is not clause and not any(part.kind is Kind.NEXT for part in parts_of(clause)):
+            question.assume(clause)
+        question.add(action.guard, ~then)
+        return question.ask(small=False).impossible
 
     def question(self, action: Action | None = None, *, initial: bool = False) -> Question:
         """Return what is known of a first state, or before an action, or of any state."""
@@ -116,13 +135,6 @@ def _then(term: Term, action: Action) -> Term:
     return following(term, action.changes)
 
 
-def _kept(question: Question, clause: Term, action: Action) -> Found:
-    then = _then(clause, action)
-    if then is clause:
-        return Verdict.PASS, "nothing that it reads is changed", ""
-    return _refuted(question, ~then, action)
-
-
 def _refuted(question: Question, wrong: Term, action: Action | None = None) -> Found:
     """Return PASS if `wrong` can never be."""
     question.push()
@@ -137,45 +149,74 @@ def _refuted(question: Question, wrong: Term, action: Action | None = None) -> F
     return Verdict.FAIL, _HELD, shown(sample.world, sample.state, action, sample.given)
 
 
-def _possible(question: Question) -> Found:
-    answer = question.ask(small=False)
-    if answer.impossible:
-        return Verdict.FAIL, "it can never happen while all clauses hold", ""
-    if answer.sample is None:
-        return Verdict.INCONCLUSIVE, answer.unknown, ""
-    return Verdict.PASS, "found", ""
+class _Happening:
+    """The runs of the small instance, as far as they are needed to see an action happen."""
+
+    def __init__(self, proof: Proof) -> None:
+        self._proof = proof
+        self._seen: dict[str, tuple[Run, State]] = {}
+        self._steps = self._all_steps()
+
+    def _all_steps(self) -> Iterator[tuple[Run, State, Step]]:
+        more = [field for clause in self._proof.clauses.values() for field in fields_in(clause)]
+        for instance in (self._proof.instance, *self._proof.more_instances):
+            run = Run(self._proof.system, instance, more)
+            yield from ((run, state, step) for state, steps in run.states() for step in steps)
+
+    def to(self, action: Action) -> Found:
+        """Return PASS if an action happens in a state in which all clauses hold."""
+        try:
+            while action.name not in self._seen:
+                run, state, step = next(self._steps)
+                self._seen.setdefault(step.action.name, (run, state))
+        except StopIteration:
+            return Verdict.FAIL, "it never happens in the small instances", ""
+        except TooManyStatesError as error:
+            return Verdict.INCONCLUSIVE, str(error), ""
+        run, state = self._seen[action.name]
+        for name, clause in self._proof.clauses.items():
+            if not run.world.holds(clause, state):
+                there = shown(run.world, state, None, {})
+                return Verdict.FAIL, f"it happens where {name} does not hold", there
+        return Verdict.PASS, f"it does after {len(run.way_to(state))} steps of a run", ""
 
 
-def _broken(proof: Proof, variant: Variant, seconds: float) -> Found:
+def _broken(proof: Proof, variant: Variant) -> Found:
+    """Return PASS if the action breaks the clause in a run, and a run breaks what is promised."""
     known = {**proof.clauses, **proof.promises, **proof.steps, **variant.more}
-    clause = known[variant.clause]
-    action = next(one for one in variant.system.actions if one.name == variant.action)
-    question = _Asking(proof, variant.system, seconds, (clause,)).question(action)
-    verdict, summary, details = _refuted(question, ~_then(clause, action), action)
-    if verdict is Verdict.INCONCLUSIVE:
-        return verdict, summary, details
-    if verdict is Verdict.PASS:
-        return Verdict.FAIL, "the action keeps it", ""
-    reached = known[variant.reached or variant.clause]
+    wanted = {variant.clause: variant.action, variant.reached: ""}
+    wanted.pop("", None)
+    more = [field for term in known.values() for field in fields_in(term)]
+    run = Run(variant.system, variant.instance or proof.instance, more)
+    then = {
+        (name, one.name): _then(known[name], one) for name in wanted for one in variant.system.actions
+    }
+    details: list[str] = []
     try:
-        steps = _breach(variant, reached, variant.instance or proof.instance)
+        for state, steps in run.states():
+            for step, name in product(steps, tuple(wanted)):
+                if name not in wanted or wanted[name] not in ("", step.action.name):
+                    continue
+                if run.world.value(then[name, step.action.name], state, step.given):
+                    continue
+                if wanted[name] and not _all_hold(proof, run, state):
+                    continue
+                del wanted[name]
+                details.append(f"  {name} is broken:")
+                details.append(shown(run.world, state, step.action, step.given))
+                details.append(f"  after a run:\n{way([*run.way_to(state), step])}")
+            if not wanted:
+                break
     except TooManyStatesError as error:
-        return Verdict.INCONCLUSIVE, str(error), details
-    if steps is None:
-        return Verdict.FAIL, "no run of the small instance breaks it", details
-    run = f"  a run of {len(steps)} steps that ends so:\n{way(steps)}"
-    return Verdict.PASS, f"refuted, and a run of {len(steps)} steps breaks it", f"{details}\n{run}"
+        return Verdict.INCONCLUSIVE, str(error), ""
+    text = "\n".join(details)
+    if wanted:
+        return Verdict.FAIL, f"no run of the small instance breaks {' or '.join(wanted)} so", text
+    return Verdict.PASS, "refuted by a run, from a state in which all clauses hold", text
 
 
-def _breach(variant: Variant, clause: Term, instance: Instance) -> Sequence[Step] | None:
-    """Return a shortest run of the variant whose last step breaks a clause, None without one."""
-    run = Run(variant.system, instance, fields_in(clause))
-    then = {one.name: _then(clause, one) for one in variant.system.actions}
-    for state, steps in run.states():
-        for step in steps:
-            if not run.world.value(then[step.action.name], state, step.given):
-                return [*run.way_to(state), step]
-    return None
+def _all_hold(proof: Proof, run: Run, state: State) -> bool:
+    return all(run.world.holds(clause, state) for clause in proof.clauses.values())
 
 
 def _first_value(change: Change) -> Term:

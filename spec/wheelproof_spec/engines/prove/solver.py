@@ -10,6 +10,13 @@ from dataclasses import dataclass
 import z3
 
 from wheelproof_spec.engines.prove.finite import Finite, Places, Scalar, State
+from wheelproof_spec.engines.prove.products import (
+    by_cases,
+    choice_in,
+    facts,
+    monomials,
+    of_constants,
+)
 from wheelproof_spec.engines.prove.terms import BOOL, INT, Field, Kind, Sort, Term
 
 _ENUMERATIONS: dict[Sort, tuple[z3.SortRef, dict[str, z3.ExprRef]]] = {}
@@ -46,6 +53,7 @@ class Language:
             raise ValueError("two fields have the same name")
         self.fields = tuple(fields)
         self.sums: dict[Term, z3.ExprRef] = {}
+        self._products: list[tuple[z3.ExprRef, z3.ExprRef, z3.ExprRef]] = []
         self._functions = {field: _declared(field) for field in fields}
         # A term is kept with its translation, so that no other one gets its identity.
         self._known: dict[int, tuple[Term, z3.ExprRef]] = {}
@@ -53,6 +61,34 @@ class Language:
     def value(self, field: Field, places: Sequence[z3.ExprRef]) -> z3.ExprRef:
         """Return a field at some elements."""
         return self._functions[field](*places)
+
+    def facts(self) -> Sequence[z3.ExprRef]:
+        """Return what is known of the products of unknowns."""
+        return list(facts(self._products))
+
+    def definitions(self) -> Sequence[z3.ExprRef]:
+        """Return that each product is one."""
+        return [z3.Not(z3.Distinct(left * right, value)) for left, right, value in self._products]
+
+    def _product(self, term: Term, variables: Mapping[str, z3.ExprRef]) -> z3.ExprRef:
+        choice = choice_in(term)
+        if choice is not None:
+            return self.translated(by_cases(term, choice), variables)
+        result = z3.IntVal(0)
+        for coefficient, factors in monomials(term):
+            known = [self.translated(factor, variables) for factor in factors]
+            if len(known) == 2:
+                known = [self._unknown_product(known[0], known[1])]
+            result = result + of_constants(coefficient, known)
+        return result
+
+    def _unknown_product(self, left: z3.ExprRef, right: z3.ExprRef) -> z3.ExprRef:
+        for one, other, value in self._products:
+            if (one.eq(left) and other.eq(right)) or (one.eq(right) and other.eq(left)):
+                return value
+        value = z3.Const(f"product {len(self._products)}", z3.IntSort())
+        self._products.append((left, right, value))
+        return value
 
     def closed(self, term: Term) -> z3.ExprRef:
         """Return a term without free variables."""
@@ -94,7 +130,7 @@ class Language:
             case Kind.PLUS:
                 return parts[0] + parts[1]
             case Kind.TIMES:
-                return parts[0] * parts[1]
+                return self._product(term, variables)
             case _:
                 raise ValueError(f"{term.kind} cannot be asked of the solver")
 
@@ -144,7 +180,17 @@ class Question:
 
     def ask(self, *, small: bool = True) -> Answer:
         """Return whether all that was added can hold together, in a `small` state if possible."""
+        self._solver.push()
+        self._solver.add(*self._language.facts())
         result = self._solver.check()
+        if result != z3.unsat:
+            self._solver.add(*self._language.definitions())
+            result = self._solver.check()
+        answer = self._answer(result, small=small)
+        self._solver.pop()
+        return answer
+
+    def _answer(self, result: z3.CheckSatResult, *, small: bool) -> Answer:
         if result == z3.unsat:
             return Answer(impossible=True)
         if result == z3.sat:

@@ -11,13 +11,19 @@ from wheelproof_spec.engines.tlc.states.values import Value
 class Action:
     """A step: for some values of its parameters, if the guard holds, all changes at once.
 
-    It has the name of the action of the TLA+ module.
+    It has the name of the action of the TLA+ module; where that is taken apart, a word in brackets
+    says which case it is.
     """
 
     name: str
     parameters: tuple[Term, ...]
     guard: Term
     changes: tuple[Change, ...]
+
+    @property
+    def tla_name(self) -> str:
+        """The name of the action of the TLA+ module."""
+        return self.name.partition(" ")[0]
 
 
 def action(name: str, parameters: Sequence[Term], guard: Term, *changes: Change) -> Action:
@@ -78,7 +84,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A defect brought into a system: an action then breaks a clause, and the solver must say so.
+    """A defect brought into a system: an action then breaks a clause, in a run of the instance.
 
     `bug` is the id of the known bug that it is, or empty. The clause is one of the proof, or one
     of `more`, which another system keeps. What a run of the instance has to break is `reached`:
@@ -122,7 +128,8 @@ class Proof:
 
     `clauses` hold together in the first states and are kept by each action: the inductive
     invariant. `promises` follow from them; `steps` hold of each step, with `after` for what is
-    after it. `instance` is small enough to be run. Where the module has the clause of several
+    after it. `instance` is small enough to be run; with `more_instances`, if there are any, it has to
+    show each action. Where the module has the clause of several
     proofs, `case` says when it is this one. Without a `tie` the actions are those of a proof that
     has one. `words` explain each clause, promise and step. `clauses_in` is the TLA+ module, below
     the folder of the modules, with the clauses as operators; `models` are the models of the
@@ -134,6 +141,7 @@ class Proof:
     system: System
     clauses: Mapping[str, Term]
     instance: Instance
+    more_instances: tuple[Instance, ...] = ()
     promises: Mapping[str, Term] = field(default_factory=dict[str, Term])
     steps: Mapping[str, Term] = field(default_factory=dict[str, Term])
     variants: tuple[Variant, ...] = ()

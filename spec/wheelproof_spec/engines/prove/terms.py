@@ -210,7 +210,7 @@ class Field:
     """A part of the state: for each element of its sorts, a value of the sort `result`.
 
     A `rigid` one never changes. In the TLA+ module it has a `shape`, and is a function on those
-    elements alone for which `domain` holds.
+    elements alone for which one of `domain` holds.
     """
 
     name: str
@@ -218,7 +218,7 @@ class Field:
     result: Sort = BOOL
     rigid: bool = False
     shape: Shape = Shape.FUNCTION
-    domain: "Field | None" = None
+    domain: tuple["Field", ...] = ()
     tla: str = ""
 
     def __call__(self, *elements: Term) -> Term:

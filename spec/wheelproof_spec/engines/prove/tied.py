@@ -53,7 +53,9 @@ def _graph(proof: Proof, tie: Tie) -> ProjectedGraph:
         observations=[
             observe(_seen(tie, proof.system.changing, _tables(run, state))) for state, _ in found
         ],
-        moves=[[(step.action.name, numbers[step.target]) for step in steps] for _, steps in found],
+        moves=[
+            [(step.action.tla_name, numbers[step.target]) for step in steps] for _, steps in found
+        ],
         initial=frozenset({0}),
     )
 
@@ -72,9 +74,11 @@ def _seen(tie: Tie, fields: tuple[Field, ...], tables: Tables) -> State:
 def _value(field: Field, tables: Tables) -> Value:
     """Return a field as TLC has it."""
     table = dict(tables(field))
-    if field.domain is not None:
-        known = tables(field.domain)
-        table = {place: value for place, value in table.items() if known[place[:1]]}
+    if field.domain:
+        known = [tables(one) for one in field.domain]
+        table = {
+            place: value for place, value in table.items() if any(one[place[:1]] for one in known)
+        }
     if field.shape is Shape.SET:
         return frozenset(place[0] if len(place) == 1 else place for place in table if table[place])
     if field.shape is Shape.ONE:

@@ -6,7 +6,7 @@ The text is generated, so the two cannot differ.
 from collections.abc import Iterable, Mapping, Sequence
 
 from wheelproof_spec.engines.prove.system import Proof
-from wheelproof_spec.engines.prove.terms import BOOL, Kind, Shape, Term, sums_in
+from wheelproof_spec.engines.prove.terms import BOOL, Field, Kind, Shape, Term, sums_in
 
 _WIDTH = 92
 _NAMES = "xyzuvw"
@@ -180,12 +180,17 @@ def _field(term: Term, names: _Names) -> str:
             written = f"{field.name}{_at(elements)}"
         case Shape.HIDDEN:
             written = f"({field.tla.format(*elements)})"
-    if field.domain is None or not elements:
+    if not field.domain:
         return written
-    known = f"{elements[0]} \\in {field.domain.name}"
+    known = f"{elements[0]} \\in {_union(field)}"
     if field.result == BOOL:
         return f"({known} /\\ {written})"
     return f"(IF {known} THEN {written} ELSE 0)"
+
+
+def _union(field: Field) -> str:
+    names = " \\cup ".join(one.name for one in field.domain)
+    return names if len(field.domain) == 1 else f"({names})"
 
 
 def _at(elements: Sequence[str]) -> str:

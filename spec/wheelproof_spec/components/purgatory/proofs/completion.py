@@ -209,7 +209,8 @@ _WITHOUT_LOCK = Variant(
     bug="KAFKA-385",
     system=attempts("monitor").replaced(step("Lock", at("Lock"), go("TryComplete"))),
     action="Lock",
-    clause="TriesExcludeEachOther",
+    clause="TheLockIsHeldInside",
+    reached="TriesExcludeEachOther",
 )
 _EXPIRES_ANYWAY = Variant(
     name="expires anyway",
@@ -256,7 +257,7 @@ def _proof(discipline: str) -> Proof:
         clauses={**_clauses(discipline), **({"OwedIsLookedAt": _OWED_LOOKS} if waits else {})},
         promises={**_ONCE, **(_FRESH if waits else {}), **(_APART if exclusive else {})},
         steps=_NOT_LATE if discipline in ("blocking", "exclusive") else {},
-        instance=_SMALL,
+        instance=instance("t1", "t2", holders=("h",), raises=("t2",)),
         variants=bugs if exclusive else (*bugs, _overlap(discipline)),
     )
 

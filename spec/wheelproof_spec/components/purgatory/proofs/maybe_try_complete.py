@@ -42,7 +42,7 @@ events = Field(name="events", result=INT)
 answers = Field(name="answers", result=INT)
 expirations = Field(name="expirations", result=INT)
 pc = Field(name="pc", sorts=(THREAD,), result=STEP)
-retry = Field(name="retry", sorts=(THREAD,), domain=trigger)
+retry = Field(name="retry", sorts=(THREAD,), domain=(trigger,))
 ender = Field(name="ender", sorts=(THREAD,), shape=Shape.ONE)
 owed = Field(name="owed", sorts=(THREAD,), shape=Shape.SET)
 
