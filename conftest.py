@@ -51,6 +51,12 @@ def kafka_broker() -> str:
 
 
 @pytest.fixture(scope="session")
+def kafka_purgatories() -> str:
+    """Return the program that runs the purgatories of older Kafkas, built if that was not done."""
+    return _java_adapter("kafka-purgatories")
+
+
+@pytest.fixture(scope="session")
 def netty() -> str:
     """Return the program that starts the adapter of Netty, built if that was not done."""
     return _java_adapter("netty")

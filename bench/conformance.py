@@ -21,10 +21,7 @@ from time import process_time
 from instruments.machine import bench_parser, this_machine
 from recorded_runs import damaged_lines, pool_lines, timer_lines, trace_lines
 from replay_against_tlc import Race, race
-from wheelproof_spec.app.recorded import (
-    judge_lines,
-    parse_line,
-)
+from wheelproof_spec.app.recorded import judge_lines, parse_line
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
 from wheelproof_spec.base.results.reports import write_json
 from wheelproof_spec.base.results.verdicts import Verdict
@@ -32,9 +29,7 @@ from wheelproof_spec.components.registry import suites
 from wheelproof_spec.components.timer.trace.run import TraceChecker
 from wheelproof_spec.engines.drive.conformance import conform
 from wheelproof_spec.engines.drive.plan import ConformancePlan
-from wheelproof_spec.engines.history.line_parser import (
-    Rejection,
-)
+from wheelproof_spec.engines.history.line_parser import Rejection
 
 SECONDS_TARGET = 20.0
 GROWTH_TARGET = 1.3

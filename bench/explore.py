@@ -17,7 +17,7 @@ from pathlib import Path
 import frontrun_comparison
 import graph_engine
 from instruments.machine import this_machine
-from wheelproof_spec.components.timer.programs import bug_programs
+from wheelproof_spec.components.timer.programs import BUG_PROGRAMS
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.classics import (
@@ -76,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             f"{figure.steps:>3} steps  {figure.seconds:6.2f} s  "
             f"{figure.runs_a_second:>8,.0f} runs/s"
         )
-    bugs = [_find(bug, failing) for bug, failing in bug_programs().items()]
+    bugs = [_find(failing) for failing in BUG_PROGRAMS]
     for found in bugs:
         print(
             f"{found.bug:<32}{found.seconds:6.2f} s  run {found.runs:>3}  "
@@ -130,7 +130,8 @@ def _measure(measured: Program, substrate: SubstrateKind) -> Figure:
     return best
 
 
-def _find(bug: str, failing: Program) -> BugFigure:
+def _find(failing: Program) -> BugFigure:
+    bug = failing.name.removeprefix("bug/")
     begin = time.process_time()
     found = explore(failing)
     assert found.counterexample is not None, f"{bug} was not found"

@@ -38,14 +38,9 @@ from wheelproof_spark.check.inputs import plan
 from wheelproof_spark.check.job import CheckJob, check
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.rows import collected, read_rows
-from wheelproof_spec.app.recorded import (
-    judge_lines,
-)
+from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.base.results.reports import write_json
-from wheelproof_spec.engines.history.checkers import (
-    MAX_STATES,
-    CheckOptions,
-)
+from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
 from wheelproof_spec.engines.history.reader import read_lines
 
 PARTS = ("one", "many", "masters", "check")

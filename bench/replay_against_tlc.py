@@ -5,9 +5,7 @@ from resource import RUSAGE_CHILDREN, getrusage
 from time import process_time
 
 from recorded_runs import trace_lines
-from wheelproof_spec.app.recorded import (
-    parse_line,
-)
+from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.base.history.lines import TraceEvent, TraceHeader
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.component import TimerConfig

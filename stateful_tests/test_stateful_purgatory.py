@@ -2,11 +2,7 @@
 
 import pytest
 
-from wheelproof.purgatory import (
-    DelayedOperation,
-    DelayedOperationPurgatory,
-    ExclusiveDiscipline,
-)
+from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
@@ -21,11 +17,16 @@ from wheelproof_spec.components.purgatory.bugs import (
     EstimateOverwrittenPurgatory,
 )
 from wheelproof_spec.components.purgatory.component import DEFINITION, KAFKA, WHEELPROOF
+from wheelproof_spec.components.purgatory.fuzz.disciplines import DISCIPLINES, Claimed
 from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
-from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz
+from wheelproof_spec.components.purgatory.fuzz.threads import (
+    PurgatoryUnderTest,
+    run_threaded_purgatory_fuzz,
+)
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.engines.drive.driver.messages import parse_request
+from wheelproof_spec.engines.fuzz.threaded_case import ThreadedCase
 
 SEED = 20_261_120
 MANY_BATCHES_S = 120.0
@@ -86,12 +87,27 @@ def test_one_thread_same_seed_same_run() -> None:
     assert (first.cases, first.steps) == (second.cases, second.steps)
 
 
+@pytest.mark.parametrize("one", DISCIPLINES, ids=lambda one: one.discipline.__name__)
+def test_one_thread_every_discipline_follows_the_oracle(one: Claimed) -> None:
+    assert _sequential(ReferencePurgatoryPort(discipline=one.discipline), cases=60).failure is None
+
+
+@pytest.mark.parametrize("one", DISCIPLINES, ids=lambda one: one.discipline.__name__)
+def test_every_discipline_is_drawn_and_keeps_its_claims(one: Claimed) -> None:
+    number = DISCIPLINES.index(one)
+    setup = {"tick_ms": 1, "wheel_size": 2, "purge_interval": 0, "discipline": number}
+    case = ThreadedCase(setup=tuple(setup.items()), preemption_seed=SEED, preempt_one_in=4)
+    under_test = PurgatoryUnderTest(DelayedOperationPurgatory, None, case)
+    burst = (("watch 7 xy", "trigger 1 x"), ("check x", "force"), ("check y", "advance 9"))
+    for _ in range(20):
+        assert under_test.run(burst) is None
+    assert under_test.finish() is None
+
+
 def test_real_threads_reference_follows_the_oracle() -> None:
-    report = run_threaded_purgatory_fuzz(
-        DelayedOperationPurgatory, ExclusiveDiscipline, cases=40, seed=SEED
-    )
+    report = run_threaded_purgatory_fuzz(DelayedOperationPurgatory, None, cases=60, seed=SEED)
     assert report.failure is None
-    assert report.cases >= 40
+    assert report.cases >= 60
 
 
 @pytest.mark.long

@@ -113,7 +113,9 @@ def test_verdict_page_lists_the_clauses_that_the_judges_can_name(component: str)
 
 def _small() -> tuple[Implementation, ...]:
     """Return what can be measured in a few seconds; tests/adapters drive all of it."""
-    kafka, netty, reference, heap = IMPLEMENTATIONS
+    named = {one.name: one for one in IMPLEMENTATIONS}
+    kafka, netty = named["Apache Kafka"], named["Netty"]
+    reference, heap = named["The reference"], named["python-heapq"]
     return (
         replace(kafka, driven=(), recorded=kafka.recorded[::3]),
         replace(netty, driven=()),

@@ -55,7 +55,7 @@ from wheelproof_spec.components.timer.bug_table import (
 from wheelproof_spec.components.timer.cases import timer_scenarios
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.oracle import TimerOracle
-from wheelproof_spec.components.timer.programs.system_timer import TIMER_BUILDERS, timer_program
+from wheelproof_spec.components.timer.programs.system_timer import timer_programs
 from wheelproof_spec.engines.explore.explorer import explore
 
 CallT = TypeVar("CallT", bound=Request)
@@ -81,8 +81,8 @@ def test_a_driven_case_shows_the_bug_and_passes_on_the_reference(bug: KnownBug) 
 def test_what_no_timer_shows_is_shown_by_no_program_of_the_timer() -> None:
     hidden = [bug for bug in TIMER_BUGS if bug.unseen]
     assert [bug.id for bug in hidden] == ["entry-monitor-dropped"]
-    for name, build in TIMER_BUILDERS.items():
-        found = explore(timer_program(name, build, hidden[0].timer_class))
+    for program in timer_programs(hidden[0].timer_class)[0]:
+        found = explore(program)
         assert found.verdict() is Verdict.PASS, found.details()
 
 

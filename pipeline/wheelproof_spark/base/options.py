@@ -1,12 +1,14 @@
 """How a verb of the pipeline starts: the options that several verbs share, and what they mean."""
 
 import argparse
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from wheelproof_spec.base.arguments import positive
+from wheelproof_spec.app.verbs.declaring import NOTHING, declare_arguments
+from wheelproof_spec.base.codec.tables import Row
 
 LOCAL = "local[*]"
 KEPT = ("output/manifest.json",)
@@ -31,6 +33,10 @@ class Workers:
 
 def folder(text: str) -> Path:
     """Return the path of a folder, for `type` of an argument."""
+    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
+        raise argparse.ArgumentTypeError(
+            f"{text} is an address: folders are on this machine, or mounted there"
+        )
     path = Path(text)
     try:
         path.resolve()
@@ -39,40 +45,15 @@ def folder(text: str) -> Path:
     return path
 
 
-def add_input(parser: argparse.ArgumentParser, what: str) -> None:
-    """Declare where the recorded runs are."""
-    parser.add_argument("--input", type=folder, metavar="DIR", required=True, help=what)
-
-
-def add_output(parser: argparse.ArgumentParser) -> None:
-    """Declare where the tables are."""
-    parser.add_argument(
-        "--output", type=folder, metavar="DIR", required=True, help="the folder of the tables"
-    )
-
-
-def add_number(
-    parser: argparse.ArgumentParser,
-    name: str,
-    what: str,
-    default: int | None = None,
-    metavar: str = "N",
+def add_arguments(
+    parser: argparse.ArgumentParser, verb: str, given: Mapping[str, Row] = NOTHING
 ) -> None:
-    """Declare a number from 1 upwards; the help names its default, if there is one."""
-    shown = what if default is None else f"{what} (default: %(default)s)"
-    parser.add_argument(name, type=positive, default=default, metavar=metavar, help=shown)
-
-
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Declare where Spark works."""
-    parser.add_argument(
-        "--master", default=LOCAL, metavar="M", help="Spark's master (default: %(default)s)"
-    )
-    add_number(parser, "--partitions", "in how many parts the work is done")
+    """Declare what ``arguments.toml`` has for a verb, or for `workers`, as all of its like do."""
+    declare_arguments(parser, __file__, verb, given, {"folder": folder})
 
 
 def workers_of(arguments: argparse.Namespace) -> Workers:
-    """Return what `add_workers` declared."""
+    """Return what the arguments of `workers` say."""
     return Workers(
         master=arguments.master,
         partitions=arguments.partitions,

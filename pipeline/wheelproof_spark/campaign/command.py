@@ -5,14 +5,7 @@ import importlib
 import sys
 from pathlib import Path
 
-from wheelproof_spark.base.options import (
-    KEPT,
-    add_number,
-    add_output,
-    add_workers,
-    say_of,
-    workers_of,
-)
+from wheelproof_spark.base.options import KEPT, add_arguments, say_of, workers_of
 from wheelproof_spark.campaign.seed_ranges import seed_range
 from wheelproof_spec.app.verbs.declaring import Verbs
 
@@ -26,32 +19,11 @@ def register(verbs: Verbs) -> None:
         reads=KEPT,
         writes=("output",),
     )
-    parser.add_argument(
-        "--seeds",
-        type=seed_range,
-        required=True,
-        metavar="A..B",
-        help="the seeds of each target, both ends included",
+    add_arguments(
+        parser, "campaign", {"--seeds": {"type": seed_range}, "--targets": {"default": []}}
     )
-    parser.add_argument(
-        "--targets",
-        nargs="+",
-        default=[],
-        metavar="T",
-        help="fuzz/MACHINE/THREADS, explore/PROGRAM, or a pattern ('fuzz/*/none'); by default all "
-        "that do the same thing with the same seed",
-    )
-    parser.add_argument(
-        "--bug",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="the targets that find this known bug, with the bug brought back",
-    )
-    add_output(parser)
-    add_workers(parser)
-    wave = "commit after every N seeds (default: what takes about 10 s)"
-    add_number(parser, "--wave", wave)
+    add_arguments(parser, "workers")
+    add_arguments(parser, "wave")
 
 
 def run(arguments: argparse.Namespace) -> int:

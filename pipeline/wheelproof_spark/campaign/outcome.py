@@ -67,7 +67,6 @@ def _check(manifest: CampaignManifest, target: str) -> CheckResult:
         name=target,
         group="campaign",
         verdict=Verdict.FAIL if entry.failed else verdict,
-        seconds=0.0,
         summary=f"{entry.passed:,} pass, {entry.failed:,} fail, "
         f"{len(entry.failed_to_run):,} failed to run",
         details="\n".join(

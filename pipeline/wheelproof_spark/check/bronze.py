@@ -12,7 +12,7 @@ from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.parsing import parser
 from wheelproof_spark.check.reading.splits import Split
 from wheelproof_spark.tables.manifest import FileEntry
-from wheelproof_spark.tables.rows import collected, union
+from wheelproof_spark.tables.rows import collected, to_read, union
 from wheelproof_spark.tables.schemas import BRONZE, SPLITS
 
 KINDS = ("good", "quarantined", "split")
@@ -37,7 +37,7 @@ def read_bronze(
     spark: SparkSession, folders: Iterable[Path], kind: str, withdrawn: Sequence[int]
 ) -> DataFrame:
     """Return the lines of a kind, those of withdrawn files left out."""
-    paths = [str(path) for folder in folders if (path := folder / f"kind={kind}").is_dir()]
+    paths = [to_read(path) for folder in folders if (path := folder / f"kind={kind}").is_dir()]
     if not paths:
         return spark.createDataFrame([], BRONZE)
     lines = spark.read.schema(BRONZE).parquet(*paths)

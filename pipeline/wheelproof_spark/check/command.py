@@ -2,7 +2,7 @@
 
 import argparse
 
-from wheelproof_spark.base.options import KEPT, add_input, add_output, add_workers, workers_of
+from wheelproof_spark.base.options import KEPT, add_arguments, workers_of
 from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.verbs.declaring import Verbs
 
@@ -16,9 +16,8 @@ def register(verbs: Verbs) -> None:
         reads=("input", *KEPT),
         writes=("output",),
     )
-    add_input(parser, "a folder of traces and histories")
-    add_output(parser)
-    add_workers(parser)
+    add_arguments(parser, "check")
+    add_arguments(parser, "workers")
     add_judging(parser)
 
 

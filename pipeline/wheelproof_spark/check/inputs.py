@@ -1,10 +1,12 @@
 """Compares the input with the manifest: files are new, grown, changed or gone; plans who reads."""
 
 import hashlib
+import os
 import stat
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import quote
 
 from wheelproof_spark.check.reading.splits import Split, is_packed
 from wheelproof_spark.tables.manifest import FileEntry, Manifest
@@ -15,7 +17,9 @@ LARGEST_SPLIT = 32 << 20
 SMALLEST_SPLIT = 1 << 20
 _SPLITS_AT_LEAST = 16
 _MOST_FILES_A_TASK = 256
-_TAIL_BYTES = 4_096
+_SAMPLE_BYTES = 4_096
+_SAMPLES = 256
+"""Up to a MiB all of a file is in its digest; of a larger one evenly spread samples are."""
 _FORMATS = "JSON Lines, plain or packed with gzip or zstd, or Parquet"
 
 
@@ -58,7 +62,7 @@ def plan(folder: Path, manifest: Manifest, batch: int, split_bytes: int | None =
     paths = input_files(folder)
     made = Plan(split_bytes=split_bytes or _split_bytes(paths))
     for path in paths:
-        name = path.relative_to(folder).as_posix()
+        name = named(path.relative_to(folder))
         size, mtime_ns = _state(path)
         old = known.pop(name, None)
         if old is not None and (old.size, old.mtime_ns) == (size, mtime_ns):
@@ -80,6 +84,11 @@ def plan(folder: Path, manifest: Manifest, batch: int, split_bytes: int | None =
         made.splits += _splits(path, entry, start, size, made.split_bytes)
     made.withdrawn += known.values()
     return made
+
+
+def named(path: Path) -> str:
+    """Return the name of a file for people and tables: bytes that are no text are escaped."""
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
 def arrived(path: Path, name: str, size: int, manifest: Manifest, batch: int) -> FileEntry:
@@ -158,17 +167,24 @@ def _has_grown(path: Path, old: FileEntry, size: int) -> bool:
 
 
 def _end_of(path: Path, size: int) -> tuple[bool, str]:
-    """Return whether more can be read from there on, and a digest of what is before it."""
+    """Return whether more can be read from there on, and a digest of what is before it.
+
+    The digest has the beginning, the end, and what is evenly spread between.
+    """
+    digest, sample = hashlib.sha256(), b""
+    last = max(0, size - _SAMPLE_BYTES)
     try:
         if is_packed(path):
             return False, ""
         with path.open("rb") as stream:
-            stream.seek(max(0, size - _TAIL_BYTES))
-            tail = stream.read(min(size, _TAIL_BYTES))
+            for number in range(_SAMPLES):
+                stream.seek(number * last // (_SAMPLES - 1))
+                sample = stream.read(min(size, _SAMPLE_BYTES))
+                digest.update(sample)
     except OSError:
         # Whoever reads it puts it into quarantine with the reason.
         return False, ""
-    return tail.endswith(b"\n"), hashlib.sha256(tail).hexdigest()
+    return sample.endswith(b"\n"), digest.hexdigest()
 
 
 def _splits(
@@ -178,4 +194,6 @@ def _splits(
     step = max(size - start, 1) if one_piece else split_bytes
     for begin in range(start, max(size, start + 1), step):
         end = min(begin + step, max(size, 1))
-        yield Split(file_id=entry.id, path=str(path.absolute()), start=begin, end=end)
+        yield Split(
+            file_id=entry.id, path=quote(os.fsencode(path.absolute())), start=begin, end=end
+        )

@@ -17,7 +17,7 @@ from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.place import next_batch, numbered, sweep, sweep_uncommitted
 from wheelproof_spark.tables.manifest import Counts, Judged, Manifest, load, save
 from wheelproof_spark.tables.provenance import batch_record
-from wheelproof_spark.tables.rows import collected
+from wheelproof_spark.tables.rows import collected, to_read
 from wheelproof_spark.tables.schemas import RESULTS
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.history.checkers import CheckOptions
@@ -128,18 +128,18 @@ class _Run:
         ordered = silver.ordered(lines, self._partitions())
         results = silver.judged(ordered, self._job.options, first_lines)
         results.write.parquet(str(place / "judged"))
-        judged = self._spark.read.schema(RESULTS).parquet(str(place / "judged")).count()
+        judged = self._spark.read.schema(RESULTS).parquet(to_read(place / "judged")).count()
         if change is not None:
             kept = silver.kept_verdicts(change, silver.scoped(good, several))
             kept.write.parquet(str(place / "kept"))
-        parts = [str(path) for path in (place / "judged", place / "kept") if path.is_dir()]
+        parts = [to_read(path) for path in (place / "judged", place / "kept") if path.is_dir()]
         return self._spark.read.schema(RESULTS).parquet(*parts), judged
 
     def _several(self, good: DataFrame) -> DataFrame | None:
         """Return the names that several files use, written down, so that a plan only reads them."""
         place = numbered(self._output, ".work", self._batch)
         silver.several_headers(good).write.parquet(str(place))
-        several = self._spark.read.schema("format string, run string").parquet(str(place))
+        several = self._spark.read.schema("format string, run string").parquet(to_read(place))
         return None if several.isEmpty() else several
 
     def _change(self, work: Plan) -> silver.Change | None:
@@ -155,7 +155,7 @@ class _Run:
             gone = silver.pairs_of(earlier, [file.id for file in work.withdrawn])
             pairs = pairs.unionByName(gone).distinct()
         place = self._output / table
-        parts = [str(path) for path in sorted(place.iterdir()) if path.is_dir()]
+        parts = [to_read(path) for path in sorted(place.iterdir()) if path.is_dir()]
         return silver.Change(pairs=pairs, verdicts=self._spark.read.schema(RESULTS).parquet(*parts))
 
     def _partitions(self) -> int:

@@ -4,11 +4,10 @@ import argparse
 import secrets
 from pathlib import Path
 
-from wheelproof_spark.base.options import KEPT, add_number, add_workers, folder, say_of, workers_of
+from wheelproof_spark.base.options import KEPT, add_arguments, say_of, workers_of
 from wheelproof_spec.app.verbs.declaring import Verbs
 
 _SEEDS = 2**31
-_RUNS = 3_000
 
 
 def register(verbs: Verbs) -> None:
@@ -16,16 +15,8 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add(
         "demo", "record runs, good and bad, and judge them", run, reads=KEPT, writes=("output",)
     )
-    parser.add_argument(
-        "--output",
-        type=folder,
-        metavar="DIR",
-        default=Path("out/pipeline"),
-        help="the folder of runs, tables and page (default: %(default)s)",
-    )
-    add_number(parser, "--runs", "about how many runs", _RUNS)
-    parser.add_argument("--seed", type=int, metavar="N", help="what the callers choose")
-    add_workers(parser)
+    add_arguments(parser, "demo", {"--output": {"default": Path("out/pipeline")}})
+    add_arguments(parser, "workers")
 
 
 def run(arguments: argparse.Namespace) -> int:

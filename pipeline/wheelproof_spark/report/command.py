@@ -4,7 +4,7 @@ import argparse
 from dataclasses import asdict
 from pathlib import Path
 
-from wheelproof_spark.base.options import KEPT, add_output
+from wheelproof_spark.base.options import KEPT, add_arguments
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.results.publishing import deliver
 from wheelproof_spec.base.results.reports import json_text
@@ -16,10 +16,7 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add(
         "report", "write one page of what was judged", run, reads=KEPT, writes=("html",)
     )
-    add_output(parser)
-    parser.add_argument(
-        "--html", type=Path, metavar="FILE", help="the page (default: DIR/report.html)"
-    )
+    add_arguments(parser, "report")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -22,7 +22,7 @@ from wheelproof_spark.stream.state import Patience
 from wheelproof_spark.stream.store import Attempt, StreamStore
 from wheelproof_spark.tables.manifest import FileEntry, Manifest
 from wheelproof_spark.tables.provenance import batch_record
-from wheelproof_spark.tables.rows import collected, write_rows
+from wheelproof_spark.tables.rows import collected, to_read, write_rows
 from wheelproof_spark.tables.schemas import FILES, OPEN, PARTS, RESULTS
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
@@ -164,7 +164,7 @@ class StreamBatch:
             state.accepted(results, rows).write.parquet(str(place))
         else:
             write_rows([], RESULTS, place)
-        return self._spark.read.schema(RESULTS).parquet(str(place))
+        return self._spark.read.schema(RESULTS).parquet(to_read(place))
 
     def _due(self, parts: DataFrame) -> _Due:
         found = parts.groupBy("due", "late", "batch").agg(total("lines"), count("*"))
@@ -199,7 +199,7 @@ class StreamBatch:
         stays = state.left_open(self._known(), parts, runs, self._number, patience)
         place = self._place("open", f"state/{self._number:06}")
         stays.write.parquet(str(place))
-        waiting = self._spark.read.schema(OPEN).parquet(str(place)).where("closed is null")
+        waiting = self._spark.read.schema(OPEN).parquet(to_read(place)).where("closed is null")
         found = waiting.agg(count_distinct("format", "run"), total("lines"))
         ((runs_open, lines),) = collected(found, tuple[int, int | None])
         counts = self._manifest.counts

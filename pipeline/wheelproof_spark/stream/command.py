@@ -3,22 +3,10 @@
 import argparse
 import sys
 
-from wheelproof_spark.base.options import (
-    KEPT,
-    add_input,
-    add_number,
-    add_output,
-    add_workers,
-    say_of,
-    workers_of,
-)
+from wheelproof_spark.base.options import KEPT, add_arguments, say_of, workers_of
 from wheelproof_spec.app.judging import add_judging, check_options
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
-
-_LATE = 10
-_FILES = 1_000
-_SECONDS = 10
 
 
 def register(verbs: Verbs) -> None:
@@ -30,24 +18,8 @@ def register(verbs: Verbs) -> None:
         reads=("input", *KEPT),
         writes=("output",),
     )
-    add_input(parser, "where files are moved into")
-    add_output(parser)
-    parser.add_argument(
-        "--available-now", action="store_true", help="judge the files that are there, then end"
-    )
-    parser.add_argument(
-        "--close",
-        action="store_true",
-        help="with --available-now: judge what is open at the end, as far as it goes",
-    )
-    late = "lines may come until N batches after the end of their run"
-    add_number(parser, "--late", late, _LATE)
-    idle = "give up a run without an end after N batches without a line of it (default: never)"
-    add_number(parser, "--idle", idle)
-    add_number(parser, "--files", "at most so many files a batch", _FILES)
-    every = "begin a batch every S seconds, if there are files"
-    add_number(parser, "--every", every, _SECONDS, "S")
-    add_workers(parser)
+    add_arguments(parser, "stream")
+    add_arguments(parser, "workers")
     add_judging(parser)
 
 

@@ -1,5 +1,6 @@
 """Rows of tables as plain Python values: what tasks give, and what the driver reads and writes."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import reduce
 from itertools import islice
@@ -22,6 +23,11 @@ def collected(table: DataFrame, row: type[_T]) -> list[_T]:
     """Return the rows of a small table; `row` is the tuple that its schema makes them."""
     del row
     return [cast("_T", tuple(found)) for found in table.collect()]
+
+
+def to_read(folder: Path) -> str:
+    """Return what Spark takes for this folder alone, whatever its name looks like."""
+    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(folder))
 
 
 def union(tables: Iterable[DataFrame]) -> DataFrame:

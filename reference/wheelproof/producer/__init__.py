@@ -23,6 +23,7 @@ from wheelproof.producer.errors import (
     ResultTimeoutError,
 )
 from wheelproof.producer.record import Record
+from wheelproof.producer.wait_time import WaitTime
 from wheelproof.topic_partition import TopicPartition
 
 __all__ = [
@@ -52,5 +53,6 @@ __all__ = [
     "RecordMetadata",
     "ResultTimeoutError",
     "TopicPartition",
+    "WaitTime",
     "WaitTimeSensor",
 ]

@@ -13,12 +13,14 @@ from wheelproof.producer.pooled_memory import Loan, PooledMemory
 from wheelproof.sync import Condition, GuardedBy
 from wheelproof.units import MAX_MILLIS, Millis
 
+_NS_OF_MS = 1_000_000
+
 
 class WaitTimeSensor(Protocol):
-    """A metric of how long threads have waited for memory."""
+    """A metric of how long threads have waited for memory; see `WaitTime`."""
 
-    def record(self, waited_ms: Millis) -> None:
-        """Take note of one wait, in milliseconds; an exception ends the call that waited."""
+    def record(self, waited_ns: int) -> None:
+        """Take note of one wait, in nanoseconds; an exception ends the call that waited."""
         ...
 
 
@@ -187,7 +189,7 @@ class BufferPool(PooledMemory):
         finally:
             ended_ms = self._clock.hi_res_clock_ms()
             if self._wait_time is not None:
-                self._wait_time.record(Millis(ended_ms - started_ms))
+                self._wait_time.record((ended_ms - started_ms) * _NS_OF_MS)
         return ended_ms
 
     def _is_next(self, waiter: Waiter) -> bool:

@@ -159,6 +159,7 @@ class PendingFlagDiscipline(CompletionDiscipline):
 class BlockingDiscipline(CompletionDiscipline):
     """2.7 to 4.0: wait for the lock (semantics.md 2.4, 2.7).
 
+    As 4.0 does it: 3.9 does not test under the lock again whether the operation is done.
     Completion by time-out takes no lock: it can be in `on_complete` while `try_complete` runs
     (KAFKA-17948, KAFKA-19312).
     """

@@ -44,7 +44,9 @@ class DelayedFetch(DelayedOperation):
         available = 0
         for topic_partition, request in self._requests.items():
             progress = self._progress_of(topic_partition, request)
-            if progress is None or self._segment_is_complete(progress):
+            if progress is None or progress.is_beyond_the_end:
+                return self.force_complete()
+            if self._segment_is_complete(progress):
                 return self.force_complete()
             available += self._available_bytes(progress, request)
         return available >= self._params.min_bytes and self.force_complete()

@@ -70,7 +70,7 @@ class FetchHandler:
             partition = self._partitions.get(topic_partition)
             if partition is None:
                 data[topic_partition] = FetchPartitionData(
-                    error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, high_watermark=-1
+                    error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 )
                 continue
             read = partition.read(
@@ -80,7 +80,7 @@ class FetchHandler:
                 at_least_one=read_bytes == 0,
             )
             data[topic_partition] = read
-            read_bytes += read.size
+            read_bytes += read.bytes_read
         return data
 
     def update_follower_state(
@@ -146,5 +146,5 @@ def _is_answered_at_once(
         params.max_wait_ms == 0
         or not data
         or any(answer.is_refusal for answer in data.values())
-        or sum(answer.size for answer in data.values()) >= params.min_bytes
+        or sum(answer.bytes_read for answer in data.values()) >= params.min_bytes
     )

@@ -45,6 +45,11 @@ class FetchProgress:
     start: LogOffsetMetadata
     end: LogOffsetMetadata
 
+    @property
+    def is_beyond_the_end(self) -> bool:
+        """Whether the fetcher stands where it may not read yet."""
+        return self.start.message_offset > self.end.message_offset
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochEndOffset:

@@ -16,11 +16,13 @@ from wheelproof.replication.log_results import (
     LogRecord,
 )
 from wheelproof.replication.partition_log import DEFAULT_SEGMENT_BYTES, PartitionLog
-from wheelproof.replication.replica import Replica
+from wheelproof.replication.replica import NEVER_MS, Replica
 from wheelproof.replication.requests import FetchPartition, FetchPartitionData
 from wheelproof.sync import GuardedBy
 from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
+
+DEFAULT_REPLICA_LAG_TIME_MAX_MS = Millis(30_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +60,11 @@ class Partition:
         clock: Clock,
         min_in_sync_replicas: int = 1,
         segment_bytes: int = DEFAULT_SEGMENT_BYTES,
+        replica_lag_time_max_ms: Millis = DEFAULT_REPLICA_LAG_TIME_MAX_MS,
     ) -> None:
         """Make a replica that follows nobody yet.
+
+        A replica that has not caught up for `replica_lag_time_max_ms` milliseconds is behind.
 
         Raises IllegalArgumentError for a minimum or a size below 1.
         """
@@ -70,6 +75,7 @@ class Partition:
         self._min_in_sync_replicas = require_integer(
             "min_in_sync_replicas", min_in_sync_replicas, 1
         )
+        self._max_lag_ms = replica_lag_time_max_ms
         self._lock = sync.read_write_lock("Partition.leader_isr_update_lock")
         # `_remote_replicas` and `_in_sync` are empty unless this broker leads; then `_in_sync` has
         # this broker and none but the remote replicas besides.
@@ -107,13 +113,19 @@ class Partition:
             )
         with self._lock.write:
             self._require_newer(leader_epoch)
+            was_leader = self._is_leader()
             self._leader_id = self._broker_id
             self._leader_epoch = leader_epoch
             self._epoch_start_offset = self.log.log_end_offset
             self.log.begin_epoch(leader_epoch)
             now_ms = self._clock.hi_res_clock_ms()
             self._remote_replicas = {
-                replica_id: Replica(replica_id, now_ms=now_ms)
+                replica_id: Replica(
+                    replica_id,
+                    caught_up_ms=now_ms if replica_id in in_sync else NEVER_MS,
+                    before=self._remote_replicas.get(replica_id),
+                    leader_end_offset=self._epoch_start_offset if was_leader else None,
+                )
                 for replica_id in replicas - {self._broker_id}
             }
             self._in_sync = in_sync
@@ -150,7 +162,7 @@ class Partition:
         with self._lock.read:
             if not self._is_leader():
                 return PartitionAppendResult(error=ErrorCode.NOT_LEADER_OR_FOLLOWER)
-            if required_acks == -1 and len(self._in_sync) < self._min_in_sync_replicas:
+            if required_acks == -1 and not self._has_enough_in_sync():
                 return PartitionAppendResult(error=ErrorCode.NOT_ENOUGH_REPLICAS)
             append = self.log.append(values, self._leader_epoch)
             if append is None:
@@ -179,7 +191,9 @@ class Partition:
         with self._lock.read:
             error = self._fetch_error(request, replica_id)
             if error is not ErrorCode.NONE:
-                return FetchPartitionData(error=error, high_watermark=-1)
+                return FetchPartitionData(error=error)
+            if self._is_outside(request):
+                return FetchPartitionData(error=ErrorCode.OFFSET_OUT_OF_RANGE)
             diverging = self._diverging_epoch(request)
             if diverging is not None:
                 return FetchPartitionData(
@@ -213,33 +227,33 @@ class Partition:
         """
         with self._lock.read:
             replica = self._remote_replicas.get(replica_id)
-            if replica is None or self._progress(request, replica_id) is None:
+            progress = self._progress(request, replica_id)
+            if replica is None or progress is None:
                 return False
-            replica.update_fetch_state(
-                log_end_offset=request.fetch_offset,
-                caught_up=request.fetch_offset >= self.log.log_end_offset,
+            moved = replica.update_fetch_state(
+                log_end_offset=progress.start.message_offset,
+                leader_end_offset=progress.end.message_offset,
                 now_ms=self._clock.hi_res_clock_ms(),
             )
             rejoins = self._may_rejoin(replica)
-            rose = self._maybe_increment_high_watermark()
-        return self._expand_in_sync(replica) or rose if rejoins else rose
+            rose = moved and not rejoins and self._maybe_increment_high_watermark()
+        return self._expand_in_sync(replica) if rejoins else rose
 
-    def maybe_shrink_in_sync(self, max_lag_ms: Millis) -> bool:
-        """Drop replicas that have not caught up for more than `max_lag_ms` milliseconds.
+    def maybe_shrink_in_sync(self) -> bool:
+        """Drop replicas that have not caught up for too long.
 
         Returns whether the high watermark rose, which it may once nobody waits for them.
         """
         with self._lock.write:
             if not self._is_leader():
                 return False
-            now_ms = self._clock.hi_res_clock_ms()
-            end = self.log.log_end_offset
-            self._in_sync -= {
+            behind = {
                 replica.broker_id
                 for replica in self._remote_replicas.values()
-                if replica.log_end_offset < end and now_ms - replica.last_caught_up_ms > max_lag_ms
+                if replica.broker_id in self._in_sync and not self._is_caught_up(replica)
             }
-            return self._maybe_increment_high_watermark()
+            self._in_sync -= behind
+            return bool(behind) and self._maybe_increment_high_watermark()
 
     def check_enough_replicas_reach_offset(self, append: LogAppendInfo) -> ReplicationProgress:
         """Tell whether the in-sync replicas have all that `append` wrote.
@@ -253,7 +267,7 @@ class Partition:
                 return ReplicationProgress(reached=True, error=ErrorCode.NOT_LEADER_OR_FOLLOWER)
             if self.log.high_watermark < append.next_offset:
                 return ReplicationProgress(reached=False, error=ErrorCode.NONE)
-            enough = len(self._in_sync) >= self._min_in_sync_replicas
+            enough = self._has_enough_in_sync()
             error = ErrorCode.NONE if enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
             return ReplicationProgress(reached=True, error=error)
 
@@ -270,7 +284,7 @@ class Partition:
     def _progress(self, request: FetchPartition, replica_id: int | None) -> FetchProgress | None:
         if self._fetch_error(request, replica_id) is not ErrorCode.NONE:
             return None
-        if self._diverging_epoch(request) is not None:
+        if self._is_outside(request) or self._diverging_epoch(request) is not None:
             return None
         return self.log.fetch_progress(
             request.fetch_offset, up_to_high_watermark=replica_id is None
@@ -282,17 +296,27 @@ class Partition:
             return ErrorCode.FENCED_LEADER_EPOCH
         if epoch is not None and epoch > self._leader_epoch:
             return ErrorCode.UNKNOWN_LEADER_EPOCH
-        knows_fetcher = replica_id is None or replica_id in self._remote_replicas
-        if not self._is_leader() or not knows_fetcher:
+        if not self._is_leader():
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return ErrorCode.NONE
+        if replica_id is None or replica_id in self._remote_replicas:
+            return ErrorCode.NONE
+        # A replica that knows this leader and is not known here has newer metadata.
+        knows = epoch is not None
+        return ErrorCode.UNKNOWN_LEADER_EPOCH if knows else ErrorCode.NOT_LEADER_OR_FOLLOWER
+
+    def _is_outside(self, request: FetchPartition) -> bool:
+        """Tell whether the fetcher is outside: before offset 0, or in an epoch newer than all."""
+        epoch = request.last_fetched_epoch
+        if request.fetch_offset < 0:
+            return True
+        return epoch is not None and self.log.end_offset_for_epoch(epoch) is None
 
     def _diverging_epoch(self, request: FetchPartition) -> EpochEndOffset | None:
         if request.last_fetched_epoch is None:
             return None
         end = self.log.end_offset_for_epoch(request.last_fetched_epoch)
         if end is None:
-            return EpochEndOffset(leader_epoch=-1, end_offset=0)
+            return None
         parts = end.leader_epoch < request.last_fetched_epoch
         return end if parts or end.end_offset < request.fetch_offset else None
 
@@ -311,13 +335,31 @@ class Partition:
                 self._in_sync |= {replica.broker_id}
             return self._is_leader() and self._maybe_increment_high_watermark()
 
+    def _has_enough_in_sync(self) -> bool:
+        """Tell whether the minimum is in sync: all replicas, if there are fewer than that."""
+        least = min(self._min_in_sync_replicas, 1 + len(self._remote_replicas))
+        return len(self._in_sync) >= least
+
+    def _is_caught_up(self, replica: Replica) -> bool:
+        return replica.is_caught_up(
+            self.log.log_end_offset,
+            now_ms=self._clock.hi_res_clock_ms(),
+            max_lag_ms=self._max_lag_ms,
+        )
+
     def _maybe_increment_high_watermark(self) -> bool:
+        """Raise it to where everybody is who is in sync, or who is about to be (KIP-966).
+
+        With too few replicas in sync it stays: what is below it is replicated as asked for.
+        """
+        if not self._has_enough_in_sync():
+            return False
         ends = [
             replica.log_end_offset
             for replica in self._remote_replicas.values()
-            if replica.broker_id in self._in_sync
+            if replica.broker_id in self._in_sync or self._is_caught_up(replica)
         ]
-        return self.log.maybe_increment_high_watermark(min(ends, default=self.log.log_end_offset))
+        return self.log.maybe_increment_high_watermark(min([self.log.log_end_offset, *ends]))
 
     def _require_newer(self, leader_epoch: int) -> None:
         if leader_epoch <= self._leader_epoch:

@@ -39,8 +39,7 @@ class PartitionLog:
         self._monitor = sync.monitor("PartitionLog.monitor")
         # At least one segment; each begins at the offset where the one before ends.
         self._segments: Annotated[list[LogSegment], GuardedBy("_monitor")] = [LogSegment(0)]
-        # The epochs rise. Start offsets never fall: an epoch without records begins where the next
-        # one does.
+        # Epochs and start offsets rise: an epoch without records gives way to the next one.
         self._epochs: Annotated[list[EpochStart], GuardedBy("_monitor")] = []
         # Never beyond the end of the last segment.
         self._high_watermark: Annotated[int, GuardedBy("_monitor")] = 0
@@ -60,13 +59,13 @@ class PartitionLog:
     def fetch_progress(self, offset: int, *, up_to_high_watermark: bool) -> FetchProgress | None:
         """Return where a read at `offset` starts and ends now; None if the log does not reach it.
 
-        A consumer that stands between the high watermark and the end has nothing to read yet.
+        For a consumer between the high watermark and the end the start is beyond the end.
         """
         with self._monitor:
             if not 0 <= offset <= self._end():
                 return None
             end = self._high_watermark if up_to_high_watermark else self._end()
-            return FetchProgress(start=self._metadata(offset), end=self._metadata(max(offset, end)))
+            return FetchProgress(start=self._metadata(offset), end=self._metadata(end))
 
     def append(self, values: Sequence[bytes], leader_epoch: int) -> LogAppendInfo | None:
         """Append one record a value, all in one segment; None if they fit into no segment."""
@@ -128,28 +127,30 @@ class PartitionLog:
         with self._monitor:
             high_watermark = self._high_watermark
             if not 0 <= offset <= self._end():
-                return FetchPartitionData(
-                    error=ErrorCode.OFFSET_OUT_OF_RANGE, high_watermark=high_watermark
-                )
-            end = high_watermark if up_to_high_watermark else self._end()
-            records = self._segment_of(offset).read(
+                return FetchPartitionData(error=ErrorCode.OFFSET_OUT_OF_RANGE)
+            records, bytes_read = self._segment_of(offset).read(
                 offset,
-                end_offset=max(offset, end),
+                end_offset=high_watermark if up_to_high_watermark else self._end(),
                 max_bytes=max_bytes,
                 at_least_one=at_least_one,
             )
             return FetchPartitionData(
-                error=ErrorCode.NONE, high_watermark=high_watermark, records=records
+                error=ErrorCode.NONE,
+                high_watermark=high_watermark,
+                records=records,
+                bytes_read=bytes_read,
             )
 
     def truncate_to(self, offset: int) -> None:
         """Drop every record from `offset` on; the high watermark comes down with the end.
 
+        A segment that begins there stays, and is empty.
+
         Raises IllegalArgumentError if the log does not reach there.
         """
         with self._monitor:
             require_integer("offset", offset, 0, self._end())
-            while len(self._segments) > 1 and self._segments[-1].base_offset >= offset:
+            while len(self._segments) > 1 and self._segments[-1].base_offset > offset:
                 self._segments.pop()
             self._segments[-1].truncate_to(offset)
             self._epochs = [epoch for epoch in self._epochs if epoch.start_offset < offset]
@@ -165,16 +166,19 @@ class PartitionLog:
             return True
 
     def end_offset_for_epoch(self, leader_epoch: int) -> EpochEndOffset | None:
-        """Return where the largest epoch up to `leader_epoch` ends; None if there is none."""
+        """Return where the largest epoch up to `leader_epoch` ends; None if all are older.
+
+        Of an epoch that is older than all nothing is known but that it ends where they begin.
+        """
         with self._monitor:
             later = bisect_right([epoch.leader_epoch for epoch in self._epochs], leader_epoch)
-            if later == 0:
+            found = self._epochs[later - 1].leader_epoch if later else leader_epoch
+            if later < len(self._epochs):
+                end = self._epochs[later].start_offset
+                return EpochEndOffset(leader_epoch=found, end_offset=end)
+            if not later or found < leader_epoch:
                 return None
-            is_last = later == len(self._epochs)
-            return EpochEndOffset(
-                leader_epoch=self._epochs[later - 1].leader_epoch,
-                end_offset=self._end() if is_last else self._epochs[later].start_offset,
-            )
+            return EpochEndOffset(leader_epoch=found, end_offset=self._end())
 
     def _end(self) -> int:
         return self._segments[-1].next_offset
@@ -192,6 +196,8 @@ class PartitionLog:
 
     def _begin_epoch(self, leader_epoch: int, start_offset: int) -> None:
         if not self._epochs or self._epochs[-1].leader_epoch < leader_epoch:
+            if self._epochs and self._epochs[-1].start_offset == start_offset:
+                self._epochs.pop()
             self._epochs.append(EpochStart(leader_epoch=leader_epoch, start_offset=start_offset))
 
     def _metadata(self, offset: int) -> LogOffsetMetadata:

@@ -10,11 +10,7 @@ from wheelproof.replication.error_code import ErrorCode
 from wheelproof.replication.log_results import LogAppendInfo
 from wheelproof.replication.partition import PartitionAppendResult, ReplicationProgress
 from wheelproof.replication.partitions import Partitions
-from wheelproof.replication.requests import (
-    ALL_ACKS,
-    PartitionProduceResponse,
-    ProduceCallback,
-)
+from wheelproof.replication.requests import ALL_ACKS, PartitionProduceResponse, ProduceCallback
 from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
 

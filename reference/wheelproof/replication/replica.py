@@ -5,16 +5,34 @@ from typing import Annotated
 from wheelproof import sync
 from wheelproof.sync import GuardedBy
 
+NEVER_MS = -(1 << 62)
+"""A time before any other, in milliseconds."""
+
 
 class Replica:
-    """The end of a follower's log, as its fetches have told it; 0 before the first."""
+    """The end of a follower's log, as its fetches have told it; -1 before the first."""
 
-    def __init__(self, broker_id: int, *, now_ms: int) -> None:
-        """Make the state of a replica that counts as caught up at `now_ms`."""
+    def __init__(
+        self,
+        broker_id: int,
+        *,
+        caught_up_ms: int,
+        before: "Replica | None" = None,
+        leader_end_offset: int | None = None,
+    ) -> None:
+        """Make the state of a replica that counts as caught up at `caught_up_ms`, in milliseconds.
+
+        A leader that is elected again knows what it knew `before`, and its own `leader_end_offset`
+        counts as that of a fetch at that time.
+        """
         self.broker_id = broker_id
         self._monitor = sync.monitor("Replica.monitor")
-        self._log_end_offset: Annotated[int, GuardedBy("_monitor")] = 0
-        self._last_caught_up_ms: Annotated[int, GuardedBy("_monitor")] = now_ms
+        end = -1 if before is None else before.log_end_offset
+        fetched_ms = NEVER_MS if leader_end_offset is None else caught_up_ms
+        self._log_end_offset: Annotated[int, GuardedBy("_monitor")] = end
+        self._last_caught_up_ms: Annotated[int, GuardedBy("_monitor")] = caught_up_ms
+        self._last_fetch_ms: Annotated[int, GuardedBy("_monitor")] = fetched_ms
+        self._last_leader_end_offset: Annotated[int, GuardedBy("_monitor")] = leader_end_offset or 0
 
     @property
     def log_end_offset(self) -> int:
@@ -22,15 +40,27 @@ class Replica:
         with self._monitor:
             return self._log_end_offset
 
-    @property
-    def last_caught_up_ms(self) -> int:
-        """When the follower had everything the last time, in milliseconds."""
+    def is_caught_up(self, leader_end_offset: int, *, now_ms: int, max_lag_ms: int) -> bool:
+        """Tell whether it has everything, or had at most `max_lag_ms` milliseconds ago."""
         with self._monitor:
-            return self._last_caught_up_ms
+            lag_ms = now_ms - self._last_caught_up_ms
+            return self._log_end_offset == leader_end_offset or lag_ms <= max_lag_ms
 
-    def update_fetch_state(self, *, log_end_offset: int, caught_up: bool, now_ms: int) -> None:
-        """Note a fetch at `log_end_offset`, and the time if it had `caught_up`."""
+    def update_fetch_state(
+        self, *, log_end_offset: int, leader_end_offset: int, now_ms: int
+    ) -> bool:
+        """Note a fetch while the leader's log had this end; tell whether the follower's end moved.
+
+        A follower that has come to where the leader's log ended at its fetch before was caught up
+        then.
+        """
         with self._monitor:
-            self._log_end_offset = log_end_offset
-            if caught_up:
+            moved = log_end_offset != self._log_end_offset
+            if log_end_offset >= leader_end_offset:
                 self._last_caught_up_ms = now_ms
+            elif log_end_offset >= self._last_leader_end_offset:
+                self._last_caught_up_ms = max(self._last_caught_up_ms, self._last_fetch_ms)
+            self._log_end_offset = log_end_offset
+            self._last_fetch_ms = now_ms
+            self._last_leader_end_offset = max(self._last_leader_end_offset, leader_end_offset)
+            return moved

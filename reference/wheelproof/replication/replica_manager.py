@@ -12,14 +12,14 @@ from wheelproof.replication.delayed_fetch import DelayedFetch
 from wheelproof.replication.delayed_produce import DelayedProduce
 from wheelproof.replication.fetch_handler import FetchHandler, require_fetch
 from wheelproof.replication.log_results import LogRecord
-from wheelproof.replication.partition import Partition, PartitionAppendResult
+from wheelproof.replication.partition import (
+    DEFAULT_REPLICA_LAG_TIME_MAX_MS,
+    Partition,
+    PartitionAppendResult,
+)
 from wheelproof.replication.partition_log import DEFAULT_SEGMENT_BYTES
 from wheelproof.replication.partitions import Partitions
-from wheelproof.replication.produce_handler import (
-    ProduceHandler,
-    refusal_of_acks,
-    require_entries,
-)
+from wheelproof.replication.produce_handler import ProduceHandler, refusal_of_acks, require_entries
 from wheelproof.replication.requests import (
     FetchCallback,
     FetchParams,
@@ -28,8 +28,6 @@ from wheelproof.replication.requests import (
 )
 from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
-
-DEFAULT_REPLICA_LAG_TIME_MAX_MS = Millis(30_000)
 
 _Purgatory = DelayedOperationPurgatory[DelayedProduce] | DelayedOperationPurgatory[DelayedFetch]
 
@@ -152,7 +150,7 @@ class ReplicaManager:
         shrunk = [
             topic_partition
             for topic_partition, partition in self._partitions.all().items()
-            if partition.maybe_shrink_in_sync(self._replica_lag_time_max_ms)
+            if partition.maybe_shrink_in_sync()
         ]
         self._complete_delayed(shrunk)
 
@@ -228,6 +226,7 @@ class ReplicaManager:
             clock=self._clock,
             min_in_sync_replicas=self._min_in_sync_replicas,
             segment_bytes=self._segment_bytes,
+            replica_lag_time_max_ms=self._replica_lag_time_max_ms,
         )
 
     def _complete_after_append(

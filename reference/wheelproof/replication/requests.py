@@ -55,19 +55,16 @@ class FetchPartitionData:
     """
 
     error: ErrorCode
-    high_watermark: int
+    high_watermark: int = -1
     records: tuple[LogRecord, ...] = ()
+    bytes_read: int = 0
+    """The bytes of all batches, the last of which may be cut off and without its records."""
     diverging_epoch: EpochEndOffset | None = None
 
     @property
     def is_refusal(self) -> bool:
         """Whether the fetcher has to do something else before it can read here."""
         return self.error is not ErrorCode.NONE or self.diverging_epoch is not None
-
-    @property
-    def size(self) -> int:
-        """The bytes of all records."""
-        return sum(len(record.value) for record in self.records)
 
 
 ProduceCallback = Callable[[Mapping[TopicPartition, PartitionProduceResponse]], None]

@@ -8,7 +8,6 @@ the interpreter performs atomically; read-and-write operations take the cell's o
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Generic, TypeVar
 
 from wheelproof.sync.protocols import (
@@ -103,13 +102,7 @@ class _Lock:
     def __enter__(self) -> bool:
         return self._acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
 

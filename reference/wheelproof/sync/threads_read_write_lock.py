@@ -9,7 +9,6 @@ threads that write in a loop starve every reader (docs/findings.md).
 
 import threading
 from collections.abc import Callable
-from types import TracebackType
 
 
 class ThreadsReadWriteLock:
@@ -114,11 +113,5 @@ class _View:
         self._acquire()
         return True
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._release()

@@ -3,7 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.base.arguments import positive, unknown
+from wheelproof_spec.app.verbs.declaring import add_arguments
+from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -12,19 +13,7 @@ if TYPE_CHECKING:
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
     """Declare how runs are judged."""
-    parser.add_argument(
-        "--profile",
-        metavar="NAME",
-        help="the contract that histories are judged by, instead of the one that they name, if "
-        "their component has it",
-    )
-    parser.add_argument(
-        "--max-states",
-        type=positive,
-        metavar="N",
-        help="give up on a trace whose order is open after so many states (default: a generous "
-        "number)",
-    )
+    add_arguments(parser, "judging")
 
 
 def check_options(arguments: argparse.Namespace) -> "CheckOptions":

@@ -90,7 +90,7 @@ def machines() -> dict[str, Machine]:
 
 def loads() -> dict[str, MakeLoad]:
     """Return the work under which the reference is recorded, by component."""
-    return dict(registry.parts("load", "LOAD", _makes_loads))
+    return dict(registry.parts("load", "load", _makes_loads))
 
 
 def view_of(component: str) -> MakeView | None:
@@ -100,7 +100,7 @@ def view_of(component: str) -> MakeView | None:
 
 def served_components() -> list[ServedComponent]:
     """Return the reference's components, ready to be served as a driver."""
-    return [serve() for _, serve in registry.parts("reference", "SERVE", _serves)]
+    return [serve() for _, serve in registry.parts("reference", "serve", _serves)]
 
 
 def _imported(name: str) -> Program:

@@ -21,7 +21,7 @@ parse_line = LINES.parse
 
 def open_run(options: CheckOptions) -> Callable[[Header], Checker]:
     """Return what makes the checker of a run."""
-    return run_opener(registry.recorded, registry.trace_checker, options)
+    return run_opener(registry, options)
 
 
 def judge_lines(
@@ -67,4 +67,7 @@ def known_limits(path: Path) -> tuple[KnownLimit, ...]:
 
 def history_checker(header: HistoryHeader[object], profile: str | None = None) -> HistoryChecker:
     """Return what judges a history with this header, an event at a time."""
-    return HistoryChecker(header, registry.recorded(header.component), profile)
+    component = header.component
+    return HistoryChecker(
+        header, registry.recorded(component), profile, orders=registry.orders_of(component)
+    )

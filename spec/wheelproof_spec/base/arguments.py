@@ -21,10 +21,6 @@ def bounded(least: int, most: int | None = None) -> Callable[[str], int]:
     return parse
 
 
-positive = bounded(1)
-"""A number from 1 upwards, for `type` of an argument."""
-
-
 def positive_seconds(text: str) -> float:
     """Return a finite number of seconds above 0, for `type` of an argument."""
     try:

@@ -3,15 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Generic, TypeVar
 
-from wheelproof_spec.base.codec.vocabulary import (
-    ABSENT,
-    About,
-    Absent,
-    Count,
-    Name,
-    Time,
-    Wire,
-)
+from wheelproof_spec.base.codec.vocabulary import ABSENT, About, Absent, Count, Name, Time, Wire
 from wheelproof_spec.base.codec.writer import plain_fields
 from wheelproof_spec.base.component import Call, Config
 

@@ -6,7 +6,7 @@ protocol, the lines of histories, the JSON Schema, the steps of vectors and the 
 """
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -192,11 +192,6 @@ def any_definition(definition: ComponentDefinition[CallT, SeenT]) -> AnyDefiniti
 def is_definition(value: object) -> TypeGuard[AnyDefinition]:
     """Tell whether a value is the definition of a component."""
     return isinstance(value, ComponentDefinition)
-
-
-def by_name(operations: Iterable[Operation]) -> dict[str, Operation]:
-    """Return operations by their names."""
-    return {operation.name: operation for operation in operations}
 
 
 @cache

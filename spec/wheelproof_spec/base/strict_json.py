@@ -2,14 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
-from typing import NoReturn, TypeGuard, TypeVar
+from typing import NoReturn, TypeGuard
 
 JsonObject = Mapping[str, object]
 """A JSON object whose values are not yet known to be of the right type."""
-
-
-ChoiceT = TypeVar("ChoiceT", bound=StrEnum)
 
 
 class MalformedError(ValueError):
@@ -46,12 +42,10 @@ def as_object(value: object, what: str) -> JsonObject:
     return value
 
 
-def require_fields(
-    value: JsonObject, required: Sequence[str], optional: Sequence[str] = ()
-) -> None:
+def require_fields(value: JsonObject, required: Sequence[str]) -> None:
     """Raise MalformedError unless `value` has all the required fields and no unknown one."""
     for name in value:
-        if name not in required and name not in optional:
+        if name not in required:
             raise MalformedError(f"has the unknown field {name!r}")
     for name in required:
         if name not in value:
@@ -66,14 +60,6 @@ def integer(value: JsonObject, name: str) -> int:
     return field
 
 
-def boolean(value: JsonObject, name: str) -> bool:
-    """Return the field `name`, which has to be true or false."""
-    field = value[name]
-    if not isinstance(field, bool):
-        raise MalformedError(f"has {name!r} that is neither true nor false")
-    return field
-
-
 def text(value: JsonObject, name: str) -> str:
     """Return the field `name`, which has to be a string that UTF-8 can hold."""
     return _as_text(value[name], name)
@@ -82,24 +68,6 @@ def text(value: JsonObject, name: str) -> str:
 def texts(value: JsonObject, name: str) -> tuple[str, ...]:
     """Return the field `name`, which has to be a list of strings."""
     return tuple(_as_text(item, name) for item in _as_list(value, name))
-
-
-def integers(value: JsonObject, name: str) -> tuple[int, ...]:
-    """Return the field `name`, which has to be a list of integers."""
-    return tuple(integer({name: item}, name) for item in _as_list(value, name))
-
-
-def objects(value: JsonObject, name: str) -> tuple[JsonObject, ...]:
-    """Return the field `name`, which has to be a list of objects."""
-    return tuple(as_object(item, f"has {name!r} with") for item in _as_list(value, name))
-
-
-def choice(value: JsonObject, name: str, choices: type[ChoiceT]) -> ChoiceT:
-    """Return the field `name`, which has to be the value of one of `choices`."""
-    chosen = text(value, name)
-    if chosen not in tuple(choices):
-        raise MalformedError(f"has {name!r} with the unknown value {chosen!r}")
-    return choices(chosen)
 
 
 def format_object(value: JsonObject) -> bytes:

@@ -4,13 +4,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeGuard, cast
 
-from wheelproof_spec.base.component import (
-    CallT,
-    CallT_co,
-    ComponentDefinition,
-    Request,
-    SeenT,
-)
+from wheelproof_spec.base.component import CallT, CallT_co, ComponentDefinition, Request, SeenT
 from wheelproof_spec.base.port import CaseJudge, SendingPort
 from wheelproof_spec.base.results.tally import Tally
 

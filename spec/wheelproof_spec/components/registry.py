@@ -14,6 +14,7 @@ from wheelproof_spec.base.component import AnyDefinition, is_definition
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.history.judging import (
     MakeTraceChecker,
+    Orders,
     RecordedComponent,
     is_recorded,
 )
@@ -63,6 +64,11 @@ def recorded(component: str) -> RecordedComponent:
     return part
 
 
+def orders_of(component: str) -> Orders | None:
+    """Return how the small histories of a component are searched for an order, if they are."""
+    return part_of(component, "orders", "ORDERS", _are_orders)
+
+
 def trace_checker(component: str) -> MakeTraceChecker | None:
     """Return what makes the replay of a trace of a component, if its traces can be judged."""
     return part_of(component, "trace.run", "TraceChecker", _makes_trace_checkers)
@@ -92,6 +98,10 @@ def part_of(
     if not is_part(part):
         raise TypeError(f"{name} of {path} is not what the registry says that it is")
     return part
+
+
+def _are_orders(value: object) -> TypeGuard[Orders]:
+    return callable(value)
 
 
 def _makes_trace_checkers(value: object) -> TypeGuard[MakeTraceChecker]:

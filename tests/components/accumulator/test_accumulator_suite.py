@@ -35,6 +35,7 @@ from wheelproof_spec.components.accumulator.component import (
     EXPIRED,
     FAILED,
     KAFKA,
+    NEVER_MS,
     WHEELPROOF,
     Abort,
     AccumulatorCall,
@@ -80,6 +81,7 @@ _CONFIG = AccumulatorConfig(
     retry_backoff_ms=5,
     retry_backoff_max_ms=5,
     delivery_timeout_ms=50,
+    topics={1: "topic of 1"},
 )
 
 _NEW_BATCH = AppendedRecord(record="a", batch_is_full=False, new_batch_created=True)
@@ -149,6 +151,35 @@ _SPOILT: list[tuple[Sequence[AccumulatorCall], Spoil, AccumulatorClause]] = [
         (_append("a"), Ready(leaders=_LEADERS)),
         lambda seen: replace(seen, ready_nodes=(0,)),
         AccumulatorClause.READY_TELLS_THE_TRUTH,
+    ),
+    *(
+        (
+            (_append("a"), Advance(to_ms=4), Ready(leaders=_LEADERS)),
+            lambda seen, delay_ms=delay_ms: replace(seen, next_ready_check_delay_ms=delay_ms),
+            AccumulatorClause.CHECKS_AGAIN_IN_TIME,
+        )
+        for delay_ms in (0, 5, 7, NEVER_MS)
+    ),
+    (
+        (_append("a"), _drain(), Ready(leaders=_LEADERS)),
+        lambda seen: replace(seen, next_ready_check_delay_ms=10),
+        AccumulatorClause.CHECKS_AGAIN_IN_TIME,
+    ),
+    *(
+        (
+            (_append("a"), _append("b", partition=1), Ready(leaders={0: 0})),
+            lambda seen, topics=topics: replace(seen, unknown_leader_topics=topics),
+            AccumulatorClause.NAMES_TOPICS,
+        )
+        for topics in ((), ("topic",), ("topic", "topic of 1"))
+    ),
+    *(
+        (
+            (_append("a"), Advance(to_ms=4), _append("b", partition=1), Expire()),
+            lambda seen, expiry_ms=expiry_ms: replace(seen, next_expiry_ms=expiry_ms),
+            AccumulatorClause.TELLS_NEXT_EXPIRY,
+        )
+        for expiry_ms in (0, 49, 51, 54, NEVER_MS)
     ),
     (
         (_append("a"), Advance(to_ms=50), Expire()),
@@ -227,8 +258,8 @@ _MALFORMED: list[tuple[AccumulatorCall, JsonObject, str]] = [
     (Close(), {"appended": [_APPENDED | {"outcome": "closed"}]}, "unknown field .*outcome"),
     (Close(), {"batches": []}, "unknown field 'batches'"),
     (Close(), {"available_memory": None}, "no integer"),
-    (Ready(leaders={}), {"ready_nodes": ["0"], "unknown_leaders": False}, "no integer"),
-    (Ready(leaders={}), {"ready_nodes": []}, "lacks the field 'unknown_leaders'"),
+    (Ready(leaders={}), {"ready_nodes": ["0"], "unknown_leader_topics": []}, "no integer"),
+    (Ready(leaders={}), {"ready_nodes": []}, "lacks the field 'unknown_leader_topics'"),
     (_drain(), {"batches": [{"batch": "b1", "partition": "p", "records": []}]}, "no integer"),
     (Split(batch="b1", size=1), {}, "lacks the field 'children'"),
 ]
@@ -424,7 +455,9 @@ def test_accumulator_call_survives_the_wire(call: AccumulatorCall) -> None:
         ),
         (
             Ready(leaders={}),
-            AccumulatorObservation(ready_nodes=(0, 2), unknown_leaders=True),
+            AccumulatorObservation(
+                ready_nodes=(0, 2), unknown_leader_topics=("t",), next_ready_check_delay_ms=3
+            ),
         ),
         (Split(batch="b1", size=1), AccumulatorObservation(children=2)),
     ],

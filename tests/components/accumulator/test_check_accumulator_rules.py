@@ -1,6 +1,7 @@
 """What the checker says of accumulators' histories that keep, or break, one rule each."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -34,6 +35,8 @@ from wheelproof_spec.components.accumulator.component import (
     Expire,
     Flush,
     Mute,
+    Readiness,
+    Ready,
     Reenqueue,
     Respond,
     Split,
@@ -54,6 +57,80 @@ _STORED = plain(Respond(batch="b"), called_back("r", 5), called_back("s", 6))
 _OTHER_BATCH = append("s", new_batch=True)
 _EXPIRE_BOTH = plain(Expire(), called_back("r", error="Expired"), called_back("s", error="Expired"))
 _ACCEPTED = end("a", "append", Appended(new_batch_created=True))
+
+_LINGERING = replace(_CLAIMS, linger_ms=5, topics={"q": "other"})
+_NEVER_MS = 2**62
+_ALL = {"p": 0, "q": 1}
+
+
+def _look(
+    *nodes: int,
+    again_ms: int = _NEVER_MS,
+    leaders: Mapping[str, int] = _ALL,
+    topics: tuple[str, ...] = (),
+) -> Lines:
+    told = Readiness(
+        ready_nodes=nodes, unknown_leader_topics=topics, next_ready_check_delay_ms=again_ms
+    )
+    return call("sender", Ready(leaders=leaders), told)
+
+
+_QUEUED = append("r", new_batch=True)
+_AT_2, _AT_5 = (plain(Tick(to_ms=at_ms), process="clock") for at_ms in (2, 5))
+_GONE = plain(Expire(), called_back("r", error="Gone"))
+
+_LOOKS: dict[str, Sequence[Lines]] = {
+    "nothing is there": (_look(), _look(again_ms=7)),
+    "what is left to wait": (_QUEUED, _look(again_ms=5), _AT_2, _look(again_ms=3), _GONE),
+    "ready when it has lingered": (_QUEUED, _AT_5, _look(0), _GONE),
+    "full before": (_QUEUED, _look(0), _GONE),
+    "a ready node may count": (_QUEUED, _look(0, again_ms=5), _GONE),
+    "rounded down": (_QUEUED, _look(again_ms=4), _GONE),
+    "one that may back off": (
+        _QUEUED,
+        drain(("b", ("r",))),
+        plain(Reenqueue(batch="b")),
+        _look(again_ms=1),
+        _look(again_ms=99),
+        _GONE,
+    ),
+    "muted": (_QUEUED, plain(Mute(partition="p")), _AT_5, _look(), _GONE),
+    "without a leader": (
+        append("r", partition="q"),
+        _look(leaders={"p": 0}, topics=("other",)),
+        _GONE,
+    ),
+    "perhaps without a leader": (
+        begin_append("r"),
+        _look(leaders={}, topics=("topic",)),
+        _look(leaders={}),
+        _ACCEPTED,
+        _GONE,
+    ),
+    "another call of the sender": (
+        _QUEUED,
+        begin("other", "expire", Expire()),
+        _look(1, again_ms=0),
+        end("other", "expire"),
+        _GONE,
+    ),
+}
+_TELLS = "Accumulator.ReadyTellsWhenToLookAgain"
+_NAMES = "Accumulator.ReadyNamesTheTopicsWithoutALeader"
+_READY = "Accumulator.ReadyTellsTheTruth"
+_WRONG_LOOKS: dict[str, tuple[str, Sequence[Lines]]] = {
+    "at once": (_TELLS, (_QUEUED, _look(again_ms=0))),
+    "too late": (_TELLS, (_QUEUED, _look(again_ms=6))),
+    "never": (_TELLS, (_QUEUED, _look())),
+    "later than what is left": (_TELLS, (_QUEUED, _AT_2, _look(again_ms=4))),
+    "not ready when it has lingered": (_READY, (_QUEUED, _AT_5, _look(again_ms=1))),
+    "not ready when it is closed": (_READY, (_QUEUED, plain(Close()), _look(again_ms=5))),
+    "a node with nothing to send": (_READY, (_QUEUED, _look(1))),
+    "a node whose record has ended": (_READY, (_QUEUED, _GONE, _look(0))),
+    "a wrong topic": (_NAMES, (_QUEUED, _look(leaders={}, topics=("other",)))),
+    "no topic": (_NAMES, (append("r", partition="q"), _look(leaders={"p": 0}))),
+    "a topic with a leader": (_NAMES, (_QUEUED, _look(again_ms=5, topics=("topic",)))),
+}
 
 _RIGHT: dict[str, Sequence[Lines]] = {
     "stored": (*_SENT, _STORED, available(2 * _BATCH)),
@@ -463,6 +540,17 @@ def test_what_keeps_the_rules_passes(name: str) -> None:
 def test_what_breaks_a_rule_fails(name: str) -> None:
     rule, lines = _WRONG[name]
     assert broken_rule(_CLAIMS, lines) == rule
+
+
+@pytest.mark.parametrize("name", _LOOKS)
+def test_a_look_at_what_is_ready_may_tell_so(name: str) -> None:
+    assert broken_rule(_LINGERING, _LOOKS[name]) is None
+
+
+@pytest.mark.parametrize("name", _WRONG_LOOKS)
+def test_a_look_at_what_is_ready_may_not_tell_so(name: str) -> None:
+    rule, lines = _WRONG_LOOKS[name]
+    assert broken_rule(_LINGERING, lines, quiet=False) == rule
 
 
 def test_what_follows_from_a_callback_that_is_missing_is_not_judged() -> None:

@@ -1,5 +1,7 @@
 """The named cases of the buffer pool: the reference passes all, each known bug fails one."""
 
+from dataclasses import replace
+
 import pytest
 
 from wheelproof.producer import BufferPool
@@ -82,6 +84,44 @@ def test_pool_of_kafka_is_allowed_to_let_newcomers_go_first() -> None:
     barging = find_bug(BUGS, "barging").pool_class
     for scenario in pool_scenarios():
         assert _broken_rule(scenario, barging, KAFKA) is None
+
+
+@pytest.mark.parametrize(
+    ("at_ms", "total_ns", "ratio_ppm", "right"),
+    [
+        (4, 0, 0, True),
+        (4, 4_000_000, 133, True),
+        (4, 5_000_000, 0, False),
+        (10, 10_000_000, 333, True),
+        (10, 10_000_000, 111, True),
+        (10, 10_000_000, 0, False),
+        (10, 10_000_000, 1_000_000, False),
+        (10, 10, 333, False),
+        (10, 0, 333, False),
+        (110_000, 10_000_000, 0, True),
+        (110_000, 10_000_000, 1, False),
+    ],
+)
+def test_pool_judge_knows_how_long_was_waited(
+    at_ms: int, total_ns: int, ratio_ppm: int, right: bool
+) -> None:
+    judge = LedgerPool(DEFINITION.profiles[0], Tally())
+    calls: tuple[PoolCall, ...] = (
+        Reset(config=PoolConfig(total_memory=10, poolable_size=1)),
+        Allocate(buffer="a", size=10, max_time_to_block_ms=0),
+        Allocate(buffer="b", size=5, max_time_to_block_ms=10),
+        *(Advance(to_ms=to_ms) for to_ms in (4, 10, 110_000) if to_ms <= at_ms),
+    )
+    port = ReferencePoolPort()
+    for call in calls[:-1]:
+        assert judge.judge(call, port.perform(call)) is None
+    seen = port.perform(calls[-1])
+    port.close()
+    told = replace(seen, wait_time_ns_total=total_ns, wait_ratio_ppm=ratio_ppm)
+    violation = judge.judge(calls[-1], told)
+    assert (None if violation is None else violation.rule) == (
+        None if right else PoolClause.COUNTS_WAITS
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,9 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.bug_table import (
     BUGS,
 )
-from wheelproof_spec.components.purgatory.programs import PROGRAMS
-from wheelproof_spec.components.purgatory.programs.bugs import (
-    EXCLUSIVE_EXPIRY,
-    purgatory_bug_programs,
-)
+from wheelproof_spec.components.purgatory.programs import FAILING, PROGRAMS
 from wheelproof_spec.components.purgatory.programs.on_timer import LEFT_IN_TIMER
+from wheelproof_spec.components.purgatory.programs.users import EXCLUSIVE_EXPIRY
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
@@ -25,6 +22,11 @@ _SLOW = {
     "purgatory-group-triggers",
     "purgatory-purge-counts",
     "purgatory-watch-trigger-purge",
+}
+_BUGS = {
+    program.name.removeprefix("bug/"): program
+    for program in FAILING
+    if program.name.startswith("bug/")
 }
 _DEADLOCKS = {
     "KAFKA-2253/list-then-map",
@@ -50,9 +52,9 @@ def test_the_reference_passes(program: Program) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("bug", purgatory_bug_programs(), ids=str)
+@pytest.mark.parametrize("bug", _BUGS)
 def test_a_known_bug_is_found(bug: str) -> None:
-    found = explore(purgatory_bug_programs()[bug])
+    found = explore(_BUGS[bug])
     assert found.verdict() is Verdict.FAIL
     assert found.counterexample is not None
     deadlocks = found.counterexample.failure.kind is FailureKind.DEADLOCK
@@ -74,4 +76,4 @@ def test_a_completion_can_leave_a_time_out_between_two_levels() -> None:
 
 def test_every_concurrency_bug_of_the_purgatory_has_a_program() -> None:
     named = {bug.id for bug in BUGS if Finder.EXPLORE in bug.finders}
-    assert set(purgatory_bug_programs()) == named
+    assert set(_BUGS) == named

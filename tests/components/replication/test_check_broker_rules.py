@@ -327,9 +327,27 @@ _RIGHT: dict[str, Sequence[Lines]] = {
     ),
     "as many records as fit, and one at least": (
         _LEAD,
-        put("x", 0, records=2),
+        put("x", 0),
+        put("z", 1),
         made("f", fetch("a", 0, max_bytes=19), fetched("a", 0, 0, "x0")),
         made("f", fetch("b", 0, max_bytes=1), fetched("b", 0, 0, "x0")),
+    ),
+    "a batch that does not fit, as a whole": (
+        _LEAD,
+        put("x", 0, records=2),
+        made("f", fetch("a", 0, max_bytes=19), fetched("a", 0, 0, "x0", "x1")),
+        made("f", fetch("b", 1, max_bytes=1), fetched("b", 1, 0, "x1")),
+    ),
+    "a consumer beyond the high watermark does not wait": (
+        _LEAD,
+        put("x", 0),
+        made("g", fetch("a", 1, replica=None, wait_ms=_WAIT_MS), fetched("a", 1, 0)),
+    ),
+    "a log that rolls lets go who stands at the end of its segment": (
+        _LEAD,
+        put("x", 0, records=3),
+        made("f", fetch("a", 3, wait_ms=_WAIT_MS, min_bytes=11)),
+        made("p", append("z"), produced("z", 3), fetched("a", 3, 0, "z0")),
     ),
     "refused by who does not lead, and by who leads in another epoch": (
         made("f", fetch("a", 0), fetched("a", 0, -1, error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)),
@@ -347,7 +365,7 @@ _RIGHT: dict[str, Sequence[Lines]] = {
             fetch("e", 0, epoch=3),
             fetched("e", 0, -1, error=ErrorCode.UNKNOWN_LEADER_EPOCH),
         ),
-        made("f", fetch("g", 1), fetched("g", 1, 0, error=ErrorCode.OFFSET_OUT_OF_RANGE)),
+        made("f", fetch("g", 1), fetched("g", 1, -1, error=ErrorCode.OFFSET_OUT_OF_RANGE)),
     ),
     "the leader changes while it is asked": (
         _LEAD,
@@ -590,8 +608,29 @@ _WRONG: dict[str, tuple[ReplicationClause, Sequence[Lines]]] = {
         ReplicationClause.ANSWER_IS_RIGHT,
         (
             _LEAD,
-            put("x", 0, records=2),
-            made("f", fetch("a", 0, max_bytes=19), fetched("a", 0, 0, "x0", "x1")),
+            put("x", 0),
+            put("z", 1),
+            made("f", fetch("a", 0, max_bytes=19), fetched("a", 0, 0, "x0", "z0")),
+        ),
+    ),
+    "half a batch is read": (
+        ReplicationClause.ANSWER_IS_RIGHT,
+        (_LEAD, put("x", 0, records=2), replicate("a", 0, 0, "x0")),
+    ),
+    "a consumer beyond the high watermark waits": (
+        ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
+        (
+            _LEAD,
+            put("x", 0),
+            made("g", fetch("a", 1, replica=None, wait_ms=_WAIT_MS)),
+            put("z", 1),
+        ),
+    ),
+    "out of range, with a high watermark": (
+        ReplicationClause.ANSWER_IS_RIGHT,
+        (
+            _LEAD,
+            made("f", fetch("a", 1), fetched("a", 1, 0, error=ErrorCode.OFFSET_OUT_OF_RANGE)),
         ),
     ),
     "an append is not in the log": (
@@ -617,7 +656,7 @@ _WRONG: dict[str, tuple[ReplicationClause, Sequence[Lines]]] = {
         (
             _LEAD,
             put("x", 0),
-            made("f", fetch("a", 1), fetched("a", 1, 0, error=ErrorCode.OFFSET_OUT_OF_RANGE)),
+            made("f", fetch("a", 1), fetched("a", 1, -1, error=ErrorCode.OFFSET_OUT_OF_RANGE)),
         ),
     ),
     "read by who does not lead": (

@@ -172,7 +172,7 @@ def test_what_is_outside_and_not_refused_breaks_its_clause() -> None:
                     fetch_offset=4,
                     max_bytes=5,
                     current_leader_epoch=6,
-                    last_fetched_epoch=-1,
+                    last_fetched_epoch=0,
                 ),
             ),
         ),

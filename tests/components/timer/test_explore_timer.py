@@ -6,7 +6,7 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.bug_table import (
     BUGS,
 )
-from wheelproof_spec.components.timer.programs import bug_programs
+from wheelproof_spec.components.timer.programs import BUG_PROGRAMS
 from wheelproof_spec.components.timer.programs.entry_migration import ENTRY_MIGRATION
 from wheelproof_spec.components.timer.programs.system_timer import SYSTEM_TIMER
 from wheelproof_spec.components.timer.programs.world import TIMER_WORLD
@@ -14,6 +14,7 @@ from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
 
+_BUGS = {program.name.removeprefix("bug/"): program for program in BUG_PROGRAMS}
 _NEEDS_ONE_THREAD = {"one-bucket"}
 
 
@@ -26,9 +27,9 @@ def test_the_reference_passes(program: Program) -> None:
     assert found.classes > 1
 
 
-@pytest.mark.parametrize("bug", bug_programs(), ids=str)
+@pytest.mark.parametrize("bug", _BUGS)
 def test_a_known_bug_is_found(bug: str) -> None:
-    found = explore(bug_programs()[bug])
+    found = explore(_BUGS[bug])
     assert found.verdict() is Verdict.FAIL
     assert found.counterexample is not None
     never_ends = found.counterexample.failure.kind is FailureKind.NEVER_ENDS
@@ -38,4 +39,4 @@ def test_a_known_bug_is_found(bug: str) -> None:
 
 def test_every_concurrency_bug_of_the_timer_has_a_program() -> None:
     timer = {bug.id for bug in BUGS}
-    assert set(bug_programs()) == timer - _NEEDS_ONE_THREAD
+    assert set(_BUGS) == timer - _NEEDS_ONE_THREAD

@@ -27,7 +27,7 @@ from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
-from wheelproof_spec.components.timer.programs.system_timer import add_against_advance
+from wheelproof_spec.components.timer.programs.system_timer import timer_programs
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
@@ -460,7 +460,8 @@ def test_a_planted_look_without_the_monitor_is_found_in_the_timers_bucket() -> N
 
 
 def test_an_advance_among_the_adders_is_a_data_race_on_the_wheels_clock() -> None:
-    failure = _failure(partial(add_against_advance, HastyTimer))
+    add_against_advance, *_ = timer_programs(HastyTimer)[0]
+    failure = _failure(add_against_advance.build)
     assert failure is not None
     assert failure.kind is FailureKind.DATA_RACE
     assert "TimingWheel._current_time_ms" in failure.message

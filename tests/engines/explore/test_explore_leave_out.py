@@ -12,10 +12,11 @@ from wheelproof_spec.components.timer.bug_table import (
     BUGS,
 )
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
-from wheelproof_spec.components.timer.programs.system_timer import Bench, timer_program
+from wheelproof_spec.components.timer.programs.system_timer import CLOCK_OF_A_WHEEL, TimerBench
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Action, Body, Scenario
+from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.runs.schedule import decode
 
 
@@ -204,7 +205,7 @@ def test_a_part_has_to_fail_by_the_same_check() -> None:
 
 def crowd(timer_class: type[SystemTimer]) -> Scenario:
     """Two threads add three tasks and advance twice."""
-    bench = Bench(timer_class)
+    bench = TimerBench(timer_class)
     bench.task(1)
     bench.at(1)
     return Scenario(
@@ -223,7 +224,8 @@ def crowd(timer_class: type[SystemTimer]) -> Scenario:
 @pytest.mark.slow
 def test_a_bug_of_the_timer_needs_three_operations_of_five() -> None:
     timer_class = find_bug(BUGS, "poll-outside-lock").timer_class
-    found = explore(timer_program("crowd", crowd, timer_class)).counterexample
+    crowded = program("crowd", partial(crowd, timer_class), plain_fields=CLOCK_OF_A_WHEEL)
+    found = explore(crowded).counterexample
     assert found is not None
     assert len(found.left_out) == 2
     assert len(found.deviations) <= 2

@@ -23,7 +23,14 @@ def _read(path: Path) -> list[PlacedLine]:
     return list(placed_lines(Split(file_id=0, path=str(path), start=0, end=1)))
 
 
-@pytest.mark.parametrize("kind", [pa.binary(), pa.string(), pa.large_binary(), pa.large_string()])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(pa.binary(), pa.string(), pa.large_binary(), pa.large_string()),
+        *(pa.dictionary(pa.int32(), pa.string()), pa.string_view(), pa.binary_view()),
+    ],
+    ids=str,
+)
 def test_a_row_is_a_line(tmp_path: Path, kind: pa.DataType) -> None:
     lines = [line[:-1] for seed in range(30) for line in chance_lines(seed, f"h{seed}")]
     values = [line.decode() for line in lines] if "string" in str(kind) else lines

@@ -2,19 +2,20 @@
 
 import json
 import random
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
 
 from support.pipeline.recorded_fleet import chance_lines, check, trace_lines
 from wheelproof_spark.check.judging.meter import bucket
-from wheelproof_spark.check.judging.order import Row
+from wheelproof_spark.check.judging.order import MOST_MISSING, Row
 from wheelproof_spark.check.judging.run import RunJudge
 from wheelproof_spark.check.reading.parsing import key_of
 from wheelproof_spec.app.recorded import (
     parse_line,
 )
+from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.line_parser import (
@@ -137,3 +138,42 @@ def test_buckets_are_powers_of_two() -> None:
     assert [bucket(ms) for ms in (-5, 0, 0.2, 1, 1.5, 2, 3, 4, 5, 1_000)] == [
         *(0, 0, 1, 1, 2, 2, 4, 4, 8, 1_024)
     ]
+
+
+class _Broken:
+    """A checker with a defect of its own."""
+
+    def __init__(self, when: str) -> None:
+        self._when = when
+
+    def feed(self, event: object, line: int) -> None:
+        del event, line
+        if self._when == "feed":
+            raise KeyError("lost")
+
+    def finish(self, *, cut_off: bool = False) -> RunVerdict:
+        del cut_off
+        raise KeyError("lost")
+
+
+@pytest.mark.parametrize("when", ["feed", "finish"])
+def test_a_checker_that_breaks_down_is_an_error_of_its_run_alone(
+    monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    def opener(options: object) -> Callable[[object], _Broken]:
+        del options
+        return lambda _: _Broken(when)
+
+    monkeypatch.setattr("wheelproof_spark.check.judging.run.open_run", opener)
+    found = _judged(_rows(chance_lines(3, "h")))
+    assert found["verdict"] == Verdict.ERROR.value
+    assert "made its checker break down" in str(found["problem"])
+    assert "KeyError: 'lost'" in str(found["problem"])
+
+
+def test_numbers_close_to_the_greatest_stay_within_every_sum() -> None:
+    lines = chance_lines(3, "h")
+    end = json.loads(lines[-1])
+    lines[-1] = json.dumps(end | {"ops": 2**63 - 2}).encode() + b"\n"
+    found = _judged(_rows(lines))
+    assert found["missing"] == MOST_MISSING

@@ -6,6 +6,7 @@ import pytest
 
 from support.reference.producer import Allocation, pool_bench
 from wheelproof import sync
+from wheelproof.clock import ManualClock
 from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError
 from wheelproof.producer import (
     BufferExhaustedError,
@@ -13,9 +14,9 @@ from wheelproof.producer import (
     ByteBuffer,
     ForeignBufferError,
     ProducerClosedError,
+    WaitTime,
 )
 from wheelproof.producer.byte_buffer import allocate_byte_buffer, allocate_stand_in
-from wheelproof.units import Millis
 
 _THREADS = 10
 
@@ -28,9 +29,9 @@ class _Waits:
     def __init__(self) -> None:
         self.recorded: list[int] = []
 
-    def record(self, waited_ms: Millis) -> None:
+    def record(self, waited_ns: int) -> None:
         """Take note."""
-        self.recorded.append(waited_ms)
+        self.recorded.append(waited_ns)
 
 
 def test_pool_reuses_a_buffer_of_the_poolable_size_cleared() -> None:
@@ -80,7 +81,25 @@ def test_pool_times_out_at_the_limit_and_not_before() -> None:
         bench.after(partial(bench.clock.advance, 1))
         assert isinstance(late.error, BufferExhaustedError)
         assert bench.pool.queued() == 0
-        assert sum(waits.recorded) == 10
+        assert sum(waits.recorded) == 10_000_000
+
+
+def test_wait_time_is_a_total_and_a_share_of_two_windows() -> None:
+    clock = ManualClock()
+    waits = WaitTime(clock)
+    assert (waits.total_ns(), waits.ratio()) == (0, 0.0)
+    for at_ms, waited_ms, ratio in (
+        (1_000, 300, 300 / 30_000),
+        (21_000, 300, 600 / 50_000),
+        (41_000, 600, 1_200 / 40_000),
+        (61_000, 0, 600 / 50_000),
+        (71_000, 900, 1_500 / 30_000),
+    ):
+        clock.advance_to(at_ms)
+        waits.record(waited_ms * 1_000_000)
+        assert waits.ratio() == pytest.approx(ratio), at_ms
+    clock.advance_to(131_000)
+    assert (waits.total_ns(), waits.ratio()) == (2_100_000_000, 0.0)
 
 
 def test_pool_gives_back_what_a_timed_out_thread_had_gathered() -> None:

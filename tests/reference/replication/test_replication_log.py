@@ -59,7 +59,30 @@ def test_records_that_fit_into_no_segment_are_not_appended() -> None:
     ],
 )
 def test_a_read_returns_what_fits(max_bytes: int, at_least_one: bool, offsets: list[int]) -> None:
-    assert _read(_log((4, 2, 3)), 0, max_bytes, at_least_one=at_least_one) == offsets
+    log = PartitionLog(segment_bytes=10)
+    for size in (4, 2, 3):
+        log.append([bytes(size)], 0)
+    assert _read(log, 0, max_bytes, at_least_one=at_least_one) == offsets
+
+
+def test_a_batch_is_read_whole_and_from_any_offset_in_it() -> None:
+    log = _log((2, 2), (3,))
+    assert _read(log, 0, 6) == _read(log, 0, 4) == _read(log, 0, 1, at_least_one=True) == [0, 1]
+    assert _read(log, 1, 7) == [1, 2]
+    assert _read(log, 0, 3) == []
+
+
+@pytest.mark.parametrize(
+    ("max_bytes", "at_least_one", "read"),
+    [(6, False, 6), (3, False, 0), (3, True, 4), (9, True, 7)],
+)
+def test_bytes_are_counted_of_a_batch_that_is_cut_off_too(
+    max_bytes: int, at_least_one: bool, read: int
+) -> None:
+    data = _log((2, 2), (3,)).read(
+        0, up_to_high_watermark=False, max_bytes=max_bytes, at_least_one=at_least_one
+    )
+    assert data.bytes_read == read
 
 
 @pytest.mark.parametrize("offset", [-1, 3])
@@ -69,7 +92,7 @@ def test_a_read_outside_the_log_is_refused(offset: int) -> None:
 
 
 def test_consumers_read_below_the_high_watermark() -> None:
-    log = _log((1, 1, 1))
+    log = _log((1, 1), (1,))
     assert log.maybe_increment_high_watermark(2)
     data = log.read(0, up_to_high_watermark=True, max_bytes=9, at_least_one=True)
     assert (_offsets(data.records), data.high_watermark) == ([0, 1], 2)
@@ -92,9 +115,11 @@ def test_a_truncation_takes_records_segments_epochs_and_the_watermark_along() ->
     log.maybe_increment_high_watermark(4)
     log.truncate_to(1)
     assert (log.log_end_offset, log.high_watermark) == (1, 1)
-    assert log.end_offset_for_epoch(4) == EpochEndOffset(leader_epoch=0, end_offset=1)
+    assert log.end_offset_for_epoch(4) is None
+    assert log.end_offset_for_epoch(0) == EpochEndOffset(leader_epoch=0, end_offset=1)
     assert log.append([b"z"], 5) is not None
-    assert _read(log, 0, 100) == [0, 1]
+    # The segment that began there has stayed.
+    assert (_read(log, 0, 100), _read(log, 1, 100)) == ([0], [1])
 
 
 def test_a_truncation_beyond_the_end_is_refused() -> None:
@@ -128,10 +153,18 @@ def test_the_end_of_an_epoch_is_where_the_next_one_begins() -> None:
     log = _log((1, 1), epoch=1)
     log.begin_epoch(3)
     log.append([b"x"], 3)
-    assert log.end_offset_for_epoch(0) is None
+    assert log.end_offset_for_epoch(0) == EpochEndOffset(leader_epoch=0, end_offset=0)
     assert log.end_offset_for_epoch(1) == EpochEndOffset(leader_epoch=1, end_offset=2)
     assert log.end_offset_for_epoch(2) == EpochEndOffset(leader_epoch=1, end_offset=2)
-    assert log.end_offset_for_epoch(7) == EpochEndOffset(leader_epoch=3, end_offset=3)
+    assert log.end_offset_for_epoch(3) == EpochEndOffset(leader_epoch=3, end_offset=3)
+    assert log.end_offset_for_epoch(7) is None
+
+
+def test_an_epoch_without_records_gives_way_to_the_next() -> None:
+    log = _log((1, 1), epoch=1)
+    log.begin_epoch(3)
+    log.begin_epoch(5)
+    assert log.end_offset_for_epoch(4) == EpochEndOffset(leader_epoch=1, end_offset=2)
 
 
 def test_a_segment_of_no_bytes_is_refused() -> None:

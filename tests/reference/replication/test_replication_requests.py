@@ -59,12 +59,9 @@ class _Broker:
         answers, self._answers = self._answers, {}
         return answers
 
-    def become_leader(self, epoch: int) -> None:
-        replicas = (1, 2)
+    def become_leader(self, epoch: int, in_sync: tuple[int, ...] = (1, 2)) -> None:
         self.perform(
-            BecomeLeader(
-                partition="t", leader_epoch=epoch, replica_ids=replicas, in_sync_ids=replicas
-            )
+            BecomeLeader(partition="t", leader_epoch=epoch, replica_ids=(1, 2), in_sync_ids=in_sync)
         )
 
     def append(
@@ -179,7 +176,8 @@ def test_acks_out_of_range_append_nothing() -> None:
 
 
 def test_too_few_replicas_in_sync_refuse_all_acks_only() -> None:
-    broker = _Broker(min_in_sync=3)
+    broker = _Broker(min_in_sync=2)
+    broker.become_leader(1, in_sync=(1,))
     broker.append("all", acks=-1, timeout_ms=50, entries={"t": [3]})
     broker.append("one", acks=1, timeout_ms=50, entries={"t": [3]})
     answers = broker.take_answers()

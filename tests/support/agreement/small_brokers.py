@@ -5,13 +5,14 @@ follower has come, checks of who waits. A spoiled one has an answer changed, dro
 """
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from support.agreement.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
+    WHEELPROOF,
     AppendRecords,
     BecomeLeader,
     ErrorCode,
@@ -43,6 +44,8 @@ class _Broker:
     chance: random.Random
     lines: list[Line] = field(default_factory=list[Line])
     log: list[Record] = field(default_factory=list[Record])
+    bounds: list[int] = field(default_factory=lambda: [0])
+    """Where the batches begin, and the end of the log."""
     follower_end: int = 0
     high_watermark: int = 0
     produces: list[tuple[str, int, int]] = field(default_factory=list[tuple[str, int, int]])
@@ -60,13 +63,13 @@ class _Broker:
     def read(self, call: FetchMessages) -> FetchResponse:
         asked = call.partitions[0]
         end = self.high_watermark if call.replica_id is None else len(self.log)
-        fits = max(1, min(call.max_bytes, asked.max_bytes) // _SIZE)
-        records = self.log[asked.fetch_offset : end][:fits]
+        last = read_end(self.bounds, asked.fetch_offset, end, asked.max_bytes)
+        records = self.log[asked.fetch_offset : last]
         beyond = asked.fetch_offset > len(self.log)
         answer = PartitionFetchResponse(
             partition="t",
             error=ErrorCode.OFFSET_OUT_OF_RANGE if beyond else ErrorCode.NONE,
-            high_watermark=self.high_watermark,
+            high_watermark=-1 if beyond else self.high_watermark,
             records=tuple(records),
         )
         return FetchResponse(request=call.request, partitions=(answer,))
@@ -83,13 +86,26 @@ class _Broker:
 
     def has_enough(self, call: FetchMessages) -> bool:
         end = self.high_watermark if call.replica_id is None else len(self.log)
-        offset = call.partitions[0].fetch_offset
-        return end > offset or offset > len(self.log)
+        return end != batch_base(self.bounds, call.partitions[0].fetch_offset)
 
     def note(self, offset: int) -> None:
         if offset <= len(self.log):
-            self.follower_end = offset
-            self.high_watermark = max(self.high_watermark, offset)
+            self.follower_end = batch_base(self.bounds, offset)
+            self.high_watermark = max(self.high_watermark, self.follower_end)
+
+
+def batch_base(bounds: Sequence[int], offset: int) -> int:
+    """Return where the batch of an offset begins; beyond the end, the offset."""
+    return offset if offset > bounds[-1] else max(bound for bound in bounds if bound <= offset)
+
+
+def read_end(bounds: Sequence[int], offset: int, end: int, max_bytes: int) -> int:
+    """Return up to where whole batches are read that fit, or the first all the same."""
+    last = begin = batch_base(bounds, offset)
+    for bound in bounds:
+        fits = (bound - begin) * _SIZE <= max_bytes or last == begin
+        last = bound if begin < bound <= end and fits else last
+    return last
 
 
 def broker_history(seed: int) -> History:
@@ -116,7 +132,8 @@ def broker_history(seed: int) -> History:
         Line("c", "ok", LEAD.name_on_the_wire(), Nothing()),
     ]
     quiet = chance.random() < 0.7
-    return history_of("replication", CONFIG, lead + lines, quiet=quiet, clock="virtual")
+    history = history_of("replication", CONFIG, lead + lines, quiet=quiet, clock="virtual")
+    return replace(history, header=replace(history.header, profile=WHEELPROOF))
 
 
 def produced(name: str, base: int, error: ErrorCode = ErrorCode.NONE) -> ProduceResponse:
@@ -181,6 +198,7 @@ def _append_steps(broker: _Broker, call: AppendRecords) -> Iterator[Step]:
             broker.log.append(
                 Record(offset=len(broker.log), leader_epoch=0, size=record.size, value=record.value)
             )
+        broker.bounds.append(len(broker.log))
 
     def answer(process: str) -> None:
         base, end = bases[0], bases[0] + len(call.entries[0].records)

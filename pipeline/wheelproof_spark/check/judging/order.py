@@ -10,6 +10,10 @@ from wheelproof_spec.base.history.lines import TraceEvent
 MOST_GAPS = 20
 """How many gaps of a run are named; their sizes are summed."""
 
+MOST_MISSING = 1 << 32
+"""How many missing lines of a run are counted: a number in a line may be close to 2**63, and the
+sum over all runs of a fleet has to be below that."""
+
 
 class Row(NamedTuple):
     """A good line on its way to the checker.
@@ -70,7 +74,7 @@ class RunOrder:
         self.expected = max(first, number + 1)
         if last < first:
             return None
-        self.missing += last - first + 1
+        self.missing = min(self.missing + last - first + 1, MOST_MISSING)
         if len(self.gaps) < MOST_GAPS:
             self.gaps.append({"first": first, "last": last})
         numbers = f"number {first:,}" if first == last else f"numbers {first:,} to {last:,}"

@@ -6,10 +6,7 @@ from collections.abc import Mapping
 from wheelproof_spark.check.judging.meter import RunMeter
 from wheelproof_spark.check.judging.order import Row, RunOrder, Unnumbered, in_order
 from wheelproof_spark.check.reading.parsing import BODY, HEADER
-from wheelproof_spec.app.recorded import (
-    open_run,
-    parse_line,
-)
+from wheelproof_spec.app.recorded import open_run, parse_line
 from wheelproof_spec.base.codec.vocabulary import Absent
 from wheelproof_spec.base.history.lines import (
     HistoryEnd,
@@ -24,12 +21,8 @@ from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.components.timer.trace.run import MOST_KEPT
-from wheelproof_spec.engines.history.checkers import (
-    CheckOptions,
-)
-from wheelproof_spec.engines.history.line_parser import (
-    Rejection,
-)
+from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.engines.history.line_parser import Rejection
 from wheelproof_spec.engines.history.routing import Body, Checker, Header
 
 FirstLines = Mapping[tuple[int, int], int]
@@ -86,6 +79,8 @@ class RunJudge:
                 verdict = checker.finish(cut_off=not self._ended)
             except MalformedError as error:
                 self._fail(str(error))
+            except Exception as error:
+                self._break_down(error)
         # What a run has broken before it was given up, it has broken.
         if verdict is None or (self._problem and verdict.verdict is not Verdict.FAIL):
             judged = self._error()
@@ -100,6 +95,8 @@ class RunJudge:
             self._checker = self._open(header)
         except MalformedError as error:
             self._fail(str(error))
+        except Exception as error:
+            self._break_down(error)
 
     def _continue(self, event: Body, row: Row) -> None:
         match event:
@@ -154,6 +151,8 @@ class RunJudge:
                     self._ended = True
         except MalformedError as error:
             self._fail(f"{error} ({self._place(row)})")
+        except Exception as error:
+            self._break_down(error, f" at {self._place(row)}")
 
     def _line(self, row: Row) -> int:
         return self._first_lines.get((row.file_id, row.start), 0) + row.line
@@ -165,6 +164,12 @@ class RunJudge:
         """Give up the run; the first problem is the one that is told."""
         if self._problem is None:
             self._problem = problem
+
+    def _break_down(self, error: Exception, where: str = "") -> None:
+        """The checker itself is wrong: that is an error of this run, and of no other one."""
+        self._checker = None
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        self._problem = f"made its checker break down{where}, which is a defect of it ({reason})"
 
     def _two(self, first: Row, second: Row) -> str:
         what = "headers" if first.rank == HEADER else "ends"

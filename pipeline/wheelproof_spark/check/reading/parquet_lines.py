@@ -1,5 +1,6 @@
 """Lines that come as Parquet: one column `line`, a row for each line of JSON Lines."""
 
+import re
 from collections.abc import Iterator
 from typing import BinaryIO, cast
 
@@ -12,7 +13,7 @@ MOST_CHUNK_BYTES = 512 << 20
 """The most that the column of one row group may unpack to, in bytes."""
 
 _ROWS = 4_096
-_TYPES = ("binary", "string", "large_binary", "large_string")
+_TYPES = ("binary", "string", "large_binary", "large_string", "binary_view", "string_view")
 
 
 def parquet_lines(stream: BinaryIO) -> Iterator[bytes | None]:
@@ -32,10 +33,15 @@ def parquet_lines(stream: BinaryIO) -> Iterator[bytes | None]:
 
 
 def _require_column(schema: pa.Schema) -> None:
-    kinds = {column.name: str(column.type) for column in schema}
+    kinds = {column.name: _values_of(column.type) for column in schema}
     if len(kinds) != 1 or kinds.get(COLUMN) not in _TYPES:
         shown = ", ".join(f"{name} {kind}" for name, kind in kinds.items()) or "none"
         raise ValueError(f"its columns are not one column {COLUMN!r} of binary, but {shown}")
+
+
+def _values_of(kind: pa.DataType) -> str:
+    """Return what the values of a column are, which may come as a dictionary."""
+    return re.sub(r"^dictionary<values=(\w+),.*>$", r"\1", str(kind))
 
 
 def _values(column: pa.Array) -> Iterator[bytes | None]:

@@ -8,9 +8,7 @@ import pyarrow as pa
 from wheelproof_spark.check.reading.splits import PlacedLine, Split, placed_lines
 from wheelproof_spark.tables.documents import record_of
 from wheelproof_spark.tables.schemas import BRONZE_ARROW
-from wheelproof_spec.app.recorded import (
-    parse_line,
-)
+from wheelproof_spec.app.recorded import parse_line
 from wheelproof_spec.base.codec.vocabulary import Absent
 from wheelproof_spec.base.history.lines import (
     HistoryEnd,
@@ -21,10 +19,7 @@ from wheelproof_spec.base.history.lines import (
     TraceHeader,
     Vector,
 )
-from wheelproof_spec.engines.history.line_parser import (
-    Event,
-    Rejection,
-)
+from wheelproof_spec.engines.history.line_parser import Event, Rejection
 
 HEADER, BODY, END = range(3)
 _ROWS = 4_096

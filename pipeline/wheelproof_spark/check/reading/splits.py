@@ -1,22 +1,22 @@
 """What one task reads: a piece of a plain file, or a packed file as a whole."""
 
-import gzip
-import io
 import os
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
+from urllib.parse import unquote_to_bytes
+
+from zstandard import ZstdDecompressor, ZstdError
 
 from wheelproof_spark.check.reading.parquet_lines import MAGIC as PARQUET
 from wheelproof_spark.check.reading.parquet_lines import parquet_lines
-from wheelproof_spark.check.reading.zstd_stream import MAGIC as ZSTD
-from wheelproof_spark.check.reading.zstd_stream import ZstdStream
 from wheelproof_spec.engines.history.line_parser import LINE_LIMIT, Rejection
 from wheelproof_spec.engines.history.reader import FREE_BYTES, MOST_UNPACKED, lines_of
+from wheelproof_spec.engines.history.unpacking import GZIP, Unpacked, buffered, gunzipped
 
-GZIP = b"\x1f\x8b"
+ZSTD = b"\x28\xb5\x2f\xfd"
 ZIP = b"PK\x03\x04"
 MOST_KEPT = 4_096
 """How many bytes of a line that is too long are kept."""
@@ -24,7 +24,10 @@ MOST_KEPT = 4_096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
-    """The lines of a file that begin at `start` bytes or later, and before `end`."""
+    """The lines of a file that begin at `start` bytes or later, and before `end`.
+
+    `path` is quoted as in an address, since a name may be no text.
+    """
 
     file_id: int
     path: str
@@ -52,7 +55,7 @@ def placed_lines(split: Split) -> Iterator[PlacedLine]:
     """Yield every line of the split; a file that cannot be read is one line with that problem."""
     position = split.start
     try:
-        for line in _lines_of(Path(split.path), split):
+        for line in _lines_of(Path(os.fsdecode(unquote_to_bytes(split.path))), split):
             yield line
             position = line.offset
     except OSError as error:
@@ -75,10 +78,10 @@ def lines_in(raw: BinaryIO, split: Split) -> Iterator[PlacedLine]:
     if head.startswith(PARQUET):
         yield from _rows(raw)
     elif head.startswith(GZIP):
-        with gzip.open(raw) as unpacked:
-            yield from _lines(_Placed(io.BufferedReader(unpacked, 1 << 16), split, size))
+        yield from _lines(_Placed(gunzipped(raw), split, size))
     elif head.startswith(ZSTD):
-        yield from _lines(_Placed(io.BufferedReader(ZstdStream(raw), 1 << 16), split, size))
+        unpacked = Unpacked(raw, "zstd", lambda: ZstdDecompressor().decompressobj(), ZstdError)
+        yield from _lines(_Placed(buffered(unpacked), split, size))
     else:
         yield from _lines(_Placed(raw, split, None))
 

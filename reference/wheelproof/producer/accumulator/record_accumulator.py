@@ -71,6 +71,7 @@ class RecordAccumulator:
         # The sender's own.
         self._drainer = BatchDrainer(self._queues, config)
         self._in_flight = InFlightBatches()
+        self._next_expiry_ms = Millis(MAX_MILLIS)
 
     def append(
         self,
@@ -226,6 +227,7 @@ class RecordAccumulator:
         What was queued is taken out. The caller hands each batch to `expire`, in this order and
         outside every monitor. TLA+: ExpireQueued and ExpireInAir of RecordAccumulator.
         """
+        self._next_expiry_ms = Millis(MAX_MILLIS)
         expired = [batch for batch in self._in_flight.all() if self._has_expired(batch, now_ms)]
         for queue in self._queues.all().values():
             with queue.monitor:
@@ -234,6 +236,13 @@ class RecordAccumulator:
                     batch.close_for_record_appends()
                     expired.append(batch)
         return self._in_order_of_appends(expired)
+
+    def next_expiry_time_ms(self) -> Millis:
+        """Return when the next batch expires, as of the last look for expired ones; the sender's.
+
+        MAX_MILLIS if there was none. It does not sleep longer (semantics.md 4.5).
+        """
+        return self._next_expiry_ms
 
     def expire(self, batch: ProducerBatch) -> bool:
         """End a batch whose time is over, by a DeliveryTimeoutError.
@@ -359,7 +368,11 @@ class RecordAccumulator:
             raise IllegalStateError(f"the batch of {batch.partition} has ended: fail it instead")
 
     def _has_expired(self, batch: ProducerBatch, now_ms: Millis) -> bool:
-        return batch.has_reached_delivery_timeout(self.config.delivery_timeout_ms, now_ms)
+        timeout_ms = self.config.delivery_timeout_ms
+        if batch.has_reached_delivery_timeout(timeout_ms, now_ms):
+            return True
+        self._next_expiry_ms = min(self._next_expiry_ms, Millis(batch.created_ms + timeout_ms))
+        return False
 
     def _in_order_of_appends(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
         """Sort batches that are going to end, for the order of a partition's callbacks (4.11).

@@ -18,6 +18,7 @@ from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
 from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
 from wheelproof_spec.engines.contracts.prove import prove_all
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.tlc.judging.runner import RunSettings, run_models
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Kind, Tier
@@ -69,20 +70,18 @@ def _tlc_section(report: Reporter) -> Section:
 
 def _fuzz_section(seed: int, report: Reporter) -> Section:
     report(f"fuzzing the reference for {FUZZ_SECONDS:.0f} s, seed {seed}")
-    share = FUZZ_SECONDS / 3
+    again = "wheelproof fuzz timer"
+    batch = Batch(
+        cases=_CASES_IN_A_BATCH,
+        seed=seed,
+        seconds=FUZZ_SECONDS / 3,
+        repeat=f"{again} --cases {_CASES_IN_A_BATCH} --seed {{seed}}",
+    )
+    threaded: Batch = {**batch, "repeat": f"{again} --threads real --seed {{seed}}"}
     reports = (
-        run_timer_fuzz(
-            BoundedReferencePort(),
-            profile=KAFKA.name,
-            cases=_CASES_IN_A_BATCH,
-            seed=seed,
-            seconds=share,
-            repeat=f"wheelproof fuzz timer --cases {_CASES_IN_A_BATCH} --seed {{seed}}",
-        ),
-        run_threaded_timer_fuzz(
-            SystemTimer, profile=KAFKA.name, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share
-        ),
-        run_list_fuzz(TimerTaskList, cases=_CASES_IN_A_BATCH, seed=seed, seconds=share),
+        run_timer_fuzz(BoundedReferencePort(), profile=KAFKA.name, **batch),
+        run_threaded_timer_fuzz(SystemTimer, profile=KAFKA.name, **threaded),
+        run_list_fuzz(TimerTaskList, **threaded),
     )
     return Section(
         title="Fuzzing: the reference against the oracle",

@@ -122,7 +122,6 @@ def _confirmation(document: dict[str, object]) -> CheckResult:
         verdict=Verdict.PASS
         if document["confirmed"] is (document["finding"] not in _REFUTED)
         else Verdict.FAIL,
-        seconds=0.0,
         summary=str(document["observed"]),
     )
 
@@ -132,7 +131,6 @@ def _trouble(program: str, exit_code: int, last_lines: list[str]) -> CheckResult
         name=program,
         group="findings",
         verdict=Verdict.ERROR,
-        seconds=0.0,
         summary=f"the program ended with exit code {exit_code}",
         details="\n".join(last_lines),
     )

@@ -50,7 +50,6 @@ def pipeline_section(
         name="pipeline demo",
         group="pipeline",
         verdict=Verdict.ERROR,
-        seconds=0.0,
         summary=f"the program ended with exit code {code}: {why}",
         details="\n".join(last_lines),
     )

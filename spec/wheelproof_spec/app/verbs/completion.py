@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 _SCRIPT = """_wheelproof() {{
@@ -24,7 +24,7 @@ _IN_ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verbs.add("completion", VERBS["completion"], run)
-    parser.add_argument("shell", choices=("bash", "zsh"), help="the shell")
+    add_arguments(parser, "completion")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,14 +1,22 @@
 """How a verb of the command line declares itself, with the options that every verb has."""
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from types import MappingProxyType
+from typing import NoReturn, cast
 
-from wheelproof_spec.base.arguments import unknown
+from wheelproof_spec.base.arguments import bounded, positive_seconds, unknown
+from wheelproof_spec.base.codec.tables import Row, read_table
 from wheelproof_spec.base.printable import printable
 
 _LONGEST = 2_000
+_EVERY_VERB = "every verb"
+Types = Mapping[str, Callable[[str], object]]
+"""How the text of an argument is read, by the name that tables have for it."""
+
+_TYPES: Types = {"path": Path, "int": int, "seconds": positive_seconds}
+NOTHING: Mapping[str, Row] = MappingProxyType({})
 
 
 class Parser(argparse.ArgumentParser):
@@ -59,20 +67,42 @@ class Verbs:
         """
         parser = self.mention(name, summary)
         parser.set_defaults(run=run, words=(), reads=reads, writes=("json", "junit", *writes))
-        parser.add_argument(
-            "--json",
-            type=Path,
-            metavar="FILE",
-            help="write the result as JSON to FILE; to standard output if it is -, and all else to "
-            "standard error",
-        )
-        parser.add_argument(
-            "--junit",
-            type=Path,
-            metavar="FILE",
-            help="write the result as JUnit XML to FILE, or -",
-        )
-        parser.add_argument(
-            "--quiet", action="store_true", help="print the verdict and nothing else"
-        )
+        add_arguments(parser, _EVERY_VERB)
         return parser
+
+
+def add_arguments(
+    parser: argparse.ArgumentParser, verb: str, given: Mapping[str, Row] = NOTHING
+) -> None:
+    """Declare the arguments of a verb of ours; see `declare_arguments`."""
+    declare_arguments(parser, __file__, verb, given)
+
+
+def declare_arguments(
+    parser: argparse.ArgumentParser,
+    module: str,
+    verb: str,
+    given: Mapping[str, Row],
+    types: Types = _TYPES,
+) -> None:
+    """Declare the arguments that ``arguments.toml`` beside `module` has for a verb, in its order.
+
+    `given` has what of an argument no table can say: choices and defaults that others know.
+    `types` are more than the usual ones.
+    """
+    declare: Callable[..., argparse.Action] = parser.add_argument
+    rows = cast(Mapping[str, Row], read_table(module, "arguments.toml")[verb])
+    for name, row in rows.items():
+        declare(name, **dict(_keywords(row, {**_TYPES, **types})), **given.get(name, {}))
+
+
+def _keywords(row: Row, types: Types) -> Iterator[tuple[str, object]]:
+    for key, value in row.items():
+        if key == "type":
+            yield key, types[str(value)]
+        elif key == "least":
+            yield "type", bounded(cast(int, value), cast(int | None, row.get("most")))
+        elif key != "most":
+            yield key, value
+    if row.get("action") == "append":
+        yield "default", []

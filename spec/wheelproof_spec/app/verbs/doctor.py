@@ -34,7 +34,6 @@ class _Need:
             name=self.name,
             group="doctor",
             verdict=Verdict.PASS if self.is_there else Verdict.INCONCLUSIVE,
-            seconds=0.0,
             summary=self.found,
             details="" if self.is_there else self.remedy,
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import Progress, coloured, progress
@@ -30,43 +30,10 @@ _SUBSTRATES = ("greenlet", "threads")
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
     parser = verbs.add("explore", VERBS["explore"], run, reads=("program",), writes=("html",))
-    parser.add_argument(
-        "program", nargs="?", metavar="PROGRAM", help="a program's name, or module:attribute"
-    )
-    parser.add_argument("--all", action="store_true", help="explore every program that must pass")
-    parser.add_argument("--list", action="store_true", help="list the programs")
-    parser.add_argument(
-        "--engine",
-        choices=_ENGINES,
-        default="optimal",
-        help="optimal covers every class once; graph visits every state, and judges what can go on "
-        "for ever as well; sample draws schedules at random; source and brute are oracles for "
-        "small programs (default: optimal)",
-    )
-    parser.add_argument(
-        "--replay", metavar="SCHEDULE", help="repeat the run of this schedule string"
-    )
-    parser.add_argument("--seed", type=int, metavar="N", help="the seed of the engine sample")
-    parser.add_argument(
-        "--max-runs", type=int, metavar="N", help="end after N runs, inconclusive if none failed"
-    )
-    parser.add_argument(
-        "--max-states", type=int, metavar="N", help="end the engine graph after N states"
-    )
-    parser.add_argument(
-        "--keep-going", action="store_true", help="do not end at the first run that fails"
-    )
-    parser.add_argument(
-        "--substrate",
-        choices=_SUBSTRATES,
-        default="greenlet",
-        help="what the threads run on (default: greenlet)",
-    )
-    parser.add_argument(
-        "--html",
-        type=Path,
-        metavar="FILE",
-        help="write a page in which the counterexample, or an example run, can be stepped through",
+    add_arguments(
+        parser,
+        "explore",
+        {"--engine": {"choices": _ENGINES}, "--substrate": {"choices": _SUBSTRATES}},
     )
 
 

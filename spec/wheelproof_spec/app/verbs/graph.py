@@ -3,11 +3,10 @@
 import argparse
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import Progress, coloured, progress
@@ -20,13 +19,7 @@ if TYPE_CHECKING:
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
     parser = verbs.add("graph", VERBS["graph"], run, reads=("jar", "java"))
-    parser.add_argument(
-        "models", nargs="*", metavar="MODEL", help="comparisons to make, by name or pattern"
-    )
-    parser.add_argument("--all", action="store_true", help="make every comparison")
-    parser.add_argument("--list", action="store_true", help="list the comparisons")
-    parser.add_argument("--jar", type=Path, metavar="FILE", help="the tla2tools.jar to run")
-    parser.add_argument("--java", type=Path, metavar="FILE", help="the program java to run it with")
+    add_arguments(parser, "graph")
 
 
 def run(arguments: argparse.Namespace) -> int:

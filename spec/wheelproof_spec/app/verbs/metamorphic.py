@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.arguments import positive
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -36,57 +35,17 @@ def register(verbs: Verbs) -> None:
         reads=("recorded", "replay"),
         writes=("keep", "figures"),
     )
-    parser.add_argument(
-        "components",
-        nargs="*",
-        metavar="COMPONENT",
-        help=f"whose judge is tested: {', '.join(COMPONENTS)} (default: all)",
-    )
-    parser.add_argument(
-        "--histories",
-        type=positive,
-        default=2_000,
-        metavar="N",
-        help="how many histories are judged, at least, of each component and profile "
-        "(default: %(default)s)",
-    )
-    parser.add_argument("--seed", type=int, metavar="N", help="draw what the run of this seed drew")
-    parser.add_argument("--profile", choices=sorted(profiles()), help="vary for this profile alone")
-    parser.add_argument(
-        "--jobs",
-        type=positive,
-        default=os.cpu_count() or 1,
-        metavar="N",
-        help="how many processes share the work (default: one for each processor)",
-    )
-    parser.add_argument(
-        "--keep",
-        type=Path,
-        default=Path("build/metamorphic"),
-        metavar="DIR",
-        help="write each disagreement to a file in this folder (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--recorded",
-        type=Path,
-        nargs="+",
-        default=(),
-        metavar="FILE",
-        help="vary the histories in these files, whoever has recorded them, each one once",
-    )
-    parser.add_argument(
-        "--replay",
-        type=Path,
-        nargs="+",
-        default=(),
-        metavar="PATH",
-        help="judge kept disagreements again: files, or folders of them",
-    )
-    parser.add_argument(
-        "--figures",
-        type=Path,
-        metavar="FILE",
-        help="write the figures of docs/clauses",
+    add_arguments(
+        parser,
+        "metamorphic",
+        {
+            "components": {
+                "help": f"whose judge is tested: {', '.join(COMPONENTS)} (default: all)"
+            },
+            "--profile": {"choices": sorted(profiles())},
+            "--jobs": {"default": os.cpu_count() or 1},
+            "--keep": {"default": Path("build/metamorphic")},
+        },
     )
 
 
@@ -295,7 +254,6 @@ def _replay(arguments: argparse.Namespace) -> int:
                 name=str(path),
                 group="metamorphic",
                 verdict=Verdict.PASS if right else Verdict.FAIL,
-                seconds=0.0,
                 summary=summary,
             )
         )

@@ -1,12 +1,10 @@
 """The verb ``record``: histories of the reference under load."""
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.arguments import bounded, positive
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.reports import replacing
@@ -19,45 +17,11 @@ if TYPE_CHECKING:
     from wheelproof_spec.base.component import Config
     from wheelproof_spec.base.history.lines import HistoryHeader
 
-_MOST_THREADS = 1_000
-"""More threads than that only wait for each other, and a machine may refuse to start them."""
-
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verbs.add("record", VERBS["record"], run, writes=("output",))
-    parser.add_argument("--component", required=True, choices=COMPONENTS, help="what is loaded")
-    parser.add_argument("--output", required=True, type=Path, metavar="FILE", help="the histories")
-    parser.add_argument(
-        "--threads",
-        type=bounded(1, _MOST_THREADS),
-        default=8,
-        metavar="N",
-        help="how many call (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--operations",
-        type=positive,
-        default=5_000,
-        metavar="N",
-        help="calls a history, of all threads together (default: %(default)s)",
-    )
-    parser.add_argument(
-        "--histories", type=positive, default=1, metavar="N", help="how many (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--lateness-ms",
-        type=positive,
-        metavar="N",
-        help="how late what is due may be, in ms (default: what a busy machine needs)",
-    )
-    parser.add_argument(
-        "--seed",
-        type=bounded(0),
-        default=1,
-        metavar="N",
-        help="what the callers choose; not how they are scheduled (default: %(default)s)",
-    )
+    add_arguments(parser, "record", {"--component": {"choices": COMPONENTS}})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -2,14 +2,14 @@
 
 import argparse
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.publishing import Result, deliver, publish
 from wheelproof_spec.base.results.reports import json_text
+from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 MOST_SHOWN = 20
@@ -18,8 +18,7 @@ MOST_SHOWN = 20
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
     parser = verbs.add("schema", VERBS["schema"], run, reads=("files",))
-    parser.add_argument("what", choices=("print", "validate"), help="what to do")
-    parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for validate")
+    add_arguments(parser, "schema")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -33,10 +32,13 @@ def run(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.engines.history.reader import read_lines
 
     count = _Count()
-    for path in arguments.files:
-        for number, line in enumerate(read_lines(path), start=1):
-            event = parse_line(line) if isinstance(line, bytes) else line
-            count.take(f"{path}:{number}", event.problem if isinstance(event, Rejection) else None)
+    with progress(quiet=arguments.quiet) as shown:
+        for path in arguments.files:
+            lines = shown.counting(read_lines(path), f"lines of {path}")
+            for number, line in enumerate(lines, start=1):
+                event = parse_line(line) if isinstance(line, bytes) else line
+                problem = event.problem if isinstance(event, Rejection) else None
+                count.take(f"{path}:{number}", problem)
     return publish(_result(arguments, count), arguments)
 
 
@@ -76,7 +78,6 @@ def _result(arguments: argparse.Namespace, count: _Count) -> Result:
         name="schema",
         group="schema",
         verdict=verdict,
-        seconds=0.0,
         summary=summary,
         details="\n".join(count.shown),
     )

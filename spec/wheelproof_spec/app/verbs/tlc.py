@@ -6,8 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.arguments import positive, positive_seconds
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -26,56 +25,7 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add(
         "tlc", VERBS["tlc"], run, reads=("manifest", "jar", "java"), writes=("graph", "output")
     )
-    parser.add_argument(
-        "models",
-        nargs="*",
-        metavar="MODEL",
-        help="models to run, by name or pattern (default: all of the tiers smoke and small)",
-    )
-    parser.add_argument(
-        "--tier",
-        action="append",
-        choices=_TIERS,
-        default=[],
-        help="run only models of this tier; may be repeated",
-    )
-    parser.add_argument("--manifest", type=Path, metavar="FILE", help="another manifest of models")
-    parser.add_argument("--jar", type=Path, metavar="FILE", help="the tla2tools.jar to run")
-    parser.add_argument("--java", type=Path, metavar="FILE", help="the program java to run it with")
-    parser.add_argument(
-        "--jobs",
-        type=positive,
-        metavar="N",
-        help="models at a time (default: what processors and memory allow)",
-    )
-    parser.add_argument(
-        "--time-limit",
-        type=positive_seconds,
-        metavar="SECONDS",
-        help="wall time of one run of TLC (default: a generous limit for each tier)",
-    )
-    parser.add_argument(
-        "--coverage", action="store_true", help="print how often each action was taken"
-    )
-    parser.add_argument(
-        "--explain", action="store_true", help="tell the counterexamples that were expected, too"
-    )
-    parser.add_argument(
-        "--graph", type=Path, metavar="DIR", help="dump the state graphs as DOT and sum them up"
-    )
-    parser.add_argument(
-        "--write-cfg",
-        metavar="MODEL",
-        help="print the cfg that TLC reads for a model and run nothing, for TLC's own tools",
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="FILE", help="where --write-cfg writes the cfg"
-    )
-    parser.add_argument(
-        "--pin",
-        action="store_true",
-        help="print the numbers for the manifest as TOML; the manifest is not changed",
-    )
+    add_arguments(parser, "tlc", {"--tier": {"choices": _TIERS}})
 
 
 def run(arguments: argparse.Namespace) -> int:

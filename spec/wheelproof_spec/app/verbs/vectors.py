@@ -8,20 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.outputs import require_separate_files
 from wheelproof_spec.base.results.publishing import deliver
 from wheelproof_spec.base.results.reports import json_text, junit_text
-from wheelproof_spec.base.results.verdicts import (
-    CheckResult,
-    ExitCode,
-    Verdict,
-    exit_code,
-    overall,
-)
+from wheelproof_spec.base.results.terminal import progress
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code, overall
 
 if TYPE_CHECKING:
     from wheelproof_spec.base.history.lines import Vector
@@ -36,26 +31,8 @@ def register(verbs: Verbs) -> None:
     parser = verbs.add(
         "vectors", VERBS["vectors"], _run, reads=("files", "driver", "skip"), writes=("output",)
     )
-    parser.add_argument(
-        "what", choices=("list", "generate", "verify", "run"), help="what to do with them"
-    )
-    parser.add_argument(
-        "files", nargs="*", metavar="GLOB", help="files of vectors (default: the published ones)"
-    )
     parser.set_defaults(late_files=True)
-    parser.add_argument("--driver", metavar="CMD", help="for run: the command of the driver")
-    parser.add_argument(
-        "--profile",
-        metavar="NAME",
-        help="for run: the contract that the implementation promises (default: the one that the "
-        "driver declares, or else kafka)",
-    )
-    parser.add_argument(
-        "--skip", type=Path, metavar="FILE", help="for run: known limits that are not judged"
-    )
-    parser.add_argument(
-        "--output", type=Path, metavar="DIR", help="for generate: where to (default: vectors/)"
-    )
+    add_arguments(parser, "vectors")
 
 
 def _run(arguments: argparse.Namespace) -> int:
@@ -67,7 +44,9 @@ def _run(arguments: argparse.Namespace) -> int:
     files = _files(arguments.files)
     arguments.files = files
     require_separate_files(arguments, arguments.reads, arguments.writes)
-    vectors = list(read_vectors(files, parse_line))
+    with progress(quiet=arguments.quiet) as shown:
+        read = shown.counting(read_vectors(files, parse_line), "vectors read")
+        vectors = list(read)
     if arguments.what == "list":
         return _list(arguments, vectors)
     if arguments.what == "verify":
@@ -115,11 +94,12 @@ def _verify(arguments: argparse.Namespace, vectors: "Sequence[PublishedVector]")
     from wheelproof_spec.components.timer.vectors.answers import disagreement
 
     problems: list[str] = []
-    for published in vectors:
-        problem = disagreement(published.vector)
-        if problem is not None:
-            place = f"{published.source}:{published.line}: {published.vector.id}"
-            problems.append(printable(f"{place}: {problem}"))
+    with progress(quiet=arguments.quiet) as shown:
+        for published in shown.counting(vectors, f"of {len(vectors):,} vectors verified"):
+            problem = disagreement(published.vector)
+            if problem is not None:
+                place = f"{published.source}:{published.line}: {published.vector.id}"
+                problems.append(printable(f"{place}: {problem}"))
     verdict = Verdict.PASS if vectors else Verdict.INCONCLUSIVE
     if problems:
         verdict = Verdict.FAIL
@@ -150,10 +130,13 @@ def _drive(arguments: argparse.Namespace, vectors: "Sequence[Vector[object, obje
     tally = VectorTally()
     troubles: list[str] = []
     profile: str = arguments.profile or DEFINITION.profiles[0]
-    with DriverSession(arguments.driver) as session:
+    with (
+        DriverSession(arguments.driver) as session,
+        progress(quiet=arguments.quiet) as shown,
+    ):
         runner = VectorRunner(session, any_definition(DEFINITION), limits)
         # One iterator: a vector in which the driver failed is not asked again.
-        waiting = iter(vectors)
+        waiting = shown.counting(vectors, f"of {len(vectors):,} vectors driven")
         begin = session.introduce
         while len(troubles) < MOST_FAILURES:
             try:
@@ -192,9 +175,7 @@ def _report(
     arguments: argparse.Namespace, verdict: Verdict, line: str, summary: str, **more: object
 ) -> None:
     document = {"schema": "wheelproof.vectors/1", "verdict": verdict, "summary": summary, **more}
-    check = CheckResult(
-        name=arguments.what, group="vectors", verdict=verdict, seconds=0.0, summary=summary
-    )
+    check = CheckResult(name=arguments.what, group="vectors", verdict=verdict, summary=summary)
     forms = {
         "json": lambda: json_text(document),
         "junit": lambda: junit_text("wheelproof.vectors", [check]),

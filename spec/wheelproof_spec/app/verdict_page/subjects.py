@@ -49,9 +49,9 @@ class Implementation:
 
     name: str
     about: Text
-    driver: tuple[str, ...]
-    driven: tuple[DrivenRun, ...]
     recorded: tuple[RecordedRun, ...]
+    driver: tuple[str, ...] = ()
+    driven: tuple[DrivenRun, ...] = ()
     recorder: tuple[str, ...] | None = None
 
 

@@ -19,12 +19,7 @@ from wheelproof_spec.base.component import (
     SeenT,
 )
 from wheelproof_spec.base.history.lines import VectorStep
-from wheelproof_spec.base.strict_json import (
-    JsonObject,
-    MalformedError,
-    require_fields,
-    text,
-)
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError, require_fields, text
 
 _NO_ARGUMENTS: JsonObject = {}
 

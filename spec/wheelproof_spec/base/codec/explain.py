@@ -16,12 +16,7 @@ from wheelproof_spec.base.codec.shapes import (
     Shape,
     StringKind,
 )
-from wheelproof_spec.base.strict_json import (
-    JsonObject,
-    MalformedError,
-    OutOfBoundsError,
-    as_object,
-)
+from wheelproof_spec.base.strict_json import JsonObject, MalformedError, OutOfBoundsError, as_object
 
 _SHOWN = 40
 _DECIMAL = re.compile("0|-?[1-9][0-9]{0,18}")

@@ -18,7 +18,7 @@ Row = Mapping[str, object]
 
 def read_table(module: str, name: str) -> Mapping[str, Row]:
     """Return the tables of the file `name` beside `module`, by their names; lists are tuples."""
-    return cast(Mapping[str, Row], _frozen(_document(module, name)))
+    return cast(Mapping[str, Row], _frozen(read_document(module, name)))
 
 
 def read_words(module: str, name: str, table: str) -> Mapping[str, str]:
@@ -37,7 +37,7 @@ def read_rows(module: str, name: str, row: str, cls: type[RowT]) -> tuple[RowT, 
     `cls` is a dataclass that says what a row has, as those of the wires do.
     """
     shape = shape_of(cls)
-    rows = cast(list[object], _document(module, name)[row])
+    rows = cast(list[object], read_document(module, name)[row])
     return tuple(cast(RowT, build(shape, found, row)) for found in rows)
 
 
@@ -46,7 +46,8 @@ def read_template(module: str, name: str) -> Template:
     return Template(_text(module, name))
 
 
-def _document(module: str, name: str) -> Row:
+def read_document(module: str, name: str) -> Row:
+    """Return the file `name` beside `module` as it is: its lists are lists, as those of JSON."""
     return tomllib.loads(_text(module, name))
 
 

@@ -16,6 +16,7 @@ from wheelproof_spec.base.history.lines import (
 )
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 
 
@@ -101,6 +102,30 @@ class RecordedComponent:
     definition: AnyDefinition
     judge: Callable[[HistoryHeader[object], str, Tally], HistoryJudge]
     balances: tuple[Balance, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WholeHistory:
+    """A history with its end; it is `quiet` if nothing is under way any more."""
+
+    header: HistoryHeader[object]
+    profile: str
+    ops: tuple[HistoryOp[object], ...]
+    quiet: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Searched:
+    """What the search has found: PASS, FAIL with a violation, INCONCLUSIVE if it gave up."""
+
+    verdict: Verdict
+    violation: Violation | None = None
+    index: int = 0
+    """The event that no order explains."""
+
+
+Orders = Callable[[WholeHistory], Searched | None]
+"""How a component's small histories are searched; None for one that its model does not know."""
 
 
 class TraceRunChecker(Protocol):

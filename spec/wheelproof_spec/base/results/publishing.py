@@ -12,12 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wheelproof_spec.base.errors import UnwritableError
-from wheelproof_spec.base.results.reports import (
-    json_text,
-    junit_text,
-    result_document,
-    write_text,
-)
+from wheelproof_spec.base.results.reports import json_text, junit_text, result_document, write_text
 from wheelproof_spec.base.results.streams import lost_output
 from wheelproof_spec.base.results.terminal import coloured
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code

@@ -1,13 +1,10 @@
-"""What came out of the check of one recorded run, and what every checker of runs offers."""
+"""What came out of the check of one recorded run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Generic, Protocol, TypeVar
 
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
-
-EventT = TypeVar("EventT", contravariant=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,19 +47,3 @@ class RunVerdict:
     checked: Mapping[str, int] = field(default_factory=dict[str, int])
     also_broken: tuple[Broken, ...] = ()
     skipped: Mapping[str, int] = field(default_factory=dict[str, int])
-
-
-class RunChecker(Protocol, Generic[EventT]):
-    """Judges one run, an event at a time, in memory that does not grow with the run."""
-
-    def feed(self, event: EventT, line: int = 0) -> None:
-        """Take the next event; `line` is where it stands in its file.
-
-        Raises MalformedError if the event cannot come here: it is not judged then, and nothing
-        has changed. A violation is no error; `finish` tells of it.
-        """
-        ...
-
-    def finish(self) -> RunVerdict:
-        """Return the verdict; nothing may be fed afterwards."""
-        ...

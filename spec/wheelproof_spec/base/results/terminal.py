@@ -4,13 +4,17 @@ import os
 import re
 import sys
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TypeVar
+
+ItemT = TypeVar("ItemT")
 
 FIRST_S = 2.0
 """After how many seconds a run says how far it has come."""
 _NEXT_S = 0.5
+_AT_ONCE = 100
+"""After how many items of many it is asked what time it is."""
 _VERDICT = re.compile(
     r"^(?:PASS|FAIL|ERROR|INCONCLUSIVE|REJECTED)\b|(?<=: )(?:pass|fail|error|inconclusive)(?=,)",
     re.MULTILINE,
@@ -35,6 +39,13 @@ class Progress:
         if self.shown and now >= self._next:
             self._next = now + _NEXT_S
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def counting(self, items: Iterable[ItemT], unit: str) -> Iterator[ItemT]:
+        """Yield the items, and show how many there were."""
+        for number, item in enumerate(items):
+            if number % _AT_ONCE == 0:
+                self.tell(f"{number:,} {unit}")
+            yield item
 
     def clear(self) -> None:
         """Take the line away, because something is printed, or the run is over."""

@@ -52,8 +52,8 @@ class CheckResult:
     name: str
     group: str
     verdict: Verdict
-    seconds: float
     summary: str
+    seconds: float = 0.0
     details: str = ""
 
 

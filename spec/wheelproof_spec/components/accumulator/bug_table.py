@@ -25,6 +25,9 @@ BUGS = read_bugs(
         "KAFKA-4741": {"accumulator_class": bugs.LeakingAccumulator},
         "KAFKA-9312": {"accumulator_class": bugs.ForgettingSplitAccumulator},
         "KAFKA-8202": {"accumulator_class": bugs.SplitInFlightAccumulator},
+        "no-sleep": {"accumulator_class": bugs.SleeplessAccumulator},
+        "oversleeps": {"accumulator_class": bugs.OversleepingAccumulator},
+        "wrong-topic": {"accumulator_class": bugs.MisnamingAccumulator},
         "queued-first": {"accumulator_class": bugs.QueuedFirstAccumulator},
     },
 )

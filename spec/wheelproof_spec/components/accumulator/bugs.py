@@ -2,10 +2,18 @@
 
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
 
-from wheelproof.producer import ByteBuffer, ProducerBatch, RecordAccumulator
+from wheelproof.producer import (
+    ByteBuffer,
+    Cluster,
+    ProducerBatch,
+    ReadyCheckResult,
+    RecordAccumulator,
+)
 from wheelproof.producer.accumulator.partition_queues import PartitionQueue
 from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
+from wheelproof.units import Millis
 
 
 class RecyclingAccumulator(RecordAccumulator):
@@ -64,6 +72,35 @@ class SplitInFlightAccumulator(RecordAccumulator):
         count = super().split_and_reenqueue(batch)
         self._in_flight.add(batch)
         return count
+
+
+class SleeplessAccumulator(RecordAccumulator):
+    """The delay until the next check is always 0: the sender never sleeps."""
+
+    def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
+        """Tell to which nodes something can be sent at `now_ms`."""
+        return replace(super().ready(cluster, now_ms), next_ready_check_delay_ms=0)
+
+
+class OversleepingAccumulator(RecordAccumulator):
+    """The delay until the next check is too long by a millisecond: batches are sent late."""
+
+    def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
+        """Tell to which nodes something can be sent at `now_ms`."""
+        result = super().ready(cluster, now_ms)
+        delay_ms = result.next_ready_check_delay_ms + 1
+        return replace(result, next_ready_check_delay_ms=delay_ms)
+
+
+class MisnamingAccumulator(RecordAccumulator):
+    """The topic without a leader is said to be that of the first partition."""
+
+    def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
+        """Tell to which nodes something can be sent at `now_ms`."""
+        result = super().ready(cluster, now_ms)
+        first = next((partition.topic for partition in self._queues.all()), "")
+        topics = frozenset({first} if result.unknown_leader_topics else ())
+        return replace(result, unknown_leader_topics=topics)
 
 
 class QueuedFirstAccumulator(RecordAccumulator):

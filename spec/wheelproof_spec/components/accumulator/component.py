@@ -20,7 +20,7 @@ from wheelproof_spec.base.calls import (
     Reset,
     Tick,
 )
-from wheelproof_spec.base.clause import Clause, driven_alone
+from wheelproof_spec.base.clause import EVERYWHERE, Clause, driven_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -55,6 +55,13 @@ FAILED = "Failed"
 EXPIRED = "Expired"
 ABORTED = "Aborted"
 """What a callback is told when its batch failed for good, was too late, was closed by force."""
+
+
+TOPIC = "topic"
+"""The topic of a partition for which the configuration names none."""
+
+NEVER_MS = 2**62 - 1
+"""What is not less means never, as Kafka's greatest long does."""
 
 
 class AppendRefusal(StrEnum):
@@ -102,6 +109,10 @@ class AccumulatorConfig(Config):
         About("how old a batch has to be to expire, in ms; absent: that is not judged"),
     ] = ABSENT
     start_ms: Annotated[Time, About("what a virtual clock shows first, in ms")] = 0
+    topics: Annotated[
+        Annotated[Mapping[Count, Name], DRIVEN] | Annotated[Mapping[Name, Name], RECORDED] | Absent,
+        About("the topic of each partition; that of a partition which is not named is `topic`"),
+    ] = ABSENT
     callbacks: Annotated[
         Literal["in_order"] | Absent,
         RECORDED,
@@ -119,6 +130,12 @@ class AccumulatorConfig(Config):
             "and a batch that stays incomplete are not judged"
         ),
     ] = ABSENT
+
+    def topic_of(self, partition: Partition) -> str:
+        """Return the topic of a partition."""
+        if isinstance(self.topics, Absent):
+            return TOPIC
+        return next((topic for name, topic in self.topics.items() if name == partition), TOPIC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,9 +196,27 @@ class Ready(Call):
     """It is asked to which nodes something can be sent (semantics.md 4.2)."""
 
     leaders: Annotated[
-        Mapping[Count, Count],
+        Annotated[Mapping[Count, Count], DRIVEN] | Annotated[Mapping[Name, Count], RECORDED],
         About("the node of each partition; one that is not named has no leader"),
     ]
+
+    def led(self) -> dict[Partition, int]:
+        """Return the node of each partition that has a leader."""
+        return dict(self.leaders.items())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Readiness:
+    """The answer to `ready` in a history."""
+
+    ready_nodes: Annotated[tuple[Count, ...], About("the nodes that are ready")]
+    unknown_leader_topics: Annotated[
+        tuple[Name, ...], About("the topics with data in a partition without a leader")
+    ]
+    next_ready_check_delay_ms: Annotated[
+        Count | Absent,
+        About("in how many ms to look again at what is not ready; never: 2^62 - 1 or more"),
+    ] = ABSENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -344,7 +379,17 @@ class AccumulatorObservation:
     ] = field(default_factory=dict[str, bool])
     batches: Annotated[tuple[DrainedBatch, ...], About("what was taken, in order")] = ()
     ready_nodes: Annotated[tuple[Count, ...], About("the nodes that are ready")] = ()
-    unknown_leaders: Annotated[bool, About("whether a partition with data has no leader")] = False
+    unknown_leader_topics: Annotated[
+        tuple[Name, ...], About("the topics with data in a partition without a leader")
+    ] = ()
+    next_ready_check_delay_ms: Annotated[
+        Count | None,
+        About("in how many ms to look again at what is not ready; never: 2^62 - 1 or more"),
+    ] = None
+    next_expiry_ms: Annotated[
+        Count | None,
+        About("when the next batch expires that has not ended, in ms; never: 2^62 - 1 or more"),
+    ] = None
     children: Annotated[int, About("how many batches a split has made")] = 0
     available_memory: Annotated[int | None, About("what the pool could lend, in bytes")] = None
     has_undrained: Annotated[bool | None, About("whether a batch is queued")] = None
@@ -435,7 +480,26 @@ class AccumulatorClause(Clause):
         "Accumulator.ReadyTellsTheTruth",
         "4.2",
         "Those nodes are ready that have something to be sent now.",
-        driven_alone("what is ready depends on how full a batch is, which no history tells"),
+        EVERYWHERE,
+    )
+    NAMES_TOPICS = (
+        "Accumulator.ReadyNamesTheTopicsWithoutALeader",
+        "4.2",
+        "Those topics are named that have data in a partition without a leader.",
+        EVERYWHERE,
+    )
+    CHECKS_AGAIN_IN_TIME = (
+        "Accumulator.ReadyTellsWhenToLookAgain",
+        "4.2",
+        "The delay until the next check is what is left to wait of a batch that is not ready, and "
+        "no node that is not ready has one with less.",
+        EVERYWHERE,
+    )
+    TELLS_NEXT_EXPIRY = (
+        "Accumulator.ExpiryTellsWhenTheNextIsDue",
+        "4.5",
+        "The time of the next expiry is that of the oldest batch that has not ended.",
+        driven_alone("when the batch of a record was made, no history tells"),
     )
     EXPIRES_IN_TIME = (
         "Accumulator.ExpiresWhatIsLate",
@@ -516,12 +580,17 @@ DEFINITION: ComponentDefinition[AccumulatorCall, AccumulatorObservation] = Compo
         Operation(call=Append, returns=Appended),
         Operation(call=Callback, wire=Wire.RECORDED, happens=True),
         Operation(call=Flush),
-        Operation(call=Ready, tells=("ready_nodes", "unknown_leaders"), wire=Wire.DRIVEN),
+        Operation(
+            call=Ready,
+            returns=Readiness,
+            tells=("ready_nodes", "unknown_leader_topics"),
+            may_tell=("next_ready_check_delay_ms",),
+        ),
         Operation(call=Drain, returns=Drained, tells=("batches",)),
         Operation(call=Respond),
         Operation(call=Reenqueue),
         Operation(call=Split, tells=("children",)),
-        Operation(call=Expire),
+        Operation(call=Expire, may_tell=("next_expiry_ms",)),
         Operation(call=Mute, wire=Wire.RECORDED),
         Operation(call=Unmute, wire=Wire.RECORDED),
         Operation(call=Abort),

@@ -12,7 +12,8 @@ from wheelproof_spec.components.accumulator.sender import Sender
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
-_PARTITIONS = tuple(TopicPartition("topic", number) for number in range(3))
+_OTHER = TopicPartition("other", 2)
+_PARTITIONS = (TopicPartition("topic", 0), TopicPartition("topic", 1), _OTHER)
 _BATCH_SIZE = 512
 _BACKOFF_MS = 2
 _LONG_MS, _SHORT_MS = 60_000, 30
@@ -35,6 +36,7 @@ class AccumulatorLoad:
             retry_backoff_ms=_BACKOFF_MS,
             retry_backoff_max_ms=_BACKOFF_MS,
             delivery_timeout_ms=_SHORT_MS if hurried else _LONG_MS,
+            topics={str(_OTHER): _OTHER.topic},
             callbacks="in_order",
             gives_back="at_once",
         )
@@ -78,6 +80,3 @@ def _act(recorded: RecordedAccumulator, dice: random.Random) -> None:
 def load(callers: Callers) -> AccumulatorLoad:
     """Return the load of one history."""
     return AccumulatorLoad(hurried=callers.hurried)
-
-
-LOAD = load

@@ -11,6 +11,7 @@ from wheelproof.producer import (
     Cluster,
     NodeId,
     ProducerBatch,
+    ReadyCheckResult,
     Record,
     RecordAccumulator,
     RecordMetadata,
@@ -30,6 +31,8 @@ from wheelproof_spec.components.accumulator.component import (
     FlushInProgress,
     HasIncomplete,
     Mute,
+    Readiness,
+    Ready,
     Reenqueue,
     Respond,
     Split,
@@ -41,6 +44,8 @@ from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 NODE = NodeId(0)
 """Who leads all partitions."""
+_LOOKS_A_ROUND = 16
+"""After so many looks at what is ready each partition was without a leader in one of them."""
 
 
 class _NamedCallback:
@@ -75,6 +80,7 @@ class RecordedAccumulator:
         self._partitions = tuple(map(str, self._cluster.partitions_for_node(NODE)))
         self._clock = SystemClock()
         self._records = count()
+        self._looks = count()
         self._batches = count()
         self._names: dict[ProducerBatch, str] = {}
         self._offsets: Counter[TopicPartition] = Counter()
@@ -128,8 +134,7 @@ class RecordedAccumulator:
 
     def drain_ready(self, max_size: int) -> list[ProducerBatch]:
         """Drain if anything is ready, and mute the partitions of what was taken."""
-        now_ms = self._clock.hi_res_clock_ms()
-        drained = self._drain(self.accumulator.ready(self._cluster, now_ms).ready_nodes, max_size)
+        drained = self._drain(self._ready().ready_nodes, max_size)
         for batch in drained:
             asked = Mute(partition=str(batch.partition))
             self._recorder.do(asked, partial(self.accumulator.mute_partition, batch.partition))
@@ -181,6 +186,27 @@ class RecordedAccumulator:
     def abort(self) -> None:
         """End everything that has not ended."""
         self._recorder.do(Abort(), self.accumulator.abort_incomplete_batches)
+
+    def _ready(self) -> ReadyCheckResult:
+        """Ask what is ready; now and then the leader of a partition is not known."""
+        turn = next(self._looks) % _LOOKS_A_ROUND
+        leaders = dict(self._cluster.leaders)
+        for partition in self._cluster.partitions_for_node(NODE)[turn : turn + 1]:
+            del leaders[partition]
+        results: list[ReadyCheckResult] = []
+
+        def ready() -> Readiness:
+            now_ms = self._clock.hi_res_clock_ms()
+            result = self.accumulator.ready(Cluster(leaders=leaders), now_ms)
+            results.append(result)
+            return Readiness(
+                ready_nodes=tuple(sorted(result.ready_nodes)),
+                unknown_leader_topics=tuple(sorted(result.unknown_leader_topics)),
+                next_ready_check_delay_ms=result.next_ready_check_delay_ms,
+            )
+
+        self._recorder.call(Ready(leaders=dict.fromkeys(map(str, leaders), int(NODE))), ready)
+        return results[0]
 
     def _drain(self, nodes: Collection[NodeId], max_size: int) -> list[ProducerBatch]:
         now_ms = self._clock.hi_res_clock_ms()

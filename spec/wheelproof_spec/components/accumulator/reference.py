@@ -46,6 +46,7 @@ from wheelproof_spec.components.accumulator.component import (
     DrainedBatch,
     Expire,
     Flush,
+    Partition,
     Ready,
     Reenqueue,
     Respond,
@@ -56,7 +57,6 @@ from wheelproof_spec.engines.drive.cooperative_runtime import CooperativeRuntime
 from wheelproof_spec.engines.drive.driver.serve import ServedComponent, served
 from wheelproof_spec.engines.drive.refusals import refused
 
-_TOPIC = "topic"
 _SENDER = "sender"
 _ENDS: dict[type[BaseException], AppendRefusal] = {
     BufferExhaustedError: AppendRefusal.EXHAUSTED,
@@ -108,6 +108,7 @@ class ReferenceAccumulatorPort:
             self._runtime.close()
 
     def _reset(self, config: AccumulatorConfig) -> None:
+        self._config = config
         self._runtime = CooperativeRuntime()
         with use_runtime(self._runtime):
             self._clock = ManualClock(config.start_ms)
@@ -161,12 +162,11 @@ class ReferenceAccumulatorPort:
         """Append a record, on the thread of the call or of the callback that sends it again."""
         callback = partial(self._on_completion, call)
         record = Record(timestamp_ms=0, value=bytes(ord(call.record[-1]) for _ in range(call.size)))
-        assert isinstance(call.partition, int)
         # Kept with the record, so that nothing else gets its address.
         self._records[id(record)] = (call.record, record)
         try:
             result = self._accumulator.append(
-                TopicPartition(_TOPIC, call.partition),
+                self._partition(call.partition),
                 record,
                 callback,
                 max_time_to_block_ms=call.max_time_to_block_ms,
@@ -221,11 +221,12 @@ class ReferenceAccumulatorPort:
         """Make a call of the sender."""
         accumulator = self._accumulator
         match call:
-            case Ready(leaders=leaders):
-                result = accumulator.ready(_cluster(leaders), self._now_ms())
+            case Ready():
+                result = accumulator.ready(self._cluster(call.led()), self._now_ms())
                 self._answer = AccumulatorObservation(
                     ready_nodes=tuple(sorted(result.ready_nodes)),
-                    unknown_leaders=bool(result.unknown_leader_topics),
+                    unknown_leader_topics=tuple(sorted(result.unknown_leader_topics)),
+                    next_ready_check_delay_ms=result.next_ready_check_delay_ms,
                 )
             case Drain():
                 self._drain(call)
@@ -234,6 +235,8 @@ class ReferenceAccumulatorPort:
             case Expire():
                 for batch in accumulator.expired_batches(self._now_ms()):
                     accumulator.expire(batch)
+                next_expiry_ms = accumulator.next_expiry_time_ms()
+                self._answer = AccumulatorObservation(next_expiry_ms=next_expiry_ms)
             case Abort():
                 accumulator.abort_incomplete_batches()
             case _:
@@ -241,7 +244,7 @@ class ReferenceAccumulatorPort:
 
     def _drain(self, call: Drain) -> None:
         node = NodeId(call.node)
-        cluster = _cluster({int(partition): call.node for partition in call.partitions})
+        cluster = self._cluster(dict.fromkeys(call.partitions, call.node))
         nodes = [node] if call.partitions else []
         drained: list[DrainedBatch] = []
         batches = self._accumulator.drain(cluster, nodes, call.max_size, self._now_ms())
@@ -290,6 +293,15 @@ class ReferenceAccumulatorPort:
         # Of an odd capacity, so that the pool does not keep it for others.
         return allocate_stand_in(size + 1) if fault else allocate_byte_buffer(size)
 
+    def _cluster(self, leaders: Mapping[Partition, int]) -> Cluster:
+        return Cluster(
+            leaders={self._partition(number): NodeId(node) for number, node in leaders.items()}
+        )
+
+    def _partition(self, number: Partition) -> TopicPartition:
+        assert isinstance(number, int), "a history has names for partitions, and is not driven"
+        return TopicPartition(self._config.topic_of(number), number)
+
     def _now_ms(self) -> Millis:
         return self._clock.hi_res_clock_ms()
 
@@ -314,12 +326,6 @@ class ReferenceAccumulatorPort:
             in_flight_ended=any(batch.is_done() for batch in accumulator.in_flight()),
             overwritten=overwritten,
         )
-
-
-def _cluster(leaders: Mapping[int, int]) -> Cluster:
-    return Cluster(
-        leaders={TopicPartition(_TOPIC, number): NodeId(node) for number, node in leaders.items()}
-    )
 
 
 def reference_config(config: AccumulatorConfig) -> ReferenceConfig:
@@ -352,6 +358,3 @@ def reason_of(error: Exception | None) -> str | None:
 def serve() -> ServedComponent:
     """Return the reference's accumulator, ready to be driven."""
     return served(DEFINITION, ReferenceAccumulatorPort())
-
-
-SERVE = serve

@@ -9,6 +9,7 @@ from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.components.accumulator.component import (
     EXPIRED,
     KAFKA,
+    TOPIC,
     WHEELPROOF,
     AccumulatorClause,
     AccumulatorConfig,
@@ -23,6 +24,8 @@ from wheelproof_spec.components.accumulator.component import (
     FlushInProgress,
     HasIncomplete,
     Mute,
+    Readiness,
+    Ready,
     Respond,
     YesOrNo,
 )
@@ -91,6 +94,29 @@ def _expires_young(scene: Scene) -> object:
     return scene.answer(Expire)
 
 
+def _looked(
+    scene: Scene,
+    *,
+    node: int = 0,
+    leaderless: bool = False,
+    ready: tuple[int, ...] = (),
+    topics: tuple[str, ...] = (),
+    later_ms: int = 0,
+) -> object:
+    """Look at what is ready while a record waits in a partition of `node`."""
+    assert isinstance(scene.config, AccumulatorConfig)
+    if not scene.config.linger_ms:
+        return False
+    _appended(scene)
+    leaders = {} if leaderless else {_PARTITION: node}
+    told = Readiness(
+        ready_nodes=ready,
+        unknown_leader_topics=topics,
+        next_ready_check_delay_ms=scene.config.linger_ms + later_ms,
+    )
+    return scene.call(Ready(leaders=leaders), told)
+
+
 def _with_timeout(act: Spoiler) -> Spoiler:
     """Break a clause of a history whose batches may become older than they ever do."""
 
@@ -142,6 +168,10 @@ METAMORPHIC = Metamorphic(
         ),
         _at_rest(AccumulatorClause.DRAINS_THE_HEADS, _drained_though_muted),
         _at_rest(AccumulatorClause.DRAIN_IS_FAIR, _passed_over),
+        _at_rest(AccumulatorClause.READY_TELLS_THE_TRUTH, lambda scene: _looked(scene, ready=(1,))),
+        _at_rest(AccumulatorClause.NAMES_TOPICS, lambda scene: _looked(scene, leaderless=True)),
+        _at_rest(AccumulatorClause.NAMES_TOPICS, lambda scene: _looked(scene, topics=(_OTHER,))),
+        _at_rest(AccumulatorClause.CHECKS_AGAIN_IN_TIME, lambda scene: _looked(scene, later_ms=1)),
         _with_timeout(_at_rest(AccumulatorClause.EXPIRES_IN_TIME, _expires_young)),
         _at_rest(
             AccumulatorClause.FLUSH_WAITS, lambda scene: _appended(scene) and scene.call(Flush())
@@ -159,8 +189,9 @@ METAMORPHIC = Metamorphic(
             lambda scene: scene.call(AvailableMemory(), Memory(size=0)),
         ),
     ),
-    words=frozenset({"Expired", "Aborted", "Failed"}),
+    words=frozenset({"Expired", "Aborted", "Failed", TOPIC}),
     looks=frozenset({"available_memory", "has_incomplete", "flush_in_progress"}),
+    meaningful=frozenset({"topics"}),
     profiles={WHEELPROOF: lambda recording: recording, KAFKA: lambda recording: recording},
     by_hand={
         AccumulatorClause.DRAIN_IS_FAIR: "test_a_drain_that_forgets_a_partition_is_no_drain",

@@ -1,6 +1,6 @@
 """The cases of the buffer pool: what Kafka's own tests ask (semantics.md 5), and drawn ones."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.port import SendingPort
@@ -10,155 +10,20 @@ from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
 from wheelproof_spec.components.buffer_pool.component import (
     DEFINITION,
     Allocate,
-    CallId,
     Deallocate,
     PoolCall,
     PoolCapability,
-    PoolConfig,
     PoolFault,
     PoolLimit,
     PoolObservation,
 )
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
-
-_GIB = 2**30
-_LONG_MS = 60_000
+from wheelproof_spec.engines.drive.case_table import read_cases
 
 
 def pool_scenarios() -> tuple[Scenario[PoolCall], ...]:
     """Return all named cases of the buffer pool."""
-    return (*_ordinary(), *_unusual())
-
-
-def _ordinary() -> Iterable[Scenario[PoolCall]]:
-    yield Scenario(
-        name="a buffer of the poolable size is kept, others are not",
-        calls=(
-            _reset(64, 16),
-            _allocate("a", 16),
-            Deallocate(buffer="a"),
-            _allocate("b", 16),
-            _allocate("c", 8),
-            Deallocate(buffer="c"),
-            Deallocate(buffer="b"),
-        ),
-    )
-    yield Scenario(
-        name="more than the total is refused, the total is not",
-        calls=(_reset(64, 16), _allocate("a", 65), _allocate("b", 64), Deallocate(buffer="b")),
-    )
-    yield Scenario(
-        name="a delayed allocation wakes up",
-        calls=(_reset(16, 16), _allocate("a", 16), _allocate("b", 16), Deallocate(buffer="a")),
-    )
-    yield Scenario(
-        name="a time-out lasts its limit, and the thread leaves the queue",
-        calls=(
-            _reset(10, 1),
-            _allocate("a", 5),
-            Allocate(buffer="b", size=10, max_time_to_block_ms=10),
-            Advance(to_ms=9),
-            Advance(to_ms=10),
-            Deallocate(buffer="a"),
-        ),
-    )
-    yield Scenario(
-        name="an interrupted thread leaves the queue",
-        calls=(
-            _reset(10, 1),
-            _allocate("a", 10),
-            _allocate("b", 5),
-            _allocate("c", 5),
-            Interrupt(name="b"),
-            Deallocate(buffer="a"),
-        ),
-    )
-    yield Scenario(
-        name="close wakes everyone; buffers still come back",
-        calls=(
-            _reset(10, 5),
-            _allocate("a", 10),
-            _allocate("b", 5),
-            _allocate("c", 1),
-            Close(),
-            _allocate("d", 1),
-            Deallocate(buffer="a"),
-        ),
-    )
-    yield Scenario(
-        name="an allocation that fails restores the memory",
-        calls=(
-            _reset(16, 16),
-            Allocate(buffer="a", size=16, max_time_to_block_ms=0, fault=PoolFault.ALLOCATOR),
-            _allocate("b", 16),
-        ),
-    )
-
-
-def _unusual() -> Iterable[Scenario[PoolCall]]:
-    yield Scenario(
-        name="KAFKA-4840: a thread that gives up with a part passes it on",
-        calls=(
-            _reset(10, 1),
-            _allocate("a", 4),
-            _allocate("b", 6),
-            Allocate(buffer="c", size=10, max_time_to_block_ms=10),
-            _allocate("d", 4),
-            Deallocate(buffer="a"),
-            Advance(to_ms=10),
-            Deallocate(buffer="b"),
-        ),
-    )
-    yield Scenario(
-        name="KAFKA-4840: a metric that fails does not lose the signal",
-        calls=(
-            _reset(10, 1),
-            _allocate("a", 10),
-            Allocate(buffer="b", size=5, max_time_to_block_ms=_LONG_MS, fault=PoolFault.METRIC),
-            _allocate("c", 5),
-            Deallocate(buffer="a"),
-        ),
-    )
-    yield Scenario(
-        name="a newcomer and a thread that waits for more than there is",
-        calls=(
-            _reset(2, 1),
-            _allocate("a", 1),
-            _allocate("b", 2),
-            Allocate(buffer="c", size=1, max_time_to_block_ms=5),
-            Advance(to_ms=5),
-        ),
-    )
-    yield Scenario(
-        name="2 GiB of pooled buffers serve another size",
-        limit=PoolLimit.TWO_GIB,
-        calls=(
-            _reset(2 * _GIB, _GIB),
-            _allocate("a", _GIB),
-            _allocate("b", _GIB),
-            Deallocate(buffer="a"),
-            Deallocate(buffer="b"),
-            _allocate("c", 1),
-        ),
-    )
-    yield Scenario(
-        name="a buffer that is given back twice is refused",
-        limit=PoolLimit.GIVEN_BACK_TWICE,
-        calls=(_reset(16, 16), _allocate("a", 16), Deallocate(buffer="a"), Deallocate(buffer="a")),
-    )
-    yield Scenario(
-        name="sizes that a pool can never lend are refused",
-        limit=PoolLimit.NEGATIVE_SIZE,
-        calls=(_reset(16, 4), _allocate("more", 17), _allocate("less", -1), _allocate("all", 16)),
-    )
-
-
-def _reset(total_memory: int, poolable_size: int) -> Reset[PoolConfig]:
-    return Reset(config=PoolConfig(total_memory=total_memory, poolable_size=poolable_size))
-
-
-def _allocate(call: CallId, size: int) -> Allocate:
-    return Allocate(buffer=call, size=size, max_time_to_block_ms=_LONG_MS)
+    return read_cases(__file__, DEFINITION)
 
 
 def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:

@@ -9,15 +9,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, ClassVar
 
-from wheelproof_spec.base.calls import (
-    Advance,
-    AvailableMemory,
-    Close,
-    Interrupt,
-    Memory,
-    Reset,
-)
-from wheelproof_spec.base.clause import EVERYWHERE, Clause, driven_alone, recorded_alone
+from wheelproof_spec.base.calls import Advance, AvailableMemory, Close, Interrupt, Memory, Reset
+from wheelproof_spec.base.clause import Clause, driven_alone, recorded_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -30,13 +23,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import (
-    Call,
-    Capability,
-    ComponentDefinition,
-    Config,
-    Operation,
-)
+from wheelproof_spec.base.component import Call, Capability, ComponentDefinition, Config, Operation
 from wheelproof_spec.base.port import Port
 
 CallId = str
@@ -138,6 +125,12 @@ class PoolObservation:
         int | None, About("the part of it outside the free list, in bytes")
     ] = None
     queued: Annotated[int | None, About("how many threads wait")] = None
+    wait_time_ns_total: Annotated[
+        int | None, About("how long threads have waited, all waits together, in ns")
+    ] = None
+    wait_ratio_ppm: Annotated[
+        int | None, About("the share of the last 30 to 90 s that was waited, in millionths")
+    ] = None
 
 
 PoolPort = Port[PoolCall, PoolObservation]
@@ -157,19 +150,16 @@ class PoolClause(Clause):
         "BufferPool.CallEndsForAReason",
         "3.3 - 3.6",
         "An allocation is refused only if its time is out, the pool is closed, or it failed.",
-        EVERYWHERE,
     )
     LONGEST_WAITING_FIRST = (
         "BufferPool.LongestWaitingFirst",
         "3.10",
         "Memory goes to whoever has waited longest; in profile kafka a newcomer may be first.",
-        EVERYWHERE,
     )
     NO_MORE_THAN_TOTAL = (
         "BufferPool.LendsNoMoreThanTheTotal",
         "3.9",
         "No more is lent than there is.",
-        EVERYWHERE,
     )
     LENDS_ONCE = (
         "BufferPool.LendsABufferOnce",
@@ -199,19 +189,16 @@ class PoolClause(Clause):
         "BufferPool.NobodyWaitsForWhatIsThere",
         "3.9",
         "Nobody waits, or is told that memory is exhausted, while there is enough for the first.",
-        EVERYWHERE,
     )
     WAIT_IS_BOUNDED = (
         "BufferPool.WaitIsBounded",
         "3.3",
         "An allocation waits as long as it may, and no longer.",
-        EVERYWHERE,
     )
     CLOSE_RELEASES = (
         "BufferPool.CloseReleasesEveryone",
         "3.8",
         "Nobody waits for memory of a pool that is closed, and nobody gets any.",
-        EVERYWHERE,
     )
     INTERRUPTION_ENDS_THE_WAIT = (
         "BufferPool.InterruptionEndsTheWait",
@@ -223,19 +210,22 @@ class PoolClause(Clause):
         "BufferPool.MemoryIsConserved",
         "3.9",
         "What is available and what is lent add up to the total.",
-        EVERYWHERE,
     )
     WAITERS_ARE_LIVE = (
         "BufferPool.WaitersAreLiveThreads",
         "3.9",
         "The queue has the threads that wait, and no others.",
-        EVERYWHERE,
+    )
+    COUNTS_WAITS = (
+        "BufferPool.CountsTheTimeWaited",
+        "3.11",
+        "The total wait time is the sum of all waits, and the ratio their share of the last time.",
+        driven_alone("how much of a call was a wait, no history tells"),
     )
     KEEPS_TO_ITS_DOMAIN = (
         "BufferPool.KeepsToItsDomain",
         "3.1, 3.7",
         "What can be lent is not refused as too much, and what cannot is refused.",
-        EVERYWHERE,
     )
 
 
@@ -258,7 +248,13 @@ class PoolCapability(Capability):
     EXACT_TIME = "exact_time", "what is due at a millisecond has happened when the clock shows it"
 
 
-_GAUGES = ("available_memory", "unallocated_memory", "queued")
+_GAUGES = (
+    "available_memory",
+    "unallocated_memory",
+    "queued",
+    "wait_time_ns_total",
+    "wait_ratio_ppm",
+)
 
 DEFINITION: ComponentDefinition[PoolCall, PoolObservation] = ComponentDefinition(
     name="buffer_pool",

@@ -106,6 +106,3 @@ def load(callers: Callers) -> BufferPoolLoad:
     """Return the load of one history."""
     del callers
     return BufferPoolLoad()
-
-
-LOAD = load

@@ -26,6 +26,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolObservation,
     PoolOutcome,
 )
+from wheelproof_spec.components.buffer_pool.wait_time import WaitTimes
 
 _CLOSE_TO_NOTHING = PoolConfig(total_memory=0, poolable_size=1)
 
@@ -103,6 +104,7 @@ class LedgerPool:
             or self._someone_waits_in_vain()
             or self._judge_queue(seen.queued)
             or self._judge_memory(seen.available_memory, seen.unallocated_memory)
+            or self._judge_wait_time(seen)
         )
 
     def judge_refusal(self, call: PoolCall, refusal: RefusedError) -> Violation | None:
@@ -126,6 +128,7 @@ class LedgerPool:
         self._given_back: set[CallId] = set()
         self._interrupted: set[CallId] = set()
         self._faults: dict[CallId, PoolFault] = {}
+        self._wait_times = WaitTimes(int(self._tally.skips(PoolCapability.EXACT_TIME)))
         self.now_ms = config.start_ms
 
     def _allocate(self, call: Allocate) -> None:
@@ -134,6 +137,7 @@ class LedgerPool:
         late_ms = call.max_time_to_block_ms > 0 and self._tally.skips(PoolCapability.EXACT_TIME)
         self._asked_for.add(name)
         self._waiting[name] = _Waiting(call.size, deadline_ms, deadline_ms + late_ms)
+        self._wait_times.begin(name, self.now_ms, counts=fault is not PoolFault.METRIC)
         if fault is not None:
             self._faults[name] = fault
         if fault is PoolFault.INTERRUPTED_BEFORE:
@@ -148,6 +152,7 @@ class LedgerPool:
             if violation is not None:
                 return violation
         for name, outcome in ended.items():
+            self._wait_times.end(name, self.now_ms)
             if outcome is not PoolOutcome.BUFFER:
                 del self._waiting[name]
         for name in tuple(self._waiting):
@@ -279,6 +284,13 @@ class LedgerPool:
             observed=f"{available} available, {unallocated} of them not in the free list",
             reason=f"of {self._total} bytes {sum(self._lent.values())} are lent",
         )
+
+    def _judge_wait_time(self, seen: PoolObservation) -> Violation | None:
+        told = seen.wait_time_ns_total, seen.wait_ratio_ppm
+        if told == (None, None):
+            return None
+        self._tally.tests(PoolClause.COUNTS_WAITS)
+        return self._wait_times.judge(*told, self.now_ms)
 
     def _not_refused(self, reason: str) -> Violation:
         return Violation(

@@ -52,9 +52,9 @@ class SensorError(Exception):
 
 
 class _FailingSensor:
-    def record(self, waited_ms: Millis) -> None:
+    def record(self, waited_ns: int) -> None:
         """Raise, or not."""
-        del waited_ms
+        del waited_ns
         if choose(2):
             raise SensorError
 
@@ -156,6 +156,8 @@ def _build(row: Row, pool_class: type[BufferPool]) -> Scenario:
     return scenario_of(row, bench)
 
 
+_SOUND: type[BufferPool] = BufferPool
+
 PROGRAMS, FAILING = programs_of(
-    __file__, _build, BufferPool, [(bug, bug.pool_class) for bug in BUGS], plain_fields=_GUARDED
+    __file__, _build, _SOUND, [(bug, bug.pool_class) for bug in BUGS], plain_fields=_GUARDED
 )

@@ -6,10 +6,15 @@ from functools import partial
 
 from wheelproof.clock import ManualClock
 from wheelproof.errors import ThreadInterruptedError, WheelproofError
-from wheelproof.producer import BufferExhaustedError, BufferPool, ByteBuffer, ProducerClosedError
+from wheelproof.producer import (
+    BufferExhaustedError,
+    BufferPool,
+    ByteBuffer,
+    ProducerClosedError,
+    WaitTime,
+)
 from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.sync import use_runtime
-from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.port import BrokenDownError, RefusedError
 from wheelproof_spec.components.buffer_pool.component import (
@@ -29,6 +34,9 @@ from wheelproof_spec.engines.drive.refusals import refused
 
 _WAKE_ORDER_SEED = 0
 """Threads that are woken together go on in an order that is the same in every run."""
+
+
+_MILLION = 1_000_000
 
 
 class MetricError(Exception):
@@ -98,6 +106,7 @@ class ReferencePoolPort:
         self._runtime = CooperativeRuntime(choose)
         with use_runtime(self._runtime):
             self._clock = ManualClock(config.start_ms)
+            self._wait_time = WaitTime(self._clock)
             try:
                 self._pool = self._pool_class(
                     config.total_memory,
@@ -140,11 +149,11 @@ class ReferencePoolPort:
             raise MemoryError
         return allocate_stand_in(size)
 
-    def record(self, waited_ms: Millis) -> None:
+    def record(self, waited_ns: int) -> None:
         """Fail if the metric of the running call is to; see `WaitTimeSensor`."""
-        del waited_ms
         if self._current_fault() is PoolFault.METRIC:
             raise MetricError
+        self._wait_time.record(waited_ns)
 
     def _current_fault(self) -> PoolFault | None:
         current = self._runtime.current
@@ -164,12 +173,11 @@ class ReferencePoolPort:
             available_memory=self._pool.available_memory(),
             unallocated_memory=self._pool.unallocated_memory(),
             queued=self._pool.queued(),
+            wait_time_ns_total=self._wait_time.total_ns(),
+            wait_ratio_ppm=int(self._wait_time.ratio() * _MILLION),
         )
 
 
 def serve() -> ServedComponent:
     """Return the reference's pool, ready to be driven."""
     return served(DEFINITION, ReferencePoolPort())
-
-
-SERVE = serve

@@ -1,6 +1,7 @@
 """Defects of the purgatory: each class or function brings one of them back."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 
 from wheelproof import sync
 from wheelproof.purgatory import (
@@ -145,36 +146,17 @@ class CountedWatchers(Watchers[Operation]):
         super().remove(operation)
 
 
-class _CountedShard(WatcherShard[Operation]):
-    __slots__ = ("_counter",)
+class _ShardOf(WatcherShard[Operation]):
+    """A shard whose keys get watchers of another kind."""
 
-    def __init__(self, counter: AtomicInteger) -> None:
+    __slots__ = ("_make",)
+
+    def __init__(self, make: Callable[[], Watchers[Operation]]) -> None:
         super().__init__()
-        self._counter = counter
+        self._make = make
 
     def _new_watchers(self) -> Watchers[Operation]:
-        return CountedWatchers(self._counter)
-
-
-class _HeldWhileTryingShard(WatcherShard[Operation]):
-    __slots__ = ()
-
-    def _new_watchers(self) -> Watchers[Operation]:
-        return WatchersHeldWhileTrying()
-
-
-class _HeldWhileRemovedShard(WatcherShard[Operation]):
-    __slots__ = ()
-
-    def _new_watchers(self) -> Watchers[Operation]:
-        return WatchersHeldWhileRemoved()
-
-
-class _StopAtErrorShard(WatcherShard[Operation]):
-    __slots__ = ()
-
-    def _new_watchers(self) -> Watchers[Operation]:
-        return WatchersStopAtError()
+        return self._make()
 
 
 class _GetThenAddShard(WatcherShard[Operation]):
@@ -196,7 +178,7 @@ class HandKeptCounterPurgatory(DelayedOperationPurgatory[Operation]):
         return self._counter().get()
 
     def _new_shard(self) -> WatcherShard[Operation]:
-        return _CountedShard(self._counter())
+        return _ShardOf(partial(CountedWatchers[Operation], self._counter()))
 
     def _counter(self) -> AtomicInteger:
         counter: AtomicInteger | None = getattr(self, "_kept_counter", None)
@@ -216,7 +198,7 @@ class RemovalUnderListMonitorPurgatory(DelayedOperationPurgatory[Operation]):
     """KAFKA-2253: list's monitor, then the shard's lock; everybody else the other way round."""
 
     def _new_shard(self) -> WatcherShard[Operation]:
-        return _HeldWhileRemovedShard()
+        return _ShardOf(WatchersHeldWhileRemoved)
 
     def _drop_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
         if isinstance(watchers, WatchersHeldWhileRemoved):
@@ -234,14 +216,14 @@ class HeldWhileTryingPurgatory(DelayedOperationPurgatory[Operation]):
     """KAFKA-3994, KAFKA-4399."""
 
     def _new_shard(self) -> WatcherShard[Operation]:
-        return _HeldWhileTryingShard()
+        return _ShardOf(WatchersHeldWhileTrying)
 
 
 class StopAtErrorPurgatory(DelayedOperationPurgatory[Operation]):
     """One operation's error is everybody's: who stands behind it misses the trigger."""
 
     def _new_shard(self) -> WatcherShard[Operation]:
-        return _StopAtErrorShard()
+        return _ShardOf(WatchersStopAtError)
 
 
 class LeftAtErrorPurgatory(DelayedOperationPurgatory[Operation]):

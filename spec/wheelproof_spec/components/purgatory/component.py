@@ -20,7 +20,7 @@ from wheelproof_spec.base.calls import (
     Tick,
     Watched,
 )
-from wheelproof_spec.base.clause import EVERYWHERE, Clause, driven_alone, recorded_alone
+from wheelproof_spec.base.clause import Clause, driven_alone, recorded_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -33,13 +33,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import (
-    Call,
-    Capability,
-    ComponentDefinition,
-    Config,
-    Operation,
-)
+from wheelproof_spec.base.component import Call, Capability, ComponentDefinition, Config, Operation
 from wheelproof_spec.base.port import Port
 
 OperationId = str
@@ -84,6 +78,14 @@ class PurgatoryConfig(Config):
         About(
             "`exclusive`: no two of `try_complete` and `on_complete` of one operation run at once "
             "in different threads (KAFKA-19312). `overlapping` (the default): not judged"
+        ),
+    ] = ABSENT
+    triggers: Annotated[
+        Literal["complete", "may_be_missed"] | Absent,
+        RECORDED,
+        About(
+            "`may_be_missed`: a trigger that meets another attempt may be lost, and then only the "
+            "time-out completes (Kafka 1.0, KAFKA-6653). `complete` is the default"
         ),
     ] = ABSENT
     timeouts: Annotated[
@@ -267,25 +269,21 @@ class PurgatoryClause(Clause):
         "Purgatory.CompletesAtMostOnce",
         "2.1",
         "An operation is completed once, and on_complete has run when it is said to be done.",
-        EVERYWHERE,
     )
     COMPLETES_FOR_A_REASON = (
         "Purgatory.CompletesForAReason",
         "2.1",
         "What is completed was handed in, and could end, was forced or was out of time.",
-        EVERYWHERE,
     )
     TRIGGER_COMPLETES = (
         "Purgatory.TriggerCompletes",
         "2.4 - 2.6",
         "Who can end and is triggered is completed without waiting for the time-out.",
-        EVERYWHERE,
     )
     TRIES_IN_WATCH_ORDER = (
         "Purgatory.TriesInWatchOrder",
         "2.6",
         "A trigger tries the operations of a key once each, in the order of their watches.",
-        EVERYWHERE,
     )
     ATTEMPTS_EXCLUDE = (
         "Purgatory.AttemptsExclude",
@@ -297,19 +295,16 @@ class PurgatoryClause(Clause):
         "Purgatory.AnswersWhetherItCompleted",
         "2.1, 2.4",
         "One caller, the one that completes an operation, is told that it did.",
-        EVERYWHERE,
     )
     COUNTS_COMPLETED = (
         "Purgatory.CountsWhatItCompleted",
         "2.6",
         "Who completes operations is told how many.",
-        EVERYWHERE,
     )
     EXPIRES_IN_TIME = (
         "Purgatory.ExpiresInTime",
         "1.8, 2.2",
         "An operation expires when its time is out, not before and not much later.",
-        EVERYWHERE,
     )
     EXPIRES_ONCE_AFTER_COMPLETION = (
         "Purgatory.ExpiresAtMostOnceAfterCompletion",
@@ -323,25 +318,21 @@ class PurgatoryClause(Clause):
         "Purgatory.CancelsWhoWaits",
         "2.9",
         "cancel_for_key returns the operations that wait for its key; given up, they stay so.",
-        EVERYWHERE,
     )
     DELAYED_COUNTS = (
         "Purgatory.DelayedCountsTimeouts",
         "2.10",
         "num_delayed counts the operations that wait to expire.",
-        EVERYWHERE,
     )
     WATCHED_COUNTS = (
         "Purgatory.WatchedCountsWatches",
         "2.10",
         "watched counts who waits, under each key, and beside them only what is not dropped yet.",
-        EVERYWHERE,
     )
     NO_EMPTY_KEY = (
         "Purgatory.NoEmptyKeyIsKept",
         "2.6",
         "A key is kept as long as there are operations in its list.",
-        EVERYWHERE,
     )
     ACCEPTS_ITS_DOMAIN = (
         "Purgatory.AcceptsItsDomain",

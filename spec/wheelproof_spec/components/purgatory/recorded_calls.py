@@ -4,11 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from wheelproof import sync
-from wheelproof.purgatory import (
-    CompletionDiscipline,
-    DelayedOperation,
-    DelayedOperationPurgatory,
-)
+from wheelproof.purgatory import CompletionDiscipline, DelayedOperation, DelayedOperationPurgatory
 from wheelproof_spec.base.calls import Gauge, NumDelayed, NumKeys, Watched
 from wheelproof_spec.components.purgatory.component import (
     CancelForKey,

@@ -184,6 +184,3 @@ class ConditionOperation(DelayedOperation):
 def serve() -> ServedComponent:
     """Return the reference's purgatory, ready to be driven."""
     return served(DEFINITION, ReferencePurgatoryPort(), WHEELPROOF)
-
-
-SERVE = serve

@@ -43,6 +43,8 @@ RequestName = str
 
 WHEELPROOF = "wheelproof"
 """The profile of the reference: nothing is acknowledged that the log has lost."""
+KAFKA = "kafka"
+"""The profile of Kafka, where the reference takes another design: findings 18 and 30 to 32."""
 ALL_ACKS = -1
 """The producer waits until every in-sync replica has the records."""
 
@@ -170,10 +172,10 @@ class FetchPartition:
     fetch_offset: Annotated[int, About("the offset of the first record that is asked for")]
     max_bytes: Annotated[Count, About("the most bytes of this partition")]
     current_leader_epoch: Annotated[
-        int | None, About("the epoch that the fetcher takes for current, if it tells")
+        Count | None, About("the epoch that the fetcher takes for current, if it tells")
     ] = None
     last_fetched_epoch: Annotated[
-        int | None, About("the epoch of the fetcher's last record, if it tells")
+        Count | None, About("the epoch of the fetcher's last record, if it tells")
     ] = None
 
 
@@ -350,6 +352,12 @@ class ReplicationClause(Clause):
     )
 
 
+class ReplicationLimit(StrEnum):
+    """A part of the domain that is known to be too much for some implementations."""
+
+    WRONG_CONTROLLER = "Domain.WhatNoControllerSays"
+
+
 def names_twice(partitions: Iterable[PartitionRecords | FetchPartition]) -> bool:
     """Tell whether a request names a partition twice, which none may."""
     names = [named.partition for named in partitions]
@@ -383,5 +391,6 @@ DEFINITION: ComponentDefinition[ReplicationCall, ReplicationObservation] = Compo
     observation=ReplicationObservation,
     always=("num_delayed",),
     clauses=ReplicationClause,
-    profiles=(WHEELPROOF,),
+    limits=ReplicationLimit,
+    profiles=(WHEELPROOF, KAFKA),
 )

@@ -1,9 +1,22 @@
-"""The log of a partition as the judges keep it: a list of records, and where segments begin."""
+"""The log of a partition as the judges keep it: a list of records, and where segments begin.
 
-from bisect import bisect_right
+What one request appends is a batch. Bytes are counted by whole batches: a record lies where its
+batch begins.
+"""
+
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from wheelproof_spec.components.replication.component import EpochEnd, NewRecord, Record
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An offset, and where the segment began in which it was when it was looked at."""
+
+    offset: int
+    segment: int
 
 
 class LedgerLog:
@@ -12,46 +25,64 @@ class LedgerLog:
     def __init__(self, segment_bytes: int) -> None:
         self._segment_bytes = segment_bytes
         self._records: list[Record] = []
-        # Where each record begins, in bytes of the whole log, and where the last one ends.
+        # Where the batch of each record begins, in bytes of the whole log, and where the last ends.
         self._positions = [0]
         self._bases = [0]
-        # The first offset of each epoch, also of one in which nothing was written.
+        # The first offset of each epoch; one in which nothing was written gives way to the next.
         self._epochs: list[tuple[int, int]] = []
-        self.high_watermark = 0
+        self.high = Place(0, 0)
 
     @property
     def end(self) -> int:
         """The offset of the next record."""
         return len(self._records)
 
+    @property
+    def high_watermark(self) -> int:
+        """The offset up to which consumers read."""
+        return self.high.offset
+
+    def place(self, offset: int) -> Place:
+        """Return where an offset is now: where its batch begins."""
+        return Place(self.batch_base(offset), self.segment_base(offset))
+
     def begin_epoch(self, epoch: int) -> None:
         """Note that what follows is written in `epoch`."""
+        self._epochs = [begun for begun in self._epochs if begun[1] < self.end]
         self._epochs.append((epoch, self.end))
 
     def append(self, records: Sequence[NewRecord], epoch: int) -> int:
         """Append records and return the offset of the first."""
-        first = self.end
-        used = self.bytes_between(self._bases[-1], first)
-        if used > 0 and used + sum(record.size for record in records) > self._segment_bytes:
+        first, begin = self.end, self._positions[-1]
+        size = sum(record.size for record in records)
+        used = begin - self._positions[self._bases[-1]]
+        if used > 0 and used + size > self._segment_bytes:
             self._bases.append(first)
+            if self.high_watermark == first:
+                self.high = Place(first, first)
         for offset, record in enumerate(records, start=first):
             self._records.append(
                 Record(offset=offset, leader_epoch=epoch, size=record.size, value=record.value)
             )
-            self._positions.append(self._positions[-1] + record.size)
+        self._positions.extend([begin] * (len(records) - 1))
+        self._positions.append(begin + size)
         return first
 
     def truncate(self, offset: int) -> None:
-        """Drop every record from `offset` on."""
+        """Drop every record from `offset` on; a segment that begins there stays, and is empty."""
         del self._records[offset:]
         del self._positions[offset + 1 :]
-        self._bases = [0, *(base for base in self._bases[1:] if base < offset)]
+        self._bases = [base for base in self._bases if base <= offset]
         self._epochs = [(epoch, start) for epoch, start in self._epochs if start < offset]
-        self.high_watermark = min(self.high_watermark, offset)
+        if self.high_watermark >= offset:
+            self.high = self.place(offset)
 
-    def raise_high_watermark(self, offset: int) -> None:
-        """Raise the high watermark to `offset`, if that is higher."""
-        self.high_watermark = max(self.high_watermark, offset)
+    def raise_high_watermark(self, place: Place) -> bool:
+        """Raise the high watermark to `place`, or to a newer segment; tell whether it rose."""
+        high = self.high
+        if (place.offset, place.segment) > (high.offset, high.segment):
+            self.high = place
+        return self.high != high
 
     def bytes_between(self, start: int, end: int) -> int:
         """Return the bytes from one offset to another; 0 if that is not after it."""
@@ -61,40 +92,63 @@ class LedgerLog:
         """Return where the segment of `offset` begins."""
         return self._bases[bisect_right(self._bases, offset) - 1]
 
+    def batch_base(self, offset: int) -> int:
+        """Return where the batch of an offset begins, or the end if it lies there."""
+        return bisect_left(self._positions, self._positions[offset])
+
+    def batch_end(self, offset: int) -> int:
+        """Return the offset after the batch of an offset before the end."""
+        return bisect_right(self._positions, self._positions[offset])
+
+    def bytes_read(self, offset: int, end: int, max_bytes: int, *, at_least_one: bool) -> int:
+        """Return how many bytes a read gets, of one segment: the last batch may not be whole.
+
+        The first one is, `at_least_one`; without that there is nothing if it does not fit.
+        """
+        if end <= offset:
+            return 0
+        begin = self._positions[offset]
+        following = bisect_right(self._bases, offset)
+        last = min(end, self._bases[following]) if following < len(self._bases) else end
+        available = self._positions[last] - begin
+        first = self._positions[bisect_right(self._positions, begin)] - begin
+        if first > max_bytes:
+            return min(available, first) if at_least_one else 0
+        return min(available, max_bytes)
+
     def read(
         self, offset: int, end: int, max_bytes: int, *, at_least_one: bool
     ) -> tuple[Record, ...]:
-        """Return records of one segment that fit into `max_bytes`, or the first all the same."""
-        last = offset
-        while last < end and self.segment_base(last) == self.segment_base(offset):
-            fits = self.bytes_between(offset, last + 1) <= max_bytes
-            if not fits and not (at_least_one and last == offset):
-                break
-            last += 1
+        """Return the records from `offset` on of the whole batches that a read gets."""
+        size = self.bytes_read(offset, end, max_bytes, at_least_one=at_least_one)
+        last = self.batch_base(bisect_right(self._positions, self._positions[offset] + size) - 1)
         return tuple(self._records[offset:last])
 
     def holds(self, epoch: int, end: int) -> bool:
         """Tell whether the records of `epoch` before `end` are still there."""
-        ends = self._end_of(epoch)
-        return ends is not None and ends.leader_epoch == epoch and end <= ends.end_offset
+        has_it = any(begun == epoch for begun, _ in self._epochs)
+        return has_it and end <= self._end_of(epoch).end_offset
+
+    def knows(self, last_epoch: int | None) -> bool:
+        """Tell whether an epoch is none that is newer than all that the log has."""
+        return last_epoch is None or any(epoch >= last_epoch for epoch, _ in self._epochs)
 
     def diverging(self, offset: int, last_epoch: int | None) -> EpochEnd | None:
-        """Return where a log parts that ends at `offset` in `last_epoch`.
+        """Return where a log parts that ends at `offset` in `last_epoch`, which this log knows.
 
         None if it does not part, or does not tell its epoch.
         """
         if last_epoch is None:
             return None
         found = self._end_of(last_epoch)
-        if found is None:
-            return EpochEnd(leader_epoch=-1, end_offset=0)
         return found if found.leader_epoch < last_epoch or found.end_offset < offset else None
 
-    def _end_of(self, epoch: int) -> EpochEnd | None:
-        """Return the largest epoch up to this one, and where it ends."""
+    def _end_of(self, epoch: int) -> EpochEnd:
+        """Return the largest epoch up to this one, and where it ends.
+
+        Of what is older than the whole log nothing is known but that it ends where the log begins.
+        """
         later = bisect_right(self._epochs, epoch, key=lambda begun: begun[0])
-        if not later:
-            return None
         is_last = later == len(self._epochs)
         end = self.end if is_last else self._epochs[later][1]
-        return EpochEnd(leader_epoch=self._epochs[later - 1][0], end_offset=end)
+        return EpochEnd(leader_epoch=self._epochs[later - 1][0] if later else epoch, end_offset=end)

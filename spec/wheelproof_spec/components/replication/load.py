@@ -68,6 +68,3 @@ def load(callers: Callers) -> ReplicationLoad:
     """Return the load of one history."""
     del callers
     return ReplicationLoad()
-
-
-LOAD = load

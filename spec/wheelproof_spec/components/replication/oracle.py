@@ -6,7 +6,7 @@ properties of ProduceFetch.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.vocabulary import Wire
@@ -16,12 +16,12 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import (
     ALL_ACKS,
+    KAFKA,
     AppendRecords,
     BecomeFollower,
     BecomeLeader,
     ErrorCode,
     FetchMessages,
-    FetchPartition,
     FetchResponse,
     MaybeShrinkInSync,
     PartitionFetchResponse,
@@ -39,7 +39,8 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
     names_twice,
 )
-from wheelproof_spec.components.replication.ledger_log import LedgerLog
+from wheelproof_spec.components.replication.ledger_log import LedgerLog, Place
+from wheelproof_spec.components.replication.ledger_partition import LedgerPartition
 
 _Due = dict[RequestName, Response]
 
@@ -59,31 +60,22 @@ class _Produce:
 class _Fetch:
     expires_ms: int
     request: FetchMessages
+    # Where it was found to begin when it came.
+    begins: dict[PartitionName, Place]
 
     def partitions(self) -> Sequence[PartitionName]:
         return tuple(fetched.partition for fetched in self.request.partitions)
 
 
-@dataclass(slots=True)
-class _Partition:
-    log: LedgerLog
-    leads: bool = False
-    epoch: int = -1
-    epoch_start: int = 0
-    ends: dict[int, int] = field(default_factory=dict[int, int])
-    caught_up_ms: dict[int, int] = field(default_factory=dict[int, int])
-    in_sync: frozenset[int] = frozenset()
-
-
 class ReplicationLedger:
     """A broker on which every call is followed at once by all answers that it makes possible.
 
-    The rules are semantics.md 2.13 to 2.16. Follows one case after another.
+    The rules are semantics.md 2.13 to 2.17. Follows one case after another.
     """
 
     def __init__(self, profile: str, tally: Tally) -> None:
         """Judge by the contract `profile`, and count in `tally` what is tested."""
-        del profile
+        self._kafka = profile == KAFKA
         self._tests = tally.tests
         self._reset(ReplicationConfig())
 
@@ -101,6 +93,16 @@ class ReplicationLedger:
         """Return the end of a partition's log; 0 if there is no such partition."""
         known = self._partitions.get(partition)
         return 0 if known is None else known.log.end
+
+    def batch_base(self, partition: PartitionName, back: int) -> int | None:
+        """Return where a follower may truncate: a batch that begins `back` records before the end.
+
+        None where it does not follow, or has no such record.
+        """
+        known = self._partitions.get(partition)
+        if known is None or known.leads or not 0 <= back <= known.log.end:
+            return None
+        return known.log.batch_base(known.log.end - back)
 
     def as_possible(self, call: ReplicationCall) -> ReplicationCall:
         """Return `call`: every one makes sense at any time."""
@@ -136,8 +138,10 @@ class ReplicationLedger:
     def _reset(self, config: ReplicationConfig) -> None:
         self._config = config
         self._now_ms = config.start_ms
-        self._partitions: dict[PartitionName, _Partition] = {}
+        self._partitions: dict[PartitionName, LedgerPartition] = {}
         self._waiting: dict[RequestName, _Produce | _Fetch] = {}
+        self._checked: set[tuple[type[_Produce | _Fetch], PartitionName]] = set()
+        """Whose requests are looked at by the call."""
 
     def _problem(self, call: ReplicationCall) -> str | None:
         """Return why a call lies outside the domain, if it does."""
@@ -172,17 +176,23 @@ class ReplicationLedger:
         """Let a call of the domain happen, and return whom it lets be answered."""
         match call:
             case BecomeLeader():
-                self._become_leader(call)
+                self._partition(call.partition).become_leader(call, self._now_ms)
+                if not self._kafka:
+                    self._touch(call.partition)
+                self._raise_high_watermark(call.partition)
             case BecomeFollower(partition=partition, leader_epoch=epoch):
-                known = self._partition(partition)
-                known.leads, known.epoch = False, epoch
-                known.ends, known.in_sync = {}, frozenset()
+                self._partition(partition).become_follower(epoch)
+                self._touch(partition)
             case StopReplica(partition=partition):
                 self._partitions.pop(partition, None)
+                self._touch(partition)
             case TruncateAsFollower(partition=partition, offset=offset):
                 self._partitions[partition].log.truncate(offset)
             case MaybeShrinkInSync():
-                self._shrink()
+                for name, known in self._partitions.items():
+                    if behind := known.behind(self._now_ms):
+                        known.in_sync -= frozenset(behind)
+                        self._raise_high_watermark(name)
             case AppendRecords():
                 return {**self._append_records(call), **self._settle()}
             case FetchMessages():
@@ -192,6 +202,10 @@ class ReplicationLedger:
             case _:
                 return {}
         return self._settle()
+
+    def _touch(self, partition: PartitionName) -> None:
+        """Note that whoever waits for a partition is looked at, on both sides."""
+        self._checked |= {(_Produce, partition), (_Fetch, partition)}
 
     def _judge_answers(self, due: _Due, seen: Sequence[Response]) -> Violation | None:
         answered: set[RequestName] = set()
@@ -238,28 +252,14 @@ class ReplicationLedger:
             clause, reason, num_keys, len(set(watches))
         )
 
-    def _partition(self, name: PartitionName) -> _Partition:
-        fresh = _Partition(LedgerLog(self._config.segment_bytes))
+    def _partition(self, name: PartitionName) -> LedgerPartition:
+        log = LedgerLog(self._config.segment_bytes)
+        fresh = LedgerPartition(self._config, self._kafka, log)
         return self._partitions.setdefault(name, fresh)
 
-    def _become_leader(self, call: BecomeLeader) -> None:
-        """Lead: nothing is known of the other replicas, except who is in sync."""
-        known = self._partition(call.partition)
-        known.leads, known.epoch, known.epoch_start = True, call.leader_epoch, known.log.end
-        known.log.begin_epoch(call.leader_epoch)
-        known.ends = dict.fromkeys({*call.replica_ids} - {self._config.broker_id}, 0)
-        known.caught_up_ms = dict.fromkeys(known.ends, self._now_ms)
-        known.in_sync = frozenset(call.in_sync_ids)
-
-    def _shrink(self) -> None:
-        for known in self._partitions.values():
-            known.in_sync -= {
-                replica
-                for replica, end in known.ends.items()
-                if end < known.log.end
-                and self._now_ms - known.caught_up_ms[replica]
-                > self._config.replica_lag_time_max_ms
-            }
+    def _raise_high_watermark(self, name: PartitionName) -> None:
+        if self._partitions[name].raise_high_watermark(self._now_ms):
+            self._touch(name)
 
     def _append_records(self, call: AppendRecords) -> _Due:
         """Append, and answer when `acks` says so."""
@@ -276,29 +276,35 @@ class ReplicationLedger:
         for partition in pending:
             answers[partition] = replace(answers[partition], error=ErrorCode.REQUEST_TIMED_OUT)
         expires_ms = self._now_ms + call.timeout_ms
-        self._waiting[call.request] = _Produce(
-            expires_ms=expires_ms, answers=answers, pending=pending
-        )
-        return {}
+        waiting = _Produce(expires_ms=expires_ms, answers=answers, pending=pending)
+        return self._wait(call.request, waiting)
 
     def _fetch_messages(self, call: FetchMessages) -> _Due:
         """Read, and tell how far a follower has come; answer when there is enough."""
-        response = self._read(call)
-        if call.replica_id is not None:
-            for fetched in call.partitions:
-                self._note_follower(call.replica_id, fetched)
+        response, read = self._read(call)
         at_once = (
             call.max_wait_ms == 0
             or not call.partitions
             or any(answer.is_refusal for answer in response.partitions)
-            or sum(answer.size for answer in response.partitions) >= call.min_bytes
+            or read >= call.min_bytes
         )
+        begins: dict[PartitionName, Place] = {}
+        for fetched, answer in zip(call.partitions, response.partitions, strict=True):
+            if not answer.is_refusal:
+                name, known = fetched.partition, self._partitions[fetched.partition]
+                begins[name] = known.begin(fetched.fetch_offset, call.replica_id)
+                if call.replica_id is not None and known.note_follower(
+                    call.replica_id, begins[name], self._now_ms
+                ):
+                    self._raise_high_watermark(name)
         if at_once:
             return {call.request: response}
-        self._waiting[call.request] = _Fetch(
-            expires_ms=self._now_ms + call.max_wait_ms, request=call
-        )
-        return {}
+        expires_ms = self._now_ms + call.max_wait_ms
+        return self._wait(call.request, _Fetch(expires_ms=expires_ms, request=call, begins=begins))
+
+    def _wait(self, name: RequestName, waiting: _Produce | _Fetch) -> _Due:
+        self._waiting[name] = waiting
+        return {name: self._answer(name)} if self._is_done(waiting) else {}
 
     def _advance(self, to_ms: int) -> _Due:
         """Move the clock; whoever's time is over is answered with what there is."""
@@ -309,139 +315,81 @@ class ReplicationLedger:
         return {name: self._answer(name) for name in expired}
 
     def _append(self, entry: PartitionRecords, acks: int) -> PartitionProduceResponse:
-        known = self._partitions.get(entry.partition)
-        error = self._refusal_of_append(known, entry, acks)
-        offset = -1
-        if known is not None and error is ErrorCode.NONE:
-            offset = known.log.append(entry.records, known.epoch)
-        return PartitionProduceResponse(partition=entry.partition, error=error, base_offset=offset)
-
-    def _refusal_of_append(
-        self, known: _Partition | None, entry: PartitionRecords, acks: int
-    ) -> ErrorCode:
+        name, offset = entry.partition, -1
+        known = self._partitions.get(name)
         if acks not in (0, 1, ALL_ACKS):
-            return ErrorCode.INVALID_REQUIRED_ACKS
-        if known is None:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if not known.leads:
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        if acks == ALL_ACKS and len(known.in_sync) < self._config.min_in_sync_replicas:
-            return ErrorCode.NOT_ENOUGH_REPLICAS
-        if entry.size > self._config.segment_bytes:
-            return ErrorCode.RECORD_LIST_TOO_LARGE
-        return ErrorCode.NONE
+            error = ErrorCode.INVALID_REQUIRED_ACKS
+        elif known is None:
+            error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        else:
+            error = known.refusal_of_append(entry, acks)
+            if error is ErrorCode.NONE:
+                offset = known.log.append(entry.records, known.epoch)
+                self._checked.add((_Fetch, name))
+                self._raise_high_watermark(name)
+        return PartitionProduceResponse(partition=name, error=error, base_offset=offset)
 
-    def _refusal_of_fetch(self, fetched: FetchPartition, replica: int | None) -> ErrorCode:
-        """Return why a fetch is refused, before its offset is looked at."""
-        known = self._partitions.get(fetched.partition)
-        if known is None:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        claimed = fetched.current_leader_epoch
-        if claimed is not None and claimed < known.epoch:
-            return ErrorCode.FENCED_LEADER_EPOCH
-        if claimed is not None and claimed > known.epoch:
-            return ErrorCode.UNKNOWN_LEADER_EPOCH
-        if not known.leads or replica not in (None, *known.ends):
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return ErrorCode.NONE
-
-    def _read(self, call: FetchMessages) -> FetchResponse:
+    def _read(self, call: FetchMessages) -> tuple[FetchResponse, int]:
+        """Return an answer, and how many bytes were read for it."""
         answers: list[PartitionFetchResponse] = []
         read = 0
         for fetched in call.partitions:
-            answers.append(self._read_partition(call, fetched, read))
-            read += answers[-1].size
-        return FetchResponse(request=call.request, partitions=tuple(answers))
-
-    def _read_partition(
-        self, call: FetchMessages, fetched: FetchPartition, read: int
-    ) -> PartitionFetchResponse:
-        """Read in one partition for a request that has `read` so many bytes from others."""
-        partition, offset = fetched.partition, fetched.fetch_offset
-        error = self._refusal_of_fetch(fetched, call.replica_id)
-        if error is not ErrorCode.NONE:
-            return PartitionFetchResponse(partition=partition, error=error)
-        log = self._partitions[partition].log
-        answer = PartitionFetchResponse(
-            partition=partition, error=error, high_watermark=log.high_watermark
-        )
-        diverging = log.diverging(offset, fetched.last_fetched_epoch)
-        if diverging is not None:
-            return replace(answer, diverging_epoch=diverging)
-        if not 0 <= offset <= log.end:
-            return replace(answer, error=ErrorCode.OFFSET_OUT_OF_RANGE)
-        room = min(max(0, call.max_bytes - read), fetched.max_bytes)
-        end = log.high_watermark if call.replica_id is None else log.end
-        return replace(answer, records=log.read(offset, end, room, at_least_one=read == 0))
-
-    def _note_follower(self, replica: int, fetched: FetchPartition) -> None:
-        if self._makes_no_sense(fetched, replica):
-            return
-        known, offset = self._partitions[fetched.partition], fetched.fetch_offset
-        known.ends[replica] = offset
-        if offset >= known.log.end:
-            known.caught_up_ms[replica] = self._now_ms
-        if offset >= max(known.log.high_watermark, known.epoch_start):
-            known.in_sync |= {replica}
+            known = self._partitions.get(fetched.partition)
+            if known is None:
+                error, name = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, fetched.partition
+                answers.append(PartitionFetchResponse(partition=name, error=error))
+                continue
+            room = max(0, call.max_bytes - read)
+            answer, size = known.read(fetched, call.replica_id, room, at_least_one=not read)
+            answers.append(answer)
+            read += size
+        return FetchResponse(request=call.request, partitions=tuple(answers)), read
 
     def _settle(self) -> _Due:
-        """Raise the high watermarks, then answer whoever need not wait any longer."""
-        for known in self._partitions.values():
-            if known.leads:
-                others = known.in_sync - {self._config.broker_id}
-                ends = [known.ends[replica] for replica in others]
-                known.log.raise_high_watermark(min([known.log.end, *ends]))
-        done = [name for name, waiting in self._waiting.items() if self._is_done(waiting)]
+        """Answer whoever need not wait any longer; Kafka looks at whom the call has touched."""
+        checked, self._checked = self._checked, set()
+        done = [
+            name
+            for name, waiting in self._waiting.items()
+            if not self._kafka
+            or any((type(waiting), partition) in checked for partition in waiting.partitions())
+            if self._is_done(waiting)
+        ]
         return {name: self._answer(name) for name in done}
 
     def _is_done(self, waiting: _Produce | _Fetch) -> bool:
         if isinstance(waiting, _Fetch):
-            return self._has_enough(waiting.request)
+            return self._has_enough(waiting)
         for partition, (epoch, end) in list(waiting.pending.items()):
-            error = self._outcome(partition, epoch, end)
+            known = self._partitions.get(partition)
+            gone = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            error = gone if known is None else known.outcome(epoch, end)
             if error is not None:
                 del waiting.pending[partition]
                 waiting.answers[partition] = replace(waiting.answers[partition], error=error)
         return not waiting.pending
 
-    def _outcome(self, partition: PartitionName, epoch: int, end: int) -> ErrorCode | None:
-        """Return how an append has ended; None while the replicas do not have it."""
-        known = self._partitions.get(partition)
-        if known is None:
-            return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        if not known.leads or not known.log.holds(epoch, end):
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        if known.log.high_watermark < end:
-            return None
-        if len(known.in_sync) < self._config.min_in_sync_replicas:
-            return ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
-        return ErrorCode.NONE
-
-    def _makes_no_sense(self, fetched: FetchPartition, replica: int | None) -> bool:
-        """Tell whether it makes no sense to wait: the fetcher has to do something else first."""
-        if self._refusal_of_fetch(fetched, replica) is not ErrorCode.NONE:
-            return True
-        log, offset = self._partitions[fetched.partition].log, fetched.fetch_offset
-        diverges = log.diverging(offset, fetched.last_fetched_epoch) is not None
-        return diverges or not 0 <= offset <= log.end
-
-    def _has_enough(self, call: FetchMessages) -> bool:
-        available = 0
+    def _has_enough(self, waiting: _Fetch) -> bool:
+        """Tell whether there is enough, or the fetcher has to do something else (rule 2.14)."""
+        call, enough = waiting.request, 0
         for fetched in call.partitions:
-            if self._makes_no_sense(fetched, call.replica_id):
+            known, begin = (
+                self._partitions.get(fetched.partition),
+                waiting.begins[fetched.partition],
+            )
+            if known is None:
                 return True
-            log, offset = self._partitions[fetched.partition].log, fetched.fetch_offset
-            end = log.high_watermark if call.replica_id is None else log.end
-            if log.segment_base(offset) < log.segment_base(max(offset, end)):
+            available = known.available(fetched, call.replica_id, begin)
+            if available is None:
                 return True
-            available += min(log.bytes_between(offset, end), fetched.max_bytes)
-        return available >= call.min_bytes
+            enough += available
+        return enough >= call.min_bytes
 
     def _answer(self, name: RequestName) -> Response:
         waiting = self._waiting.pop(name)
         if isinstance(waiting, _Produce):
             return _produced(name, waiting.answers)
-        return self._read(waiting.request)
+        return self._read(waiting.request)[0]
 
 
 def _produced(

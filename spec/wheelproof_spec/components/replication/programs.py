@@ -151,10 +151,12 @@ def _build(row: Row, manager_class: type[ReplicaManager]) -> Scenario:
     return scenario_of(row, Broker(manager_class))
 
 
+_SOUND: type[ReplicaManager] = ReplicaManager
+
 PROGRAMS, FAILING = programs_of(
     __file__,
     _build,
-    ReplicaManager,
+    _SOUND,
     [(bug, bug.manager_class) for bug in BUGS],
     prefix="replication/",
 )

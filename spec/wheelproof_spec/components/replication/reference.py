@@ -275,9 +275,6 @@ def serve() -> ServedComponent:
     return served(DEFINITION, ReferenceReplicationPort())
 
 
-SERVE = serve
-
-
 def _purgatory(
     operation: type[OperationT], clock: Clock, executor: Executor | None
 ) -> DelayedOperationPurgatory[OperationT]:

@@ -5,7 +5,7 @@ from enum import StrEnum
 from typing import Annotated, ClassVar, Literal, Self
 
 from wheelproof_spec.base.calls import Advance, AdvanceClock, Advanced, Close, Reset, Tick
-from wheelproof_spec.base.clause import EVERYWHERE, Clause, driven_alone, recorded_alone
+from wheelproof_spec.base.clause import Clause, driven_alone, recorded_alone
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     RECORDED,
@@ -18,13 +18,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import (
-    Call,
-    ComponentDefinition,
-    Config,
-    Operation,
-    VectorSteps,
-)
+from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation, VectorSteps
 from wheelproof_spec.base.contract import CONTRACTS
 from wheelproof_spec.base.port import Port
 from wheelproof_spec.components.timer.trace.vocabulary import ACTIONS
@@ -160,37 +154,31 @@ class TimerClause(Clause):
         "Timer.RunsAtMostOncePerAdd",
         "1.10, 1.12",
         "A task runs at most once for each add, and not after it was cancelled.",
-        EVERYWHERE,
     )
     NEVER_BEFORE_DUE = (
         "Timer.NeverBeforeItIsDue",
         "1.7, 1.8",
         "A task does not run before its deadline, rounded as the profile says.",
-        EVERYWHERE,
     )
     RUNS_IN_ORDER = (
         "Timer.RunsInOrderOfDueTime",
         "1.9",
         "What is due earlier runs first; within a tick the order is open.",
-        EVERYWHERE,
     )
     NOTHING_LEFT_BEHIND = (
         "Timer.NothingDueIsLeftBehind",
         "1.18",
         "What was added and due before an advance began has been submitted when it returns.",
-        EVERYWHERE,
     )
     CANCEL_TELLS_THE_TRUTH = (
         "Timer.CancelTellsTheTruth",
         "1.10",
         "A cancel says whether it prevented the run.",
-        EVERYWHERE,
     )
     SIZE_COUNTS_WAITING = (
         "Timer.SizeCountsWaitingTasks",
         "1.11, 1.14",
         "The size counts the tasks that wait, and what a cancel in flight has left in a bucket.",
-        EVERYWHERE,
     )
     ACCEPTS_ITS_DOMAIN = (
         "Timer.AcceptsItsDomain",

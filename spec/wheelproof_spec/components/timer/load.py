@@ -104,6 +104,3 @@ def load(callers: Callers) -> TimerLoad:
     """Return the load of one history."""
     del callers
     return TimerLoad()
-
-
-LOAD = load

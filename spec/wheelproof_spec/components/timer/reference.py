@@ -97,6 +97,3 @@ class _NamedTask(TimerTask):
 def serve() -> ServedComponent:
     """Return the reference's timer, ready to be driven."""
     return served(DEFINITION, ReferenceTimerPort())
-
-
-SERVE = serve

@@ -9,7 +9,6 @@ the speed of the machine, and no time passes. Threads that are notified go on in
 import threading
 from collections import deque
 from collections.abc import Callable
-from types import TracebackType
 
 from wheelproof.errors import ThreadInterruptedError
 from wheelproof.sync import Condition, Lock, Monitor, Thread
@@ -189,13 +188,7 @@ class _Lock:
     def __enter__(self) -> bool:
         return self.acquire()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.release()
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, runtime_checkable
+from typing import Protocol, Unpack, runtime_checkable
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 
 _MAX_THREADS = 4
@@ -44,24 +45,15 @@ def run_burst_fuzz(
     make_subject: MakeSubject,
     setups: st.SearchStrategy[Setup],
     calls: st.SearchStrategy[str],
-    *,
-    cases: int,
-    seed: int,
-    seconds: float | None,
-    repeat: str,
-    progress: Callable[[FuzzReport], None] | None,
+    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Run bursts of `calls` on what `make_subject` makes; see `run_machine`."""
     return run_machine(
         name,
         lambda recorder: _burst_machine(make_subject, setups, calls, recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
         run_threaded_case=partial(_run_case, make_subject),
         steps_per_case=_BURSTS_OF_A_CASE,
+        **batch,
     )
 
 

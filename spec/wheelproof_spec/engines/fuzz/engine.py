@@ -114,10 +114,10 @@ def run_machine(
     name: str,
     machine: Callable[[Recorder], type[RuleBasedStateMachine]],
     *,
-    first_seed: int,
     cases: int,
-    seconds: float | None,
-    repeat: str,
+    seed: int,
+    seconds: float | None = None,
+    repeat: str = "",
     progress: Callable[[FuzzReport], None] | None = None,
     run_threaded_case: Run | None = None,
     steps_per_case: int = STEPS_PER_CASE,
@@ -134,12 +134,12 @@ def run_machine(
     started = time.monotonic()
     drawing, patience = current_drawing(), current_patience()
     total = Recorder()
-    batch_seed = first_seed
+    batch_seed = seed
 
     def report(recorder: Recorder, *, shrunk: bool) -> FuzzReport:
         made = FuzzReport(
             machine=name,
-            seed=first_seed,
+            seed=seed,
             cases=total.cases + recorder.cases,
             steps=total.steps + recorder.steps,
             seconds=time.monotonic() - started,

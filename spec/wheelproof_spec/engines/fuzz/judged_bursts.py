@@ -9,13 +9,7 @@ import wheelproof
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.component import Config
 from wheelproof_spec.base.history.judging import RecordedComponent
-from wheelproof_spec.base.history.lines import (
-    HISTORY,
-    Clock,
-    HistoryEnd,
-    HistoryHeader,
-    HistoryOp,
-)
+from wheelproof_spec.base.history.lines import HISTORY, Clock, HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder

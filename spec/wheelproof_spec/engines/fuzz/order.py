@@ -2,19 +2,19 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 
 
 class Batch(TypedDict):
-    """What a run of a machine takes from an order, whatever it fuzzes."""
+    """What a run of a machine takes from an order, whatever it fuzzes; see `run_machine`."""
 
     cases: int
     seed: int
-    seconds: float | None
-    repeat: str
-    progress: Callable[[FuzzReport], None] | None
+    seconds: NotRequired[float | None]
+    repeat: NotRequired[str]
+    progress: NotRequired[Callable[[FuzzReport], None] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,11 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from wheelproof_spec.base.history.judging import (
     MakeTraceChecker,
+    Orders,
     RecordedComponent,
     TraceRunChecker,
 )
@@ -32,23 +34,33 @@ class CheckOptions:
     skip: tuple[KnownLimit, ...] = ()
 
 
-def run_opener(
-    components: Callable[[str], RecordedComponent],
-    traces: Callable[[str], MakeTraceChecker | None],
-    options: CheckOptions,
-) -> Callable[[Header], Checker]:
-    """Return what makes the checker of a run.
+class Components(Protocol):
+    """What each component brings to be judged."""
 
-    `components` returns how the histories of a component are judged, `traces` how its traces are.
-    """
+    def recorded(self, component: str) -> RecordedComponent:
+        """Return how its histories are judged."""
+        ...
+
+    def orders_of(self, component: str) -> Orders | None:
+        """Return how its small histories are searched for an order, if they are."""
+        ...
+
+    def trace_checker(self, component: str) -> MakeTraceChecker | None:
+        """Return how its traces are judged, if they are."""
+        ...
+
+
+def run_opener(components: Components, options: CheckOptions) -> Callable[[Header], Checker]:
+    """Return what makes the checker of a run."""
 
     skip = frozenset(limit.clause for limit in options.skip)
 
     def make(header: Header) -> Checker:
         if isinstance(header, HistoryHeader):
-            component = components(header.component)
-            return HistoryChecker(header, component, options.profile, skip)
-        make_checker = traces(header.component)
+            component = components.recorded(header.component)
+            orders = components.orders_of(header.component)
+            return HistoryChecker(header, component, options.profile, skip, orders)
+        make_checker = components.trace_checker(header.component)
         if make_checker is None:
             raise MalformedError(
                 f"has the component {header.component!r}, of which no trace can be judged yet"

@@ -4,23 +4,21 @@ A line that is too long is passed over in pieces, a packed file may not unpack t
 multiple of its size, and a last line without its end was cut off.
 """
 
-import gzip
 import sys
-import zlib
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.engines.history.line_parser import LINE_LIMIT, Rejection
+from wheelproof_spec.engines.history.unpacking import GZIP, gunzipped
 
 STANDARD_INPUT = Path("-")
 MOST_UNPACKED = 200
 """How many times its own size a packed file may unpack to, once it is beyond `FREE_BYTES`."""
 FREE_BYTES = 64 << 20
 
-_GZIP = b"\x1f\x8b"
 _ZIP = b"PK\x03\x04"
 _REMEDY = "name a file of JSON Lines, plain or packed with gzip"
 
@@ -55,7 +53,7 @@ def lines_of(stream: _Lines, limit: int = LINE_LIMIT) -> Iterator[bytes | Reject
                 yield Rejection(f"has more than {limit:,} bytes")
             else:
                 yield Rejection("has no line end: the file was cut off")
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+    except EOFError as error:
         yield Rejection(f"cannot be unpacked: {error}")
     except _TooMuchError as error:
         yield Rejection(str(error))
@@ -76,11 +74,11 @@ def _opened(path: Path) -> Generator[_Lines]:
         raw.seek(0)
         if head.startswith(_ZIP):
             raise InputRejectedError(str(path), None, "is a zip archive", "unpack it first")
-        if not head.startswith(_GZIP):
+        if not head.startswith(GZIP):
             yield raw
             return
         size = path.stat().st_size
-        with gzip.open(raw) as unpacked:
+        with gunzipped(raw) as unpacked:
             yield _Bounded(unpacked, max(FREE_BYTES, MOST_UNPACKED * size))
 
 
@@ -91,7 +89,7 @@ class _TooMuchError(Exception):
 class _Bounded:
     """A packed stream that ends with an error when too much has come out of it."""
 
-    def __init__(self, stream: "BinaryIO | gzip.GzipFile", limit: int) -> None:
+    def __init__(self, stream: _Lines, limit: int) -> None:
         self._stream = stream
         self._limit = limit
         self._left = limit

@@ -96,7 +96,6 @@ def _check(source: str, verdict: RunVerdict) -> CheckResult:
         name=f"{source}: {verdict.run}",
         group=verdict.format,
         verdict=verdict.verdict,
-        seconds=0.0,
         summary=_summary(verdict),
         details="\n".join(_run(source, verdict)),
     )

@@ -4,13 +4,19 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.history.judging import HistoryJudge, RecordedComponent
+from wheelproof_spec.base.history.judging import (
+    HistoryJudge,
+    Orders,
+    RecordedComponent,
+    WholeHistory,
+)
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.base.results.run_verdict import Broken, Place, RunVerdict
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.engines.history.orders import GAVE_UP, MOST_EVENTS
 from wheelproof_spec.engines.history.routing import Body
 from wheelproof_spec.engines.history.unordered import UnorderedHistoryJudge
 
@@ -33,12 +39,13 @@ class HistoryChecker:
         component: RecordedComponent,
         profile: str | None = None,
         skip: Collection[str] = (),
+        orders: Orders | None = None,
     ) -> None:
         """Begin with the header; `profile` replaces the one that it names, if there is such a one.
 
         A file can have histories of several components, whose profiles differ. The clauses of
-        `skip` are not judged. Raises MalformedError if the profile that the header names is
-        unknown.
+        `skip` are not judged. A small history in which the judge finds nothing is searched by
+        `orders` as well. Raises MalformedError if the profile that the header names is unknown.
         """
         definition = component.definition
         self._header = header
@@ -61,6 +68,11 @@ class HistoryChecker:
         self._broken: dict[str, Broken] = {}
         self._stopped: Broken | None = None
         """After what the judge was asked no more."""
+        is_searched = orders is not None and not limits and self._is_in_order
+        self._orders = orders if is_searched else None
+        self._kept: list[tuple[HistoryOp[object], int]] = []
+        """All events and their lines, as long as they may be searched for an order."""
+        self._gave_up = False
         self._steps: Mapping[str, Callable[[HistoryOp[object]], Violation | None]] = {
             "invoke": self._invoke,
             "ok": self._ok,
@@ -69,7 +81,11 @@ class HistoryChecker:
         }
 
     def feed(self, event: Body, line: int = 0) -> None:
-        """Take the next line; see `RunChecker.feed`."""
+        """Take the next line; `line` is where it stands in its file.
+
+        Raises MalformedError if it cannot come here: it is not judged then, and nothing has
+        changed. A violation is no error; `finish` tells of it.
+        """
         # A type in a match costs a third of a union in isinstance, and this is every line.
         match event:
             case HistoryOp():
@@ -100,6 +116,7 @@ class HistoryChecker:
             missing = self._missing()
             verdict = Verdict.INCONCLUSIVE if missing else Verdict.PASS
             notes = missing if self._stopped else (*missing, *self._judge.notes(self._end))
+            notes = (*notes, GAVE_UP) if self._gave_up else notes
         return RunVerdict(
             run=self._header.history,
             format="history",
@@ -119,10 +136,32 @@ class HistoryChecker:
 
     def _take(self, event: HistoryOp[object], line: int) -> None:
         self._require_place(event)
+        if self._orders is not None:
+            self._keep(event, line)
         violation = self._steps[event.type](event)
         if violation is not None:
             self._breaks(Broken(violation=violation, place=Place(index=event.index, line=line)))
         self._next += 1
+
+    def _keep(self, event: HistoryOp[object], line: int) -> None:
+        self._kept.append((event, line))
+        if len(self._kept) > MOST_EVENTS:
+            self._orders = None
+            self._kept.clear()
+
+    def _search(self, end: HistoryEnd) -> None:
+        """Ask the general search about a history in which nothing was found."""
+        if self._orders is None or self._broken:
+            return
+        ops = tuple(op for op, _ in self._kept)
+        whole = WholeHistory(header=self._header, profile=self._profile, ops=ops, quiet=end.quiet)
+        found = self._orders(whole)
+        if found is None:
+            return
+        self._gave_up = found.verdict is Verdict.INCONCLUSIVE
+        if found.violation is not None:
+            place = Place(index=found.index, line=self._kept[found.index][1])
+            self._broken[found.violation.rule] = Broken(violation=found.violation, place=place)
 
     def _breaks(self, broken: Broken) -> None:
         """Take note of a violation; ask the judge no more if it knows too little from now on."""
@@ -141,9 +180,14 @@ class HistoryChecker:
 
     def _judge_of(self, component: RecordedComponent) -> HistoryJudge:
         header = self._header
-        if header.order == "process" or header.clock == "process_ns":
+        if not self._is_in_order:
             return UnorderedHistoryJudge(component.balances, self._tally)
         return component.judge(header, self._profile, self._tally)
+
+    @property
+    def _is_in_order(self) -> bool:
+        """Whether the events of different processes are in the order in which they happened."""
+        return self._header.order != "process" and self._header.clock != "process_ns"
 
     def _missing(self) -> tuple[str, ...]:
         """Return why a history that breaks nothing has not passed; nothing if it has."""
@@ -182,6 +226,7 @@ class HistoryChecker:
         violation = _stuck(self._asked.values()) if stuck else self._judge.finish(end, self._next)
         if violation is not None:
             self._breaks(Broken(violation=violation, place=Place(index=self._next, line=line)))
+        self._search(end)
 
     def _require_place(self, op: HistoryOp[object]) -> None:
         if self._end is not None:

@@ -37,7 +37,7 @@ def general_variations(component: Metamorphic) -> tuple[Variation, ...]:
         ("a call without its answer", weaker, _open_call),
         ("a look is left out", weaker, lambda one, dice: _no_look(one, dice, component.looks)),
         ("a field is left out", weaker, lambda one, dice: _no_field(one, dice, component)),
-        ("a claim is left out", weaker, _no_claim),
+        ("a claim is left out", weaker, lambda one, dice: _no_claim(one, dice, component)),
     )
     general = (Variation(name=name, relation=relation, vary=vary) for name, relation, vary in table)
     return (*general, *component.variations)
@@ -55,7 +55,9 @@ def _rename(recording: Recording, dice: Random, words: frozenset[str]) -> Record
         replace(op, process=other[op.process], value=_mapped(op.value, other.__getitem__))
         for op in recording.ops
     ]
-    return recording.with_ops(ops)
+    config = _mapped(recording.header.config, lambda name: other.get(name, name))
+    header = replace(recording.header, config=config)
+    return replace(recording, header=header).with_ops(ops)
 
 
 def _strings(value: object) -> Iterator[str]:
@@ -63,6 +65,9 @@ def _strings(value: object) -> Iterator[str]:
         yield value
     elif isinstance(value, tuple):
         for item in cast(tuple[object, ...], value):
+            yield from _strings(item)
+    elif isinstance(value, dict):
+        for item in cast(dict[object, object], value).items():
             yield from _strings(item)
     elif is_dataclass(value) and not isinstance(value, type):
         for field in fields(value):
@@ -74,6 +79,9 @@ def _mapped(value: object, new: Callable[[str], str]) -> object:
         return new(value)
     if isinstance(value, tuple):
         return tuple(_mapped(item, new) for item in cast(tuple[object, ...], value))
+    if isinstance(value, dict):
+        items = cast(dict[object, object], value).items()
+        return {_mapped(name, new): _mapped(item, new) for name, item in items}
     if is_dataclass(value) and not isinstance(value, type):
         changed: Mapping[str, object] = {
             field.name: _mapped(getattr(value, field.name), new) for field in fields(value)
@@ -307,9 +315,9 @@ def _no_field(recording: Recording, dice: Random, component: Metamorphic) -> Rec
     return recording.with_ops(ops)
 
 
-def _no_claim(recording: Recording, dice: Random) -> Recording | None:
+def _no_claim(recording: Recording, dice: Random, component: Metamorphic) -> Recording | None:
     header = recording.header
-    claims = _optional(header.config)
+    claims = [name for name in _optional(header.config) if name not in component.meaningful]
     if not claims:
         return None
     config = _with(header.config, dice.choice(claims), ABSENT)

@@ -32,6 +32,18 @@ shortest counterexample (of a counterexample, where the promise is that somethin
 
 | promise | property |
 """
+_RACES = """
+## The same on Kafka's classes
+
+`adapters/kafka-purgatories-java/run VERSION races` repeats the counterexamples on the classes of
+one version of each discipline ({versions}). It holds a thread where TLC's run has it
+wait, and tells what the others do. A test compares that with the table: what is broken there
+happens, and what is held does not. Today's classes have programs of their own in
+`adapters/kafka-java`.
+
+| promise | the race that breaks it |
+|---|---|
+"""
 _EMPTY = "{}"
 
 
@@ -42,6 +54,8 @@ class Discipline:
     name: str
     versions: str
     in_lock_order: str
+    classes: str | None = None
+    """The version of Kafka on whose classes the races are repeated by kafka-purgatories-java."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +70,18 @@ class Promise:
     property: str | None = None
     present: tuple[str, ...] = ()
     program: str | None = None
+    race: str | None = None
+    unrepeated: str | None = None
+    """Why no race repeats what TLC found."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """Where the classes differ from the models, and why."""
+
+    discipline: str
+    race: str
+    reason: str
 
 
 class UndecidedCellError(WheelproofSpecError):
@@ -64,6 +90,7 @@ class UndecidedCellError(WheelproofSpecError):
 
 DISCIPLINES = read_rows(__file__, "disciplines.toml", "discipline", Discipline)
 PROMISES = read_rows(__file__, "disciplines.toml", "promise", Promise)
+DIFFERENCES = read_rows(__file__, "disciplines.toml", "difference", Difference)
 
 _SURROUNDINGS = frozenset({"Holders", "Stubborn", "Restless", "Raising"})
 
@@ -93,7 +120,20 @@ def render(manifest: Path) -> str:
     head = _HEAD.replace("| property |\n", f"| property | {titles} |\n")
     rule = "|".join("---" for _ in range(len(DISCIPLINES) + 2))
     rows = (_row(promise, settings) for promise in PROMISES)
-    return f"{head}|{rule}|\n" + "".join(rows)
+    return f"{head}|{rule}|\n" + "".join(rows) + _races()
+
+
+def _races() -> str:
+    versions = ", ".join(one.classes for one in DISCIPLINES if one.classes is not None)
+    lines = [_RACES.format(versions=versions)]
+    for promise in PROMISES:
+        if promise.race is not None:
+            lines.append(f"| {promise.text} | `{promise.race}` |\n")
+        elif promise.unrepeated is not None:
+            lines.append(f"| {promise.text} | not repeated: {promise.unrepeated} |\n")
+    lines.append("\nWhere the classes differ from the models:\n\n")
+    lines += [f"- {one.discipline}, `{one.race}`: {one.reason}.\n" for one in DIFFERENCES]
+    return "".join(lines)
 
 
 def _row(promise: Promise, settings: Sequence[_Setting]) -> str:

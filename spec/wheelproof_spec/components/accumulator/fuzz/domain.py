@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from hypothesis import strategies as st
 
+from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
 
@@ -41,6 +42,7 @@ def accumulator_configs(domain: AccumulatorDomain) -> st.SearchStrategy[Accumula
         doublings=st.sampled_from((1, 4) if domain.growing_backoff else (1,)),
         delivery_timeout_ms=st.sampled_from((20, 1_000)),
         start_ms=st.sampled_from((0, 7)),
+        topics=st.sampled_from((ABSENT, {2: "other"}, {0: "other", 2: "third"})),
     )
 
 
@@ -53,6 +55,7 @@ def _config(
     doublings: int,
     delivery_timeout_ms: int,
     start_ms: int,
+    topics: dict[int, str] | Absent,
 ) -> AccumulatorConfig:
     return AccumulatorConfig(
         total_memory=batches * batch_size,
@@ -62,4 +65,5 @@ def _config(
         retry_backoff_max_ms=retry_backoff_ms * doublings,
         delivery_timeout_ms=delivery_timeout_ms,
         start_ms=start_ms,
+        topics=topics,
     )

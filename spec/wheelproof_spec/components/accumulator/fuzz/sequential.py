@@ -4,7 +4,7 @@ One thread drives appenders, flushes and the sender; what blocks waits on thread
 after each call it is settled who waits. What was seen is compared with the oracle (semantics.md 4).
 """
 
-from collections.abc import Callable
+from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -36,6 +36,7 @@ from wheelproof_spec.components.accumulator.fuzz.domain import (
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 
 PARTITIONS = (0, 1, 2)
 """The partitions of a case; the last one has no leader now and then."""
@@ -52,24 +53,16 @@ _FAULTS = (None,) * 8 + tuple(AppendFault)
 def run_accumulator_fuzz(
     port: AccumulatorPort,
     *,
-    cases: int,
     profile: str,
-    seed: int,
     domain: AccumulatorDomain = _DEFAULT_DOMAIN,
     tally: Tally | None = None,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz accumulator --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "accumulator, sequential",
         lambda recorder: accumulator_machine(port, profile, tally or Tally(), domain, recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 
@@ -124,10 +117,11 @@ def accumulator_machine(
                 )
             )
 
-        @rule(last=st.sampled_from((0, 1, None)))
-        def ready(self, last: int | None) -> None:
-            led = {} if last is None else {PARTITIONS[-1]: last}
-            self._call(Ready(leaders={0: 0, 1: 1, **led}))
+        @rule(first=st.sampled_from((0, 0, None)), last=st.sampled_from((0, 1, 2, None)))
+        def ready(self, first: int | None, last: int | None) -> None:
+            nodes = zip(PARTITIONS, (first, 1, last), strict=True)
+            leaders = {partition: node for partition, node in nodes if node is not None}
+            self._call(Ready(leaders=leaders))
 
         @rule(
             node=st.sampled_from(_NODES),

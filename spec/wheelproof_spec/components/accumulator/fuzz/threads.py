@@ -8,6 +8,7 @@ by force or not, makes room for a new one, and so does one that has lost a batch
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ from wheelproof_spec.components.accumulator.reference import reference_config
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
@@ -36,13 +38,7 @@ _PATIENTLY_MS = 600_000
 
 
 def run_threaded_accumulator_fuzz(
-    accumulator_class: type[RecordAccumulator],
-    *,
-    cases: int,
-    seed: int,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz accumulator --threads real --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    accumulator_class: type[RecordAccumulator], **batch: Unpack[Batch]
 ) -> FuzzReport:
     """Run bursts of threads on `accumulator_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
@@ -50,11 +46,7 @@ def run_threaded_accumulator_fuzz(
         partial(AccumulatorUnderTest, accumulator_class),
         _setups(),
         _calls(),
-        cases=cases,
-        seed=seed,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 

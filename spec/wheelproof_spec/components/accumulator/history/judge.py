@@ -23,6 +23,8 @@ from wheelproof_spec.components.accumulator.component import (
     FlushInProgress,
     HasIncomplete,
     Mute,
+    Readiness,
+    Ready,
     Reenqueue,
     Respond,
     Split,
@@ -30,6 +32,7 @@ from wheelproof_spec.components.accumulator.component import (
     YesOrNo,
 )
 from wheelproof_spec.components.accumulator.history.callbacks import Callbacks, never_called_back
+from wheelproof_spec.components.accumulator.history.checks import Checks
 from wheelproof_spec.components.accumulator.history.holdings import Holdings
 from wheelproof_spec.components.accumulator.history.queues import Queues
 from wheelproof_spec.components.accumulator.history.record import Record
@@ -39,7 +42,7 @@ CLOSED = "Closed"
 EXHAUSTED = "Exhausted"
 INTERRUPTED = "Interrupted"
 _ENDS_BATCHES = (Respond, Expire, Abort)
-_SENDER = (*_ENDS_BATCHES, Drain, Reenqueue, Split)
+_SENDER = (*_ENDS_BATCHES, Ready, Drain, Reenqueue, Split)
 
 
 class AccumulatorHistoryJudge:
@@ -57,6 +60,8 @@ class AccumulatorHistoryJudge:
         self._holdings = Holdings(config, tally)
         self._queues = Queues(self._records, tally)
         self._turns = Turns(self._queues.waiting, tally)
+        oldest_ms = self._callbacks.oldest_ms
+        self._checks = Checks(config, clock, self._turns, oldest_ms, tally)
         self._flushes = Bounds()
         self._interrupts: Counter[str] = Counter()
         """How often each process was interrupted, and has not said so."""
@@ -85,6 +90,8 @@ class AccumulatorHistoryJudge:
                 self._append(value, op.index)
             case Respond() | Reenqueue() | Split():
                 self._begin_with_batch(value)
+            case Ready():
+                self._checks.begin(op.index, closed=self._closed is not None)
             case Mute(partition=partition):
                 self._turns.mute_begins(partition, op.index)
             case Unmute(partition=partition):
@@ -180,9 +187,11 @@ class AccumulatorHistoryJudge:
         )
         self._callbacks.asked(record)
         self._holdings.asked(record)
+        self._checks.asked(value.partition)
 
     def _accept(self, record: Record, answer: Appended, index: int) -> Violation | None:
         record.returned = index
+        record.accepted_ms = self._clock.ceiling
         if record.called_back is None:
             self._callbacks.accepted(record)
             self._queues.accepted(record)
@@ -204,6 +213,7 @@ class AccumulatorHistoryJudge:
         self._tests(clause)
         self._came_after_close(record)
         record.refused = True
+        self._checks.gone(record.partition)
         exhausted = op.error == EXHAUSTED
         violation = self._holdings.refused(record, exhausted=exhausted)
         wrongly = self._callbacks.refused(record) or self._unprovoked(op, clause)
@@ -251,6 +261,7 @@ class AccumulatorHistoryJudge:
         violation = self._callbacks.judge(record, value, index)
         if record is not None and record.called_back == index:
             self._holdings.called_back(record)
+            self._checks.gone(record.partition)
         return violation
 
     # The sender's calls, and the others
@@ -276,6 +287,8 @@ class AccumulatorHistoryJudge:
         match asked.value, op.value:
             case Append(record=name), Appended() as answer:
                 return self._accept(self._records[name], answer, op.index)
+            case Ready() as check, Readiness() as told:
+                return self._checks.judge(check, told, alone=self._alone == asked.index)
             case Drain() as call, Drained() as answer:
                 return self._drained(asked.index, call, answer)
             case Respond(batch=name), _:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.components.accumulator.component import Partition
 
 
@@ -19,6 +20,8 @@ class Record:
     holds: int
     """The most bytes that its append can have taken from the pool."""
     returned: int | None = None
+    accepted_ms: int = NEVER
+    """By when it was accepted, at the latest."""
     refused: bool = False
     called_back: int | None = None
     was_split: bool = False

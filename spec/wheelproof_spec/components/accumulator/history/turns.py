@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.component import (
@@ -66,7 +67,7 @@ class Turns:
         passed = [
             partition
             for partition in call.partitions
-            if partition not in taken and self._waits(partition, began)
+            if partition not in taken and self.waits(partition, began)
         ]
         if not passed:
             return None
@@ -94,16 +95,24 @@ class Turns:
                 )
         return None
 
-    def _waits(self, partition: Partition, since: int) -> bool:
+    def waits(self, partition: Partition, since: int) -> bool:
         """Tell whether the partition could be drained all the time since then."""
-        if self.lost_track or partition in self._muting:
-            return False
-        back = [batch for batch in self._back.pop(partition, ()) if _is_unfinished(batch)]
-        if back:
-            self._back[partition] = back
+        if partition in self._muting or self.may_back_off(partition):
             return False
         first = self._waiting.first_undrained(partition)
         return first is not None and first.returned is not None and first.returned < since
+
+    def accepted_ms(self, partition: Partition) -> int:
+        """Return by when the first record was accepted that waits there."""
+        first = self._waiting.first_undrained(partition)
+        return NEVER if first is None else first.accepted_ms
+
+    def may_back_off(self, partition: Partition) -> bool:
+        """Tell whether a batch of the partition may wait for its next attempt."""
+        back = [batch for batch in self._back.pop(partition, ()) if _is_unfinished(batch)]
+        if back:
+            self._back[partition] = back
+        return bool(back) or self.lost_track
 
 
 def _is_unfinished(batch: Batch) -> bool:

@@ -7,7 +7,12 @@ Kafka's sizes, and what happens at the very millisecond of a deadline where its 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from wheelproof_spec.components.accumulator.component import AccumulatorConfig, Append, Partition
+from wheelproof_spec.components.accumulator.component import (
+    NEVER_MS,
+    AccumulatorConfig,
+    Append,
+    Partition,
+)
 from wheelproof_spec.components.accumulator.oracle.sizes import (
     EMPTY_BATCH,
     record_size,
@@ -113,10 +118,14 @@ class Rules:
         """Tell whether it is too early for the next attempt (semantics.md 4.2)."""
         if not batch.attempts:
             return False
-        doubled_ms = self.config.retry_backoff_ms << (batch.attempts - 1)
-        backoff_ms = min(doubled_ms, self.config.retry_backoff_max_ms)
-        over = self._is_over(now_ms - batch.last_attempt_ms, backoff_ms)
+        over = self._is_over(now_ms - batch.last_attempt_ms, self._backoff_ms(batch))
         return None if over is None else not over
+
+    def time_left_ms(self, batch: Batch, now_ms: int) -> int | None:
+        """Return how long a batch that is not ready waits for its next attempt, or for more."""
+        backing_off = self.is_backing_off(batch, now_ms)
+        to_wait_ms = self._backoff_ms(batch) if backing_off else self.config.linger_ms
+        return None if backing_off is None else batch.last_attempt_ms + to_wait_ms - now_ms
 
     def has_lingered(self, batch: Batch, now_ms: int) -> bool | None:
         """Tell whether a batch has waited for more records long enough."""
@@ -128,6 +137,15 @@ class Rules:
         if not isinstance(timeout_ms, int):
             return False
         return self._is_over(now_ms - batch.created_ms, timeout_ms)
+
+    def expires_ms(self, batch: Batch) -> int:
+        """Return when a batch expires."""
+        timeout_ms = self.config.delivery_timeout_ms
+        return batch.created_ms + timeout_ms if isinstance(timeout_ms, int) else NEVER_MS
+
+    def _backoff_ms(self, batch: Batch) -> int:
+        doubled_ms = self.config.retry_backoff_ms << (batch.attempts - 1)
+        return min(doubled_ms, self.config.retry_backoff_max_ms)
 
     def _is_over(self, passed_ms: int, wait_ms: int) -> bool | None:
         if passed_ms == wait_ms > 0 and self.leave_open is not None:

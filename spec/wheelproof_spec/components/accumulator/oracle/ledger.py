@@ -17,6 +17,7 @@ from wheelproof_spec.components.accumulator.component import (
     ABORTED,
     EXPIRED,
     FAILED,
+    NEVER_MS,
     WHEELPROOF,
     Abort,
     AccumulatorCall,
@@ -46,6 +47,7 @@ from wheelproof_spec.components.accumulator.oracle.batches import (
 )
 from wheelproof_spec.components.accumulator.oracle.gauges import judge_gauges
 from wheelproof_spec.components.accumulator.oracle.queues import Queues
+from wheelproof_spec.components.accumulator.oracle.readiness import judge_next_expiry, judge_ready
 
 CLOSE_TO_NOTHING = AccumulatorConfig(total_memory=0, batch_size=1)
 """How the accumulator is made that a judge or a port has before the first reset."""
@@ -106,6 +108,7 @@ class BatchLedger:
                 flushing=bool(self._flushes),
                 waiting=bool(self._pending),
             )
+            or self._judge_next_expiry(seen)
         )
 
     def judge_refusal(self, call: AccumulatorCall, refusal: RefusedError) -> Violation | None:
@@ -129,6 +132,8 @@ class BatchLedger:
         skips = self._tally.skips
         leave_open = partial(self._tests, _TIME) if skips(_TIME) else None
         self.queues = Queues(Rules(config, not skips(_SIZES), leave_open))
+        self._slack_ms = int(skips(_TIME))
+        self._next_expiry_ms = NEVER_MS
         self.closed = False
         self._pending: dict[str, PendingAppend] = {}
         self._flushes: dict[str, PendingFlush] = {}
@@ -152,7 +157,9 @@ class BatchLedger:
                     self._again[call.record] = call
                 self._append(call)
             case Ready():
-                return self._judge_ready(call, seen)
+                hurried = self.closed or bool(self._flushes) or bool(self._pending)
+                outlook = queues.ready(call.led(), hurried=hurried)
+                return judge_ready(seen, outlook, self._tests, self._wrong, self._slack_ms)
             case Drain():
                 return self._judge_drain(call, seen)
             case Respond(batch=name, offset=offset):
@@ -168,6 +175,7 @@ class BatchLedger:
                 told = {one.record for one in seen.called_back if one.error == EXPIRED}
                 for batch in queues.ending(late_alone=True, told=told):
                     self._end(batch, EXPIRED, None)
+                self._next_expiry_ms = queues.next_expiry_ms()
             case Abort():
                 for batch in queues.ending(late_alone=False):
                     self._end(batch, ABORTED, None)
@@ -200,16 +208,9 @@ class BatchLedger:
             offset = None if base is None else base + place
             self._expected[record] = Callback(record=record, offset=offset, error=error)
 
-    def _judge_ready(self, call: Ready, seen: AccumulatorObservation) -> Violation | None:
-        clause = AccumulatorClause.READY_TELLS_THE_TRUTH
-        self._tests(clause)
-        hurried = self.closed or bool(self._flushes) or bool(self._pending)
-        nodes, perhaps, unknown = self.queues.ready(call.leaders, hurried=hurried)
-        told = set(seen.ready_nodes)
-        if nodes <= told <= nodes | perhaps and unknown is seen.unknown_leaders:
-            return None
-        expected = f"ready nodes {sorted(nodes)}, unknown leaders: {unknown}"
-        return self._wrong(clause, expected, f"{sorted(seen.ready_nodes)}, {seen.unknown_leaders}")
+    def _judge_next_expiry(self, seen: AccumulatorObservation) -> Violation | None:
+        told_ms, right_ms = seen.next_expiry_ms, self._next_expiry_ms
+        return judge_next_expiry(told_ms, right_ms, self._tests, self._wrong, self._slack_ms)
 
     def _judge_drain(self, call: Drain, seen: AccumulatorObservation) -> Violation | None:
         clause = AccumulatorClause.DRAINS_THE_HEADS

@@ -4,12 +4,14 @@ from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 
 from wheelproof_spec.components.accumulator.component import (
+    NEVER_MS,
     Append,
     Drain,
     DrainedBatch,
     Partition,
 )
 from wheelproof_spec.components.accumulator.oracle.batches import Batch, Rules
+from wheelproof_spec.components.accumulator.oracle.readiness import Outlook
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
 
 
@@ -74,24 +76,23 @@ class Queues:
 
     # The sender
 
-    def ready(
-        self, leaders: Mapping[int, int], *, hurried: bool
-    ) -> tuple[set[int], set[int], bool]:
-        """Return the nodes that are ready, those that may be, and whether a leader is missing."""
-        nodes: set[int] = set()
-        perhaps: set[int] = set()
-        unknown = False
+    def ready(self, leaders: Mapping[Partition, int], *, hurried: bool) -> Outlook:
+        """Return what is ready, and what the rest waits for."""
+        outlook = Outlook()
         for partition, queue in self._queues.items():
-            leader = leaders.get(partition) if isinstance(partition, int) else None
-            if leader is None:
-                unknown = unknown or bool(queue)
-            else:
+            leader = leaders.get(partition)
+            head = self._head(partition)
+            if leader is None and queue:
+                outlook.topics.add(self.rules.config.topic_of(partition))
+            elif leader is not None and head is not None:
                 sendable = self._is_sendable(partition, hurried=hurried)
                 if sendable:
-                    nodes.add(leader)
-                elif sendable is None:
-                    perhaps.add(leader)
-        return nodes, perhaps, unknown
+                    outlook.nodes.add(leader)
+                    continue
+                if sendable is None:
+                    outlook.perhaps.add(leader)
+                outlook.waits.append((leader, self.rules.time_left_ms(head, self.now_ms)))
+        return outlook
 
     def drain(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> str | None:
         """Take what was drained, and return what is wrong with it in words, or None."""
@@ -214,6 +215,12 @@ class Queues:
     def is_any_incomplete(self) -> bool:
         """Tell whether a batch has not ended."""
         return self.is_any_queued() or any(not batch.ended for batch in self.in_flight.values())
+
+    def next_expiry_ms(self) -> int:
+        """Return when the oldest batch expires that has not ended (semantics.md 4.5)."""
+        queued = (queue[0] for queue in self._queues.values() if queue)
+        flying = (batch for batch in self.in_flight.values() if not batch.ended)
+        return min(map(self.rules.expires_ms, (*queued, *flying)), default=NEVER_MS)
 
     def free_memory(self) -> int:
         """Return what no batch holds, in bytes."""

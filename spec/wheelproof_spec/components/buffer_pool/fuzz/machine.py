@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.buffer_pool.bug_table import (
-    BUGS,
-)
+from wheelproof_spec.components.buffer_pool.bug_table import BUGS
 from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
 from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
@@ -21,15 +19,10 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     pool_class = BufferPool if bug is None else bug.pool_class
     if order.threads == "none":
         yield run_pool_fuzz(
-            ReferencePoolPort(pool_class),
-            profile=LONGEST_WAITING_FIRST,
-            **order.batch(),
+            ReferencePoolPort(pool_class), profile=LONGEST_WAITING_FIRST, **order.batch()
         )
         return
-    yield run_threaded_pool_fuzz(
-        pool_class,
-        **order.batch(),
-    )
+    yield run_threaded_pool_fuzz(pool_class, **order.batch())
 
 
 MACHINE = Machine(name="buffer_pool", threads=("none", "real"), reports=reports)

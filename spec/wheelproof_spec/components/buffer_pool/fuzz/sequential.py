@@ -4,7 +4,7 @@ One thread drives; allocations that block wait on threads of their own, and afte
 settled who waits. What was seen is compared with the oracle's ledger (semantics.md 3).
 """
 
-from collections.abc import Callable
+from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -34,6 +34,7 @@ from wheelproof_spec.components.buffer_pool.fuzz.domain import (
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 
 _DEFAULT_DOMAIN = PoolDomain()
 _LONGER_THAN_ANY_WAIT_MS = 2_000
@@ -44,23 +45,15 @@ def run_pool_fuzz(
     port: PoolPort,
     *,
     profile: str,
-    cases: int,
-    seed: int,
     limits: PoolDomain = _DEFAULT_DOMAIN,
     tally: Tally | None = None,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz buffer_pool --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "buffer pool, sequential",
         lambda recorder: pool_machine(port, profile, tally or Tally(), limits, recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 
@@ -118,7 +111,7 @@ def pool_machine(
         def interrupt(self, data: st.DataObject) -> None:
             self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
 
-        @rule(jump_ms=st.sampled_from((0, 1, 4, 1_000)))
+        @rule(jump_ms=st.sampled_from((0, 1, 4, 1_000, 25_000)))
         def advance(self, jump_ms: int) -> None:
             self._call(Advance(to_ms=self._judge.now_ms + jump_ms))
 

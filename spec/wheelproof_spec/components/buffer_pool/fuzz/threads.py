@@ -6,8 +6,8 @@ for a new one.
 """
 
 import threading
-from collections.abc import Callable
 from functools import partial
+from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -30,6 +30,7 @@ from wheelproof_spec.components.buffer_pool.history import RECORDED
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
@@ -37,26 +38,14 @@ _TIMEOUTS_MS = {"patiently": 600_000, "hastily": 1, "never": 0}
 """Who is patient waits longer than a burst may take: if nothing comes, the burst is stuck."""
 
 
-def run_threaded_pool_fuzz(
-    pool_class: type[BufferPool],
-    *,
-    cases: int,
-    seed: int,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz buffer_pool --threads real --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
-) -> FuzzReport:
+def run_threaded_pool_fuzz(pool_class: type[BufferPool], **batch: Unpack[Batch]) -> FuzzReport:
     """Run bursts of threads on `pool_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "buffer pool, real threads",
         partial(PoolUnderTest, pool_class),
         _setups(),
         _calls(),
-        cases=cases,
-        seed=seed,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 

@@ -9,12 +9,7 @@ from functools import partial
 
 from wheelproof import sync
 from wheelproof.errors import ThreadInterruptedError
-from wheelproof.producer import (
-    BufferExhaustedError,
-    BufferPool,
-    ByteBuffer,
-    ProducerClosedError,
-)
+from wheelproof.producer import BufferExhaustedError, BufferPool, ByteBuffer, ProducerClosedError
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof_spec.components.buffer_pool.graph.clock import PoolClock

@@ -5,9 +5,7 @@ from collections.abc import Iterator
 from wheelproof.purgatory import DelayedOperationPurgatory, ExclusiveDiscipline
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.purgatory.bug_table import (
-    BUGS,
-)
+from wheelproof_spec.components.purgatory.bug_table import BUGS
 from wheelproof_spec.components.purgatory.component import WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
 from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz
@@ -19,19 +17,13 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     """Fuzz the purgatory; raises UsageError if it has no such bug."""
     bug = None if order.bug is None else find_bug(BUGS, order.bug)
     purgatory_class = DelayedOperationPurgatory if bug is None else bug.purgatory_class
-    discipline = ExclusiveDiscipline if bug is None else bug.discipline
-    if order.threads == "none":
-        yield run_purgatory_fuzz(
-            ReferencePurgatoryPort(purgatory_class, discipline, any if bug is None else bug.holds),
-            profile=WHEELPROOF,
-            **order.batch(),
-        )
+    if order.threads == "real":
+        discipline = None if bug is None else bug.discipline
+        yield run_threaded_purgatory_fuzz(purgatory_class, discipline, **order.batch())
         return
-    yield run_threaded_purgatory_fuzz(
-        purgatory_class,
-        discipline,
-        **order.batch(),
-    )
+    holds, first = (any, ExclusiveDiscipline) if bug is None else (bug.holds, bug.discipline)
+    port = ReferencePurgatoryPort(purgatory_class, first, holds)
+    yield run_purgatory_fuzz(port, profile=WHEELPROOF, **order.batch())
 
 
 MACHINE = Machine(name="purgatory", threads=("none", "real"), reports=reports)

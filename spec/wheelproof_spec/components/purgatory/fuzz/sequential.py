@@ -3,7 +3,7 @@
 Any implementation behind the door `PurgatoryPort` can be driven (semantics.md 2.1 - 2.10).
 """
 
-from collections.abc import Callable
+from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -27,6 +27,7 @@ from wheelproof_spec.components.purgatory.component import (
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 
 KEYS = tuple("xyz")
 CONDITIONS = tuple("pqr")
@@ -45,25 +46,13 @@ _configs = st.builds(
 
 
 def run_purgatory_fuzz(
-    port: PurgatoryPort,
-    *,
-    profile: str,
-    cases: int,
-    seed: int,
-    tally: Tally | None = None,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz purgatory --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    port: PurgatoryPort, *, profile: str, tally: Tally | None = None, **batch: Unpack[Batch]
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "purgatory, sequential",
         lambda recorder: purgatory_machine(port, profile, tally or Tally(), recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 

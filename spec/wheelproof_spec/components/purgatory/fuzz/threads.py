@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
+from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -23,10 +24,10 @@ from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, T
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.component import (
-    PREDICATES_TOO,
     WHEELPROOF,
     AwaitSubmitted,
 )
+from wheelproof_spec.components.purgatory.fuzz.disciplines import DISCIPLINES
 from wheelproof_spec.components.purgatory.history import RECORDED
 from wheelproof_spec.components.purgatory.recorded_calls import (
     AnyPurgatory,
@@ -36,6 +37,7 @@ from wheelproof_spec.components.purgatory.recorded_calls import (
 from wheelproof_spec.engines.fuzz.burst import await_submitted
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 from wheelproof_spec.engines.history.run import EVERY_CALL_RETURNS
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
@@ -48,26 +50,18 @@ _LONGEST_DELAY_MS = 40
 
 
 def run_threaded_purgatory_fuzz(
-    purgatory_class: type[AnyPurgatory],
-    discipline: MakeDiscipline,
-    *,
-    cases: int,
-    seed: int,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz purgatory --threads real --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    purgatory_class: type[AnyPurgatory], discipline: MakeDiscipline | None, **batch: Unpack[Batch]
 ) -> FuzzReport:
-    """Run bursts of threads on `purgatory_class`; see `run_burst_fuzz`."""
+    """Run bursts of threads on `purgatory_class`; see `run_burst_fuzz`.
+
+    Without a `discipline` each case has one of the five, and is judged by what that promises.
+    """
     return run_burst_fuzz(
         "purgatory, real threads",
         partial(PurgatoryUnderTest, purgatory_class, discipline),
-        _setups(),
+        _setups(len(DISCIPLINES) if discipline is None else 1),
         _calls(),
-        cases=cases,
-        seed=seed,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 
@@ -83,17 +77,18 @@ class PurgatoryUnderTest:
     def __init__(
         self,
         purgatory_class: type[AnyPurgatory],
-        discipline: MakeDiscipline,
+        discipline: MakeDiscipline | None,
         case: ThreadedCase,
     ) -> None:
         setup = dict(case.setup)
+        drawn = DISCIPLINES[setup.get("discipline", 0)]
         config = replace(
-            PREDICATES_TOO,
+            drawn.claims,
             tick_ms=setup["tick_ms"],
             wheel_size=setup["wheel_size"],
             purge_interval=setup["purge_interval"],
         )
-        self._discipline = discipline
+        self._discipline = drawn.discipline if discipline is None else discipline
         self._names = count(1)
         self._made: list[RecordedOperation] = []
         self._now_ms = 0
@@ -193,12 +188,11 @@ class PurgatoryUnderTest:
         self._settle()
 
 
-def _setups() -> st.SearchStrategy[Setup]:
-    return st.tuples(
-        st.tuples(st.just("tick_ms"), st.integers(1, 3)),
-        st.tuples(st.just("wheel_size"), st.integers(2, 4)),
-        st.tuples(st.just("purge_interval"), st.integers(0, 2)),
-    )
+def _setups(disciplines: int) -> st.SearchStrategy[Setup]:
+    sizes = {"tick_ms": (1, 3), "wheel_size": (2, 4), "purge_interval": (0, 2)}
+    sizes |= {"discipline": (0, disciplines - 1)} if disciplines > 1 else {}
+    drawn = (st.tuples(st.just(name), st.integers(*bounds)) for name, bounds in sizes.items())
+    return st.tuples(*drawn)
 
 
 def _calls() -> st.SearchStrategy[str]:

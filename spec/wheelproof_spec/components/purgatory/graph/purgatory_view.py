@@ -20,10 +20,7 @@ from wheelproof.purgatory import (
     WatcherShard,
 )
 from wheelproof_spec.base.codec.tables import read_words
-from wheelproof_spec.components.purgatory.graph.purgatory_timer import (
-    TimedOperation,
-    TimerPlace,
-)
+from wheelproof_spec.components.purgatory.graph.purgatory_timer import TimedOperation, TimerPlace
 from wheelproof_spec.engines.explore.runtime.numbers import maker_of
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of

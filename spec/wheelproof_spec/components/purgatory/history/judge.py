@@ -69,7 +69,7 @@ class PurgatoryHistoryJudge:
         self._fates = Fates(config, clock, tally)
         self._overlaps = Overlaps(tally) if config.attempts == "exclusive" else None
         self._operations: dict[str, Operation] = {}
-        self._triggers = Triggers(tally)
+        self._triggers = Triggers(tally, may_be_missed=config.triggers == "may_be_missed")
         self._claims = Claims(tally, predicates=self._predicates)
         self._gauges = Gauges(clock, tally, timeouts_end=config.timeouts == "end_with_operation")
         self._cancels = Cancels(self._gauges, self._triggers, clock, tally, gives_up=gives_up)

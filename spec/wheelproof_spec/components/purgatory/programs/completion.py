@@ -15,8 +15,10 @@ from wheelproof.purgatory import (
     ExclusiveDiscipline,
     MonitorDiscipline,
     PendingFlagDiscipline,
+    TryLockOnceDiscipline,
 )
 from wheelproof.sync import AtomicInteger, Lock
+from wheelproof_spec.components.purgatory.bugs import NoLockDiscipline, RetryOnceDiscipline
 from wheelproof_spec.engines.explore.program import Action, Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import discarding, program
 
@@ -204,3 +206,11 @@ COMPLETION: tuple[Program, ...] = (
     ),
     program("complete-exclusive-excludes-2", partial(completion_excludes, ExclusiveDiscipline, 2)),
 )
+FAILING_COMPLETION: tuple[Program, ...] = (
+    program("bug/KAFKA-385", partial(triggers_exclude, NoLockDiscipline, 2)),
+    program("bug/KAFKA-6653", partial(triggers, TryLockOnceDiscipline, 2)),
+    program("bug/KAFKA-6653/first-fix", partial(triggers, RetryOnceDiscipline, 3)),
+    program("bug/KAFKA-8334", partial(holder_from_outside, PendingFlagDiscipline, 1)),
+    program("bug/KAFKA-19312", partial(completion_excludes, BlockingDiscipline, 1)),
+)
+"""The known bugs of the disciplines."""

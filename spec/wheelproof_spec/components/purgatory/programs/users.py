@@ -16,9 +16,14 @@ from wheelproof.purgatory import (
 )
 from wheelproof.sync import Monitor
 from wheelproof.sync.protocols import LockView
+from wheelproof_spec.components.purgatory.bugs import (
+    HeldWhileTryingPurgatory,
+    LateLockDiscipline,
+    private_lock,
+)
 from wheelproof_spec.components.purgatory.programs.purgatory import AnyPurgatory, PurgatoryWorld
-from wheelproof_spec.components.purgatory.users import Partition
-from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.components.purgatory.users import CheckInsideReadLockPartition, Partition
+from wheelproof_spec.engines.explore.program import Action, Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import discarding, program
 
 _KEY = "key"
@@ -69,23 +74,15 @@ class LockingOperation(DelayedOperation):
 
 def group_triggers(make: OfGroup) -> Scenario:
     """A group triggers under its lock, which the callback takes, too; somebody else triggers."""
-    world = PurgatoryWorld(DelayedOperationPurgatory)
-    group = sync.monitor("group")
-    operation = LockingOperation(world.flag.get, make(group), callback_lock=group)
-    world.watch(operation, _KEY)
-
-    def act() -> None:
-        with group:
-            world.trigger(_KEY)
-
-    return Scenario(
-        threads={"group": act, "trigger": world.triggering(_KEY)},
-        check=partial(_check_completed, [operation]),
-    )
+    return _group_and(make, "trigger", lambda world: world.triggering(_KEY))
 
 
 def group_triggers_expiry(make: OfGroup) -> Scenario:
     """A group triggers under its lock, which the callback takes, too; the operation expires."""
+    return _group_and(make, "reaper", lambda world: world.advance)
+
+
+def _group_and(make: OfGroup, name: str, other: Callable[[PurgatoryWorld], Action]) -> Scenario:
     world = PurgatoryWorld(DelayedOperationPurgatory)
     group = sync.monitor("group")
     operation = LockingOperation(world.flag.get, make(group), callback_lock=group)
@@ -96,8 +93,7 @@ def group_triggers_expiry(make: OfGroup) -> Scenario:
             world.trigger(_KEY)
 
     return Scenario(
-        threads={"group": act, "reaper": world.advance},
-        check=partial(_check_completed, [operation]),
+        threads={"group": act, name: other(world)}, check=partial(_check_completed, [operation])
     )
 
 
@@ -223,3 +219,15 @@ PURGATORY_USERS: tuple[Program, ...] = (
         "purgatory-watch-inside-read-lock", partial(watch_inside_read_lock, ExclusiveDiscipline)
     ),
 )
+FAILING_USERS: tuple[Program, ...] = (
+    program("bug/KAFKA-3994", partial(watch_inside_group, HeldWhileTryingPurgatory)),
+    program("bug/KAFKA-5970", partial(group_triggers, private_lock)),
+    program("bug/KAFKA-6042", partial(two_groups, inside=True)),
+    program("bug/KAFKA-7697", partial(appends_and_leaders, CheckInsideReadLockPartition)),
+    program("bug/KAFKA-8334/first-fix", partial(watch_inside_read_lock, LateLockDiscipline)),
+)
+"""The known bugs of those who use a purgatory, or that they meet."""
+EXCLUSIVE_EXPIRY = program(
+    "exclusive-expiry-private-lock", partial(group_triggers_expiry, private_lock)
+)
+"""What the fix of KAFKA-19312 makes possible: an expiry waits for a group (docs/findings.md)."""

@@ -17,15 +17,9 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     bug = None if order.bug is None else find_bug(BUGS, order.bug)
     manager_class = ReplicaManager if bug is None else bug.manager_class
     if order.threads == "none":
-        yield run_replication_fuzz(
-            ReferenceReplicationPort(manager_class),
-            **order.batch(),
-        )
+        yield run_replication_fuzz(ReferenceReplicationPort(manager_class), **order.batch())
         return
-    yield run_threaded_replication_fuzz(
-        manager_class,
-        **order.batch(),
-    )
+    yield run_threaded_replication_fuzz(manager_class, **order.batch())
 
 
 MACHINE = Machine(name="replication", threads=("none", "real"), reports=reports)

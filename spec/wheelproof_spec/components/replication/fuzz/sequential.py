@@ -1,9 +1,10 @@
 """The sequential machine of the replica manager: one thread, beside the ledger."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from typing import Unpack
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.port import judge_call
@@ -22,6 +23,7 @@ from wheelproof_spec.components.replication.component import (
     PartitionRecords,
     ReplicationCall,
     ReplicationConfig,
+    ReplicationLimit,
     ReplicationPort,
     RequestName,
     StopReplica,
@@ -30,6 +32,7 @@ from wheelproof_spec.components.replication.component import (
 from wheelproof_spec.components.replication.oracle import ReplicationLedger
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 
 PARTITIONS = ("a", "b", "c")
 """The last one is led less often: it is unknown in most cases."""
@@ -38,7 +41,7 @@ FOLLOWERS = (2, 3)
 STRANGER = 9
 
 _partitions = st.sampled_from((PARTITIONS[0], PARTITIONS[0], *PARTITIONS))
-_sizes = st.lists(st.integers(0, 40), min_size=1, max_size=4)
+_sizes = st.lists(st.integers(1, 40), min_size=1, max_size=4)
 _limits = st.integers(0, 120)
 
 
@@ -46,22 +49,14 @@ def run_replication_fuzz(
     port: ReplicationPort,
     *,
     profile: str = WHEELPROOF,
-    cases: int,
-    seed: int,
     tally: Tally | None = None,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz replication --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "replication, sequential",
         lambda recorder: replication_machine(port, profile, tally or Tally(), recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 
@@ -78,6 +73,7 @@ def replication_machine(
             self._ledger = ReplicationLedger(profile, tally)
             self._running = False
             self._calls = 0
+            self.controller_errs = not tally.skips(ReplicationLimit.WRONG_CONTROLLER)
             self._epochs: dict[PartitionName, int] = {}
 
         @initialize(
@@ -114,6 +110,7 @@ def replication_machine(
                 BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=BROKER + 1)
             )
 
+        @precondition(lambda self: self.controller_errs)
         @rule(partition=_partitions)
         def lead_too_late(self, partition: PartitionName) -> None:
             self._call(
@@ -131,8 +128,10 @@ def replication_machine(
 
         @rule(partition=_partitions, back=st.integers(-1, 4))
         def truncate(self, partition: PartitionName, back: int) -> None:
-            offset = self._ledger.log_end(partition) - back
-            self._call(TruncateAsFollower(partition=partition, offset=offset))
+            offset = self._ledger.batch_base(partition, back)
+            if offset is not None or self.controller_errs:
+                offset = -back if offset is None else offset
+                self._call(TruncateAsFollower(partition=partition, offset=offset))
 
         @rule(
             acks=st.sampled_from((-1, -1, -1, 0, 1, 2)),
@@ -204,16 +203,16 @@ def replication_machine(
         def _draw_place(self, data: st.DataObject, partition: PartitionName) -> FetchPartition:
             """Draw where to read: mostly near the end, and with epochs that let the fetch wait."""
             end = self._ledger.log_end(partition)
-            epoch = self._epochs.get(partition, 0)
+            epoch = max(self._epochs.get(partition, 0), 0)
             return FetchPartition(
                 partition=partition,
                 fetch_offset=data.draw(st.integers(max(-1, end - 6), end + 1) | st.just(end)),
                 max_bytes=data.draw(_limits),
                 current_leader_epoch=data.draw(
-                    st.sampled_from((None, None, epoch, epoch, epoch - 1, epoch + 1))
+                    st.sampled_from((None, None, epoch, epoch, max(epoch - 1, 0), epoch + 1))
                 ),
                 last_fetched_epoch=data.draw(
-                    st.sampled_from((None, None, None, epoch - 2, epoch - 1, epoch, epoch + 1))
+                    st.sampled_from((None, None, None, *range(max(epoch - 2, 0), epoch + 2)))
                 ),
             )
 

@@ -6,8 +6,8 @@ everybody's time is over, and nothing is kept.
 """
 
 import threading
-from collections.abc import Callable
 from functools import partial
+from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -23,6 +23,7 @@ from wheelproof_spec.components.replication.recorded_calls import RecordedBroker
 from wheelproof_spec.components.replication.reference import ReferenceBroker
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
@@ -32,13 +33,7 @@ _TIMEOUTS_MS = (1, 7, 40)
 
 
 def run_threaded_replication_fuzz(
-    manager_class: type[ReplicaManager],
-    *,
-    cases: int,
-    seed: int,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz replication --threads real --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    manager_class: type[ReplicaManager], **batch: Unpack[Batch]
 ) -> FuzzReport:
     """Run bursts of threads on a broker of `manager_class`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
@@ -46,11 +41,7 @@ def run_threaded_replication_fuzz(
         partial(BrokerUnderTest, manager_class),
         _setups(),
         _calls(),
-        cases=cases,
-        seed=seed,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 

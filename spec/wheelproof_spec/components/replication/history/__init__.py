@@ -1,13 +1,14 @@
 """The judge of a broker's recorded history."""
 
 from wheelproof_spec.base.component import any_definition
-from wheelproof_spec.base.contract import KAFKA
+from wheelproof_spec.base.contract import KAFKA as TIMER_KAFKA
 from wheelproof_spec.base.history.clock import clock_of
 from wheelproof_spec.base.history.judging import Balance, Counted, HistoryJudge, RecordedComponent
 from wheelproof_spec.base.history.lines import HistoryHeader
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.replication.component import (
     DEFINITION,
+    KAFKA,
     ReplicationClause,
     ReplicationConfig,
 )
@@ -15,9 +16,9 @@ from wheelproof_spec.components.replication.history.judge import ReplicationHist
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
-    del profile
     assert isinstance(header.config, ReplicationConfig)
-    return ReplicationHistoryJudge(header.config, clock_of(header, KAFKA), tally)
+    clock = clock_of(header, TIMER_KAFKA)
+    return ReplicationHistoryJudge(header.config, clock, tally, as_kafka=profile == KAFKA)
 
 
 RECORDED = RecordedComponent(

@@ -23,6 +23,8 @@ class BrokerHistory:
     config: ReplicationConfig
     clock: HistoryClock
     tally: Tally
+    as_kafka: bool
+    """Whether it does what Kafka does where the reference takes another design."""
     requests: dict[RequestName, Request] = field(default_factory=dict[str, Request])
     waiting: dict[Request, None] = field(default_factory=dict[Request, None])
     """Those that have not been answered."""
@@ -38,7 +40,7 @@ class BrokerHistory:
         """Return what is known of a partition."""
         found = self.partitions.get(name)
         if found is None:
-            found = self.partitions[name] = PartitionHistory(self.config)
+            found = self.partitions[name] = PartitionHistory(self.config, as_kafka=self.as_kafka)
         self._touched[found] = None
         return found
 

@@ -66,6 +66,7 @@ class Fetches:
             if partition.is_calm_since(request.invoked) and (
                 refusal_of(request, asked, partition) is not ErrorCode.NONE
                 or not 0 <= asked.fetch_offset <= partition.end_high
+                or (request.call.replica_id is None and partition.is_too_high(asked.fetch_offset))
             ):
                 return True
         return False
@@ -87,7 +88,8 @@ class Fetches:
             yield self._judge_places(request.name, name, offset, answer.records)
         read = 0
         for asked, answer in zip(request.call.partitions, answers, strict=True):
-            yield from self._judge_part(Part(reading, asked, answer, read))
+            high = self._broker.partition(asked.partition).high
+            yield from self._judge_part(Part(reading, asked, answer, read, high))
             read += answer.size
         for name in request.partitions:
             yield self.catch_up(name)
@@ -193,7 +195,7 @@ class Fetches:
         read = 0
         for asked, answer in zip(request.call.partitions, reading.response.partitions, strict=True):
             partition = self._broker.partition(asked.partition)
-            part = Part(reading, asked, answer, read)
+            part = Part(reading, asked, answer, read, partition.high)
             if not part.could_grow(partition):
                 return None
             available += part.available(partition)

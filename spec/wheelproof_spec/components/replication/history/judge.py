@@ -50,9 +50,16 @@ class ReplicationHistoryJudge:
         }
     )
 
-    def __init__(self, config: ReplicationConfig, clock: HistoryClock, tally: Tally) -> None:
-        """Begin with a broker without partitions."""
-        self._broker = BrokerHistory(config=config, clock=clock, tally=tally)
+    def __init__(
+        self,
+        config: ReplicationConfig,
+        clock: HistoryClock,
+        tally: Tally,
+        *,
+        as_kafka: bool = False,
+    ) -> None:
+        """Begin with a broker without partitions, judged by the profile kafka or the other one."""
+        self._broker = BrokerHistory(config=config, clock=clock, tally=tally, as_kafka=as_kafka)
         self._clock = clock
         self._tests = tally.tests
         self._produces = Produces(self._broker)

@@ -39,9 +39,11 @@ class Step:
 class PartitionHistory:
     """One partition of a broker, which does not exist before a call makes it."""
 
-    def __init__(self, config: ReplicationConfig) -> None:
+    def __init__(self, config: ReplicationConfig, *, as_kafka: bool) -> None:
         """Begin without a leader and with an empty log."""
         self._config = config
+        self.as_kafka = as_kafka
+        self.segment_bytes = config.segment_bytes
         self.exists = self.leads = False
         self.epoch = -1
         self.reigns: list[Reign] = []
@@ -54,10 +56,12 @@ class PartitionHistory:
         self._shrinks = 0
         self._fetches: dict[int, tuple[int, int]] = {}
         """The followers' fetches under way: who, and at which offset."""
+        self._met: set[int] = set()
+        """Those that have met another one."""
         self._unplaced: dict[Batch, None] = {}
         self._unplaced_records = 0
         self._latest_invoked = _NEVER
-        self.log = LedgerLog(config.segment_bytes)
+        self.log = LedgerLog(self.segment_bytes)
         self._batches: list[Batch] = []
         """The batch of each record of the log."""
         self._ahead: dict[int, Batch] = {}
@@ -93,6 +97,10 @@ class PartitionHistory:
     def end_high(self) -> int:
         """The most that the end of the log can be."""
         return self.log.end + self._ahead_records + self._unplaced_records
+
+    def is_too_high(self, offset: int) -> bool:
+        """Tell whether an offset is known to lie beyond the high watermark: its batch, that is."""
+        return offset <= self.log.end and self.log.batch_base(offset) > self.high
 
     def is_boundary(self, offset: int) -> bool:
         """Tell whether an append may have ended before `offset`, where the log is known."""
@@ -201,6 +209,8 @@ class PartitionHistory:
 
     def fetch_begins(self, replica: int, offset: int, index: int) -> None:
         """A follower says how far it has come."""
+        if self._fetches:
+            self._met |= {*self._fetches, index}
         self._fetches[index] = (replica, offset)
         for reign in self._live():
             reign.fetch_begins(replica, offset, self.low)
@@ -209,12 +219,15 @@ class PartitionHistory:
     def fetch_ends(self, invoked: int, index: int, *, noted: bool) -> None:
         """The follower's call is over; it was `noted` unless it was refused."""
         replica, offset = self._fetches.pop(invoked)
+        # While the controller is being asked about one replica, Kafka asks about no other one.
+        met = self.as_kafka and invoked in self._met
+        self._met.discard(invoked)
         for reign in self._live():
             reign.fetch_ends(replica)
         if not noted or not self.leads or not self.is_calm_since(invoked):
             return
         self.reaches(offset)
-        stays = not self._shrinks and self._shrunk < invoked
+        stays = not self._shrinks and self._shrunk < invoked and not met
         high = self.high if stays else self.end_high + 1
         self.reign.fetch_was_noted(replica, offset, high, index)
         self.raise_low()
@@ -224,7 +237,8 @@ class PartitionHistory:
     def raise_high(self) -> None:
         """Let the high watermark's upper bound follow what has become possible."""
         for reign in self._live():
-            self.high = max(self.high, reign.high_watermark_high(self.end_high))
+            if reign.may_be_enough():
+                self.high = max(self.high, reign.high_watermark_high(self.end_high))
             reign.peak = max(reign.peak, self.high)
 
     def reaches(self, offset: int) -> None:
@@ -235,7 +249,10 @@ class PartitionHistory:
         """Let its lower bound follow what has become sure, or what somebody was `told`."""
         if self.leads and not self._controls and not self.lost_track:
             self.reaches(told)
-            self.low = max(self.low, told, self.reign.high_watermark_low(self.seen.end))
+            low = self.reign.high_watermark_low(self.seen.end)
+            # A follower that fetches inside a batch counts as far as the batch before.
+            low = self.log.batch_base(low) if low <= self.log.end else low
+            self.low = max(self.low, told, low)
 
     def settle(self, step: Step) -> None:
         """Every call that might have acted upon `step` is over."""
@@ -269,6 +286,8 @@ class PartitionHistory:
         in_sync = followers & {*call.in_sync_ids}
         least = self._config.min_in_sync_replicas
         reign = Reign(call.leader_epoch, index, followers, in_sync, least)
+        if self.leads:
+            reign.follows(self.reign)
         for replica, offset in self._fetches.values():
             reign.fetch_begins(replica, offset, self.low)
         if self._shrinks:

@@ -22,6 +22,8 @@ class Part:
     asked: FetchPartition
     answer: PartitionFetchResponse
     read: int
+    high: int
+    """The most that the high watermark can have been."""
 
     @property
     def _end(self) -> int:
@@ -33,7 +35,8 @@ class Part:
         asked, answer, fetch = self.asked, self.answer, self.reading.fetch
         expected = refusal_of(fetch, asked, partition)
         offset = asked.fetch_offset
-        beyond = not 0 <= offset <= self._floor()
+        # A fetcher may also know an epoch that the log does not.
+        beyond = not 0 <= offset <= self._floor() or asked.last_fetched_epoch is not None
         within = 0 <= offset <= partition.end_high
         if expected is not ErrorCode.NONE or answer.error not in (
             ErrorCode.NONE,
@@ -55,7 +58,7 @@ class Part:
     def high_watermark_is_wrong(self, partition: PartitionHistory) -> Violation | None:
         """Judge the high watermark that an answer tells."""
         least, most = self.reading.fetch.seen[self.asked.partition].high_watermark, partition.high
-        if self.answer.error not in (ErrorCode.NONE, ErrorCode.OFFSET_OUT_OF_RANGE):
+        if self.answer.error is not ErrorCode.NONE:
             least = most = -1
         told = self.answer.high_watermark
         if least <= told <= most:
@@ -77,14 +80,15 @@ class Part:
         """Judge the records, of a log that is known as far as `needs` says."""
         offset, end = self.asked.fetch_offset, self._end
         if self.reading.fetch.call.replica_id is None:
-            most = max(offset, self.answer.high_watermark)
-            right = offset + len(self._read(partition, most)) == end
+            least = offset + len(self._read(partition, max(offset, self.answer.high_watermark)))
+            # Kafka tells the high watermark of before the read, which may have risen since.
+            right = least <= end <= max(offset, self.high) if partition.as_kafka else least == end
         else:
             # Nobody knows where the log ended then: between two appends, and not before the floor.
             ended_there = self._floor() <= end and partition.is_boundary(end)
             right = ended_there or not self._has_room(partition)
         found = self._read(partition, end)
-        if right and found == self.answer.records:
+        if (right or not self._knows_its_room(partition)) and found == self.answer.records:
             return None
         return self._wrong(
             "the records of one segment that fit, up to where it may read",
@@ -93,34 +97,65 @@ class Part:
         )
 
     def could_grow(self, partition: PartitionHistory) -> bool:
-        """Tell whether a later answer can have had more: for sure it did not end its segment."""
+        """Tell whether a later answer can have had more: for sure it did not end its segment.
+
+        A consumer that may have stood beyond the high watermark did not wait either, and Kafka's
+        fetch that came before its segment began counts as on the one before.
+        """
         log, offset, most = partition.log, self.asked.fetch_offset, self._most(partition)
+        fetch = self.reading.fetch
+        if (
+            fetch.call.replica_id is None
+            and offset > fetch.seen[self.asked.partition].high_watermark
+        ):
+            return False
+        if partition.as_kafka and 0 < offset == log.segment_base(offset):
+            return False
         is_known = most < log.end or log.end == partition.end_high
         return is_known and log.segment_base(offset) == log.segment_base(max(offset, most))
 
     def available(self, partition: PartitionHistory) -> int:
         """Return how many bytes can have been available at most."""
-        log, offset = partition.log, self.asked.fetch_offset
-        return min(log.bytes_between(offset, self._most(partition)), self.asked.max_bytes)
+        log, offset, most = partition.log, self.asked.fetch_offset, self._most(partition)
+        read = log.bytes_read(offset, most, self.asked.max_bytes, at_least_one=True)
+        return max(min(log.bytes_between(offset, most), self.asked.max_bytes), read)
 
     def _most(self, partition: PartitionHistory) -> int:
         """Return up to where it can have read."""
         if self.reading.fetch.call.replica_id is None:
-            return min(self.answer.high_watermark, partition.log.end)
-        return self._end if self._has_room(partition) else partition.log.end
+            told = self.high if partition.as_kafka else self.answer.high_watermark
+            return min(told, partition.log.end)
+        ended = self._knows_its_room(partition) and self._has_room(partition)
+        return self._end if ended else partition.log.end
 
     def _has_room(self, partition: PartitionHistory) -> bool:
-        """Tell whether one record more would have fitted, had there been one."""
-        end = self._end
-        return end < partition.log.end and len(self._read(partition, end + 1)) > len(
-            self.answer.records
-        )
+        """Tell whether one batch more would have fitted, had there been one."""
+        log, end = partition.log, self._end
+        if end >= log.end:
+            return False
+        return len(self._read(partition, log.batch_end(end))) > len(self.answer.records)
+
+    def _knows_its_room(self, partition: PartitionHistory) -> bool:
+        """Tell whether what was read before cannot have taken some of the room.
+
+        A batch that is cut off takes room, and nobody sees it.
+        """
+        call, used = self.reading.fetch.call, 0
+        for asked in call.partitions:
+            if asked is self.asked:
+                break
+            used += max(asked.max_bytes, partition.segment_bytes)
+        return used == 0 or used + self.asked.max_bytes <= call.max_bytes
 
     def _read(self, partition: PartitionHistory, end: int) -> tuple[Record, ...]:
         """Return what is read of a log that ends at `end`."""
-        asked = self.asked
-        room = min(max(0, self.reading.fetch.call.max_bytes - self.read), asked.max_bytes)
-        return partition.log.read(asked.fetch_offset, end, room, at_least_one=not self.read)
+        offset = self.asked.fetch_offset
+        return partition.log.read(offset, end, self._room, at_least_one=not self.read)
+
+    @property
+    def _room(self) -> int:
+        """The most bytes that it may have."""
+        return min(max(0, self.reading.fetch.call.max_bytes - self.read), self.asked.max_bytes)
 
     def _floor(self) -> int:
         """Return where the log had surely come to when it was read."""
@@ -146,5 +181,9 @@ def refusal_of(fetch: Fetch, asked: FetchPartition, partition: PartitionHistory)
         return ErrorCode.FENCED_LEADER_EPOCH
     if claimed is not None and claimed > partition.epoch:
         return ErrorCode.UNKNOWN_LEADER_EPOCH
-    serves = partition.leads and (replica is None or replica in partition.reign.followers)
-    return ErrorCode.NONE if serves else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if not partition.leads:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if replica is None or replica in partition.reign.followers:
+        return ErrorCode.NONE
+    told = claimed is not None
+    return ErrorCode.UNKNOWN_LEADER_EPOCH if told else ErrorCode.NOT_LEADER_OR_FOLLOWER

@@ -16,6 +16,7 @@ class FollowerEnd:
     high: int = 0
     under_way: int = 0
     """How many of its fetches are under way; which of them is noted last, nobody knows."""
+    has_fetched: bool = False
     least: int = 0
     """The least offset of those that have met each other."""
 
@@ -45,8 +46,13 @@ class Reign:
         self.followers = {replica: FollowerEnd() for replica in followers}
         self.certain = set(in_sync)
         self.possible = set(in_sync)
-        self._least = least - 1
+        self._least = min(least - 1, len(self.followers))
         self._short = _NOT_YET
+
+    def follows(self, before: "Reign") -> None:
+        """Note that the leader stays the same, and may know what it knew `before`."""
+        for replica in self.followers.keys() & before.followers.keys():
+            self.followers[replica].high = before.followers[replica].high
 
     def fetch_begins(self, replica: int, offset: int, low: int) -> None:
         """Note a fetch at `offset` by a follower, which may come back if it has `low` records."""
@@ -55,6 +61,7 @@ class Reign:
             return
         end.least = min(end.least, offset) if end.under_way else offset
         end.under_way += 1
+        end.has_fetched = True
         end.low = min(end.low, offset)
         end.high = max(end.high, offset)
         if offset >= low:
@@ -83,8 +90,18 @@ class Reign:
         self.certain.clear()
 
     def high_watermark_low(self, end: int) -> int:
-        """Return what the high watermark has reached for sure if the log ends at `end`."""
-        return min([end, *(self.followers[replica].low for replica in self.possible)])
+        """Return what the high watermark has reached for sure if the log ends at `end`.
+
+        It does not rise while too few replicas are in sync, and may wait for one that has fetched.
+        """
+        if len(self.certain) < self._least:
+            return 0
+        counting = [
+            follower.low
+            for replica, follower in self.followers.items()
+            if replica in self.possible or follower.has_fetched
+        ]
+        return min([end, *counting])
 
     def high_watermark_high(self, end: int) -> int:
         """Return what the high watermark may have reached if the log ends at `end`."""

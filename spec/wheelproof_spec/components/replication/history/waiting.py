@@ -149,6 +149,9 @@ class Waiting:
             end = min(settled.seen.end, log.end)
             most = end if fetch.call.replica_id is not None else settled.seen.high_watermark
             most = min(most, log.end)
+            if partition.as_kafka and fetch.call.replica_id is None:
+                # Where Kafka has noted its high watermark, the log may have rolled since.
+                end = most
             available += min(log.bytes_between(offset, most), asked.max_bytes)
             # The segment of the end begins with a record, and that has to be there for sure.
             last = max(offset, min(most, end - 1))

@@ -4,7 +4,7 @@ What it finds repeats itself, so Hypothesis shrinks it: to few calls, and to few
 """
 
 import itertools
-from collections.abc import Callable
+from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -19,6 +19,7 @@ from wheelproof_spec.components.timer.fuzz.under_test import TimerUnderTest, set
 from wheelproof_spec.engines.explore.strategies.drawn import Draw, keep_running
 from wheelproof_spec.engines.fuzz.controlled_threads import burst_line, drawn_schedule
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, setup_line
 
 SWITCH_ONE_IN = (3, 10, 30)
@@ -34,23 +35,15 @@ def run_controlled_timer_fuzz(
     timer_class: type[SystemTimer],
     *,
     profile: str,
-    cases: int,
-    seed: int,
     limits: TimerDomain = _DEFAULT_DOMAIN,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz timer --threads controlled --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Run drawn schedules of drawn calls on `timer_class`; see `run_timer_fuzz`."""
     return run_machine(
         "timer, controlled threads",
         lambda recorder: controlled_timer_machine(timer_class, profile, limits, recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
         steps_per_case=BURSTS,
+        **batch,
     )
 
 

@@ -8,6 +8,7 @@ agree (semantics.md 1.6, 1.13, 1.18).
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -22,6 +23,7 @@ from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.fuzz.threads import MAX_THREADS, PREEMPT_ONE_IN
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
 from wheelproof_spec.engines.runtimes.hooks import (
     Hook,
@@ -52,25 +54,13 @@ class ListClause(Clause):
     )
 
 
-def run_list_fuzz(
-    bucket_class: type[TimerTaskList],
-    *,
-    cases: int,
-    seed: int,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz timer --threads real --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
-) -> FuzzReport:
+def run_list_fuzz(bucket_class: type[TimerTaskList], **batch: Unpack[Batch]) -> FuzzReport:
     """Let threads move entries between lists of `bucket_class`; see `run_timer_fuzz`."""
     return run_machine(
         "timer task lists, real threads",
         lambda recorder: list_machine(bucket_class, recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
         run_threaded_case=partial(_run_case, bucket_class),
+        **batch,
     )
 
 

@@ -7,9 +7,7 @@ from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.timer.bug_table import (
-    BUGS,
-)
+from wheelproof_spec.components.timer.bug_table import BUGS
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
@@ -26,29 +24,14 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     bug = None if order.bug is None else find_bug(BUGS, order.bug)
     timer_class = SystemTimer if bug is None else bug.timer_class
     if order.threads == "none":
-        yield run_timer_fuzz(
-            BoundedReferencePort(timer_class),
-            profile=KAFKA.name,
-            **order.batch(),
-        )
+        yield run_timer_fuzz(BoundedReferencePort(timer_class), profile=KAFKA.name, **order.batch())
         return
     if order.threads == "controlled":
-        yield run_controlled_timer_fuzz(
-            timer_class,
-            profile=KAFKA.name,
-            **order.batch(),
-        )
+        yield run_controlled_timer_fuzz(timer_class, profile=KAFKA.name, **order.batch())
         return
     half = order if order.seconds is None else replace(order, seconds=order.seconds / 2)
-    yield run_threaded_timer_fuzz(
-        timer_class,
-        profile=KAFKA.name,
-        **half.batch(),
-    )
-    yield run_list_fuzz(
-        TimerTaskList if bug is None else bug.bucket_class,
-        **half.batch(),
-    )
+    yield run_threaded_timer_fuzz(timer_class, profile=KAFKA.name, **half.batch())
+    yield run_list_fuzz(TimerTaskList if bug is None else bug.bucket_class, **half.batch())
 
 
 MACHINE = Machine(name="timer", threads=("none", "real", "controlled"), reports=reports)

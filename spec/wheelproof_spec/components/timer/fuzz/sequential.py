@@ -4,7 +4,7 @@ Any implementation behind the door `Port` can be driven, and after every call wh
 is compared with what the oracle allows (semantics.md 1.7 - 1.14).
 """
 
-from collections.abc import Callable
+from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -27,6 +27,7 @@ from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.oracle import TimerOracle
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 
 _DEFAULT_DOMAIN = TimerDomain()
 _names = st.sampled_from(TASKS)
@@ -36,13 +37,9 @@ def run_timer_fuzz(
     port: TimerPort,
     *,
     profile: str,
-    cases: int,
-    seed: int,
     limits: TimerDomain = _DEFAULT_DOMAIN,
     tally: Tally | None = None,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz timer --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`.
 
@@ -52,11 +49,7 @@ def run_timer_fuzz(
     return run_machine(
         "timer, sequential",
         lambda recorder: timer_machine(port, profile, tally or Tally(), limits, recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
+        **batch,
     )
 
 

@@ -5,9 +5,9 @@ says whether the timer may have done so (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.1
 """
 
 import itertools
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
@@ -25,6 +25,7 @@ from wheelproof_spec.components.timer.fuzz.under_test import (
     setup_of,
 )
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
 
 MAX_THREADS = 3
@@ -39,23 +40,15 @@ def run_threaded_timer_fuzz(
     timer_class: type[SystemTimer],
     *,
     profile: str,
-    cases: int,
-    seed: int,
     limits: TimerDomain = _DEFAULT_DOMAIN,
-    seconds: float | None = None,
-    repeat: str = "wheelproof fuzz timer --threads real --seed {seed}",
-    progress: Callable[[FuzzReport], None] | None = None,
+    **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Run bursts of threads on `timer_class` and judge them by `profile`; see `run_timer_fuzz`."""
     return run_machine(
         "timer, real threads",
         lambda recorder: threaded_timer_machine(timer_class, profile, limits, recorder),
-        first_seed=seed,
-        cases=cases,
-        seconds=seconds,
-        repeat=repeat,
-        progress=progress,
         run_threaded_case=partial(run_case, timer_class, profile),
+        **batch,
     )
 
 

@@ -4,15 +4,13 @@ The lists and the tasks are the timer's own; what a flush does with an entry is 
 with it, on a wheel of one upper and one lower bucket. TLA+: EntryMigration.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import partial
-
 from wheelproof import sync
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
-from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario
-from wheelproof_spec.engines.explore.programs.making import program
+from wheelproof_spec.base.codec.tables import Row
+from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.engines.explore.program import PlainField, Scenario
+from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
 
 _MORE_THAN_THERE_ARE = 8
 
@@ -37,152 +35,92 @@ class IdleTask(TimerTask):
             self.cancels += 1
 
 
-@dataclass(frozen=True, slots=True)
-class Buckets:
-    """An upper and a lower bucket with one counter."""
+class EntryBench(Bench):
+    """An upper and a lower bucket with one counter, and the tasks whose entries move."""
 
-    counter: sync.AtomicInteger
-    upper: TimerTaskList
-    lower: TimerTaskList
+    def __init__(self, bucket_class: type[TimerTaskList]) -> None:
+        super().__init__()
+        self._counter = sync.atomic_integer(0, "counter")
+        self._upper, self._lower = bucket_class(self._counter), bucket_class(self._counter)
+        self._tasks: list[IdleTask] = []
+        self._entries: dict[int, TimerTaskEntry] = {}
+
+    def unbound(self) -> IdleTask:
+        """Make a task without an entry."""
+        task = IdleTask(0)
+        self._tasks.append(task)
+        return task
+
+    def bound(self) -> TimerTaskEntry:
+        """Make a task with an entry that is in no list."""
+        entry = _bind(self.unbound())
+        self._entries[len(self._tasks) - 1] = entry
+        return entry
+
+    def linked(self) -> None:
+        """Make a task whose entry is in the upper bucket."""
+        self._upper.add(self.bound())
 
     def flush_upper(self) -> None:
         """Send the entries of the upper bucket down."""
-        self.upper.flush(self.put_lower)
+        self._upper.flush(self._put_lower)
 
     def flush_lower(self) -> None:
         """Fire the entries of the lower bucket."""
-        self.lower.flush(_fire)
+        self._lower.flush(_fire)
 
-    def put_lower(self, entry: TimerTaskEntry) -> None:
+    def cancel(self, number: int) -> None:
+        """Cancel a task."""
+        self._tasks[number].cancel_and_count()
+
+    def add(self, number: int) -> None:
+        """Add a task whose place is in the lower bucket."""
+        self._put_lower(_bind(self._tasks[number]))
+
+    def link_upper(self, number: int) -> None:
+        """Put the entry that a task is bound to into the upper bucket."""
+        self._upper.add(self._entries[number])
+
+    def link_lower(self, number: int) -> None:
+        """Put the entry that a task is bound to into the lower bucket."""
+        self._lower.add(self._entries[number])
+
+    def _put_lower(self, entry: TimerTaskEntry) -> None:
         """Do as the timer does with an entry that has been taken out of a bucket."""
         if entry.cancelled():
             _fire(entry)
         else:
-            self.lower.add(entry)
+            self._lower.add(entry)
 
-    def add(self, task: TimerTask) -> None:
-        """Add a task whose place is in the lower bucket."""
-        entry = TimerTaskEntry(task, Millis(0))
-        task.set_timer_task_entry(entry)
-        self.put_lower(entry)
-
-    def check(self, *tasks: IdleTask) -> None:
+    def check(self) -> None:
         """Raise unless the lists are sound and each task ends as it was told to.
 
         An add ends in one run, or in a cancel, or in a later add of the same task.
         """
-        counted = self.counter.get()
+        counted = self._counter.get()
         found: list[TimerTaskEntry] = []
 
         def collect(entry: TimerTaskEntry) -> None:
             found.append(entry)
             assert len(found) <= _MORE_THAN_THERE_ARE, "a list never ends"
 
-        self.upper.flush(collect)
-        self.lower.flush(collect)
+        self._upper.flush(collect)
+        self._lower.flush(collect)
         assert len(set(map(id, found))) == len(found), "an entry is in two lists"
         assert counted == len(found), f"the counter shows {counted}, {len(found)} are linked"
         for entry in found:
             assert entry.list.get() is None, "an entry is held by a list that does not reach it"
             _fire(entry)
-        for task in tasks:
+        for task in self._tasks:
             assert task.runs + task.cancels == 1, (
                 f"added, then ran {task.runs} times and was cancelled {task.cancels} times"
             )
 
 
-def cancel_against_flush(bucket_class: type[TimerTaskList]) -> Scenario:
-    """An entry moves from one list to another while its task is cancelled."""
-    buckets, task = _one_entry(bucket_class)
-    return Scenario(
-        threads={"cancel": task.cancel_and_count, "flush": buckets.flush_upper},
-        check=partial(buckets.check, task),
-    )
-
-
-def cancel_against_two_flushes(bucket_class: type[TimerTaskList]) -> Scenario:
-    """An entry moves down and is fired while its task is cancelled."""
-    buckets, task = _one_entry(bucket_class)
-    flush_both = [buckets.flush_upper, buckets.flush_lower]
-    return Scenario(
-        threads={"cancel": [task.cancel_and_count], "flush": flush_both},
-        check=partial(buckets.check, task),
-    )
-
-
-def add_again_against_flush(bucket_class: type[TimerTaskList]) -> Scenario:
-    """A task is added again while its older entry moves."""
-    buckets, task = _one_entry(bucket_class)
-    return Scenario(
-        threads={"add": partial(buckets.add, task), "flush": buckets.flush_upper},
-        check=partial(buckets.check, task),
-    )
-
-
-def add_twice(bucket_class: type[TimerTaskList]) -> Scenario:
-    """Two threads add the same task: the later add alone fires."""
-    buckets = _buckets(bucket_class)
-    task = IdleTask(0)
-    add = partial(buckets.add, task)
-    return Scenario(threads={"add 1": add, "add 2": add}, check=partial(buckets.check, task))
-
-
-def two_lists(bucket_class: type[TimerTaskList]) -> Scenario:
-    """Two lists race for one entry that is in neither of them."""
-    buckets = _buckets(bucket_class)
-    task = IdleTask(0)
+def _bind(task: TimerTask) -> TimerTaskEntry:
     entry = TimerTaskEntry(task, Millis(0))
     task.set_timer_task_entry(entry)
-    return Scenario(
-        threads={
-            "upper": partial(buckets.upper.add, entry),
-            "lower": partial(buckets.lower.add, entry),
-        },
-        check=partial(buckets.check, task),
-    )
-
-
-def cancel_flush_and_add(bucket_class: type[TimerTaskList]) -> Scenario:
-    """Cancel, a second add and a flush of one task's entry at the same time."""
-    buckets, task = _one_entry(bucket_class)
-    late = IdleTask(0)
-    late_entry = TimerTaskEntry(late, Millis(0))
-    late.set_timer_task_entry(late_entry)
-    return Scenario(
-        threads={
-            "cancel": task.cancel_and_count,
-            "flush": buckets.flush_upper,
-            "add": partial(buckets.lower.add, late_entry),
-        },
-        check=partial(buckets.check, task, late),
-    )
-
-
-def two_cancels(bucket_class: type[TimerTaskList]) -> Scenario:
-    """Two threads cancel a task whose entry moves: one of them at most is told that it did."""
-    buckets, task = _one_entry(bucket_class)
-    return Scenario(
-        threads={
-            "cancel 1": task.cancel_and_count,
-            "cancel 2": task.cancel_and_count,
-            "flush": buckets.flush_upper,
-        },
-        check=partial(buckets.check, task),
-    )
-
-
-def _one_entry(bucket_class: type[TimerTaskList]) -> tuple[Buckets, IdleTask]:
-    buckets = _buckets(bucket_class)
-    task = IdleTask(0)
-    entry = TimerTaskEntry(task, Millis(0))
-    task.set_timer_task_entry(entry)
-    buckets.upper.add(entry)
-    return buckets, task
-
-
-def _buckets(bucket_class: type[TimerTaskList]) -> Buckets:
-    counter = sync.atomic_integer(0, "counter")
-    return Buckets(counter, bucket_class(counter), bucket_class(counter))
+    return entry
 
 
 def _fire(entry: TimerTaskEntry) -> None:
@@ -190,29 +128,22 @@ def _fire(entry: TimerTaskEntry) -> None:
         entry.timer_task.run()
 
 
-ENTRY_BUILDERS: Mapping[str, Callable[[type[TimerTaskList]], Scenario]] = {
-    "entry-cancel-flush": cancel_against_flush,
-    "entry-cancel-flush-fire": cancel_against_two_flushes,
-    "entry-add-flush": add_again_against_flush,
-    "entry-add-twice": add_twice,
-    "entry-two-lists": two_lists,
-    "entry-cancel-flush-add": cancel_flush_and_add,
-    "entry-two-cancels": two_cancels,
-}
-
 LINKS = tuple(
     PlainField(owner=TimerTaskEntry, name=name, identity="monitor") for name in ("next", "prev")
 )
 """What the monitor of a list guards."""
 
 
-def entry_program(
-    name: str, build: Callable[[type[TimerTaskList]], Scenario], bucket: type[TimerTaskList]
-) -> Program:
-    """Return the program in which `bucket` is the class of the lists."""
-    return program(name, partial(build, bucket), plain_fields=LINKS)
+def _build(row: Row, bucket_class: type[TimerTaskList]) -> Scenario:
+    return scenario_of(row, EntryBench(bucket_class))
 
 
-ENTRY_MIGRATION: tuple[Program, ...] = tuple(
-    entry_program(name, build, TimerTaskList) for name, build in ENTRY_BUILDERS.items()
+_SOUND: type[TimerTaskList] = TimerTaskList
+ENTRY_MIGRATION, FAILING_ENTRY_MIGRATION = programs_of(
+    __file__,
+    _build,
+    _SOUND,
+    [(bug, bug.bucket_class) for bug in BUGS],
+    table="entry_migration.toml",
+    plain_fields=LINKS,
 )

@@ -5,7 +5,7 @@ from functools import partial
 from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof.timer.delay_queue import DelayQueue
 from wheelproof_spec.components.timer.bugs import AdvanceAfterFlushTimer
-from wheelproof_spec.components.timer.programs.system_timer import Bench
+from wheelproof_spec.components.timer.programs.system_timer import TimerBench
 from wheelproof_spec.engines.explore.program import LeadsTo, PlainField, Program, Scenario, forget
 from wheelproof_spec.engines.explore.programs.making import program
 
@@ -24,7 +24,7 @@ class ForgetfulAdvanceAfterFlushTimer(AdvanceAfterFlushTimer, ForgetfulTimer):
 
 def advance_a_due_task(timer_class: type[ForgetfulTimer]) -> Scenario:
     """A task is due, and the clock is advanced: that comes to an end, and the task is submitted."""
-    bench = Bench(timer_class)
+    bench = TimerBench(timer_class)
     task = bench.task(1)
     bench.at(1)
     return Scenario(

@@ -9,7 +9,7 @@ from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, SystemTimerReaper, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
-from wheelproof_spec.components.timer.programs.system_timer import Bench
+from wheelproof_spec.components.timer.programs.system_timer import TimerBench
 from wheelproof_spec.engines.explore.program import Program, Scenario, Settings, TimeMode
 from wheelproof_spec.engines.explore.programs.making import program
 
@@ -45,7 +45,7 @@ class _Closer(TimerTask):
 
 def cancel_advance_and_add() -> Scenario:
     """A task comes down from the overflow wheel, is cancelled, and another one is added."""
-    bench = Bench(SystemTimer)
+    bench = TimerBench(SystemTimer)
     task = bench.task(3)
     bench.at(2)
     return Scenario(
@@ -60,7 +60,7 @@ def cancel_advance_and_add() -> Scenario:
 
 def two_adds_against_advance() -> Scenario:
     """Two tasks are added, one of them beyond the lowest wheel, while the clock is advanced."""
-    bench = Bench(SystemTimer)
+    bench = TimerBench(SystemTimer)
     bench.task(1)
     bench.at(1)
     return Scenario(

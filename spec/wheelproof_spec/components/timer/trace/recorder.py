@@ -316,7 +316,8 @@ class _TimerWatcher:
             t.entry = result
             t.pc = "Cancel"
         elif by_caller:
-            self._cancel(t, cell, found=False)
+            name = self._names.setdefault(id(cell), f"never-added-{len(self._names)}")
+            self._cancel(t, name, found=False)
         elif t.pc == "Insert":
             self._guess(t, "Insert")
 
@@ -349,14 +350,12 @@ class _TimerWatcher:
         """Note the cancel, unless the task was claimed since the cancel began."""
         entry, name = self._entries[id(cell)]
         t.pc = "Idle"
-        if any(bound is entry for bound in self._bound.values()):
-            self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=True))
-        else:
-            self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=False))
+        found = any(bound is entry for bound in self._bound.values())
+        self._cancel(t, name, found=found)
+        if not found:
             t.entry = None
 
-    def _cancel(self, t: _Thread, cell: object, *, found: bool) -> None:
-        name = self._names.setdefault(id(cell), f"never-added-{len(self._names)}")
+    def _cancel(self, t: _Thread, name: str, *, found: bool) -> None:
         self._take(t, "CancelRemove", args=TaskNamed(task=name), obs=Found(found=found))
 
     # Writing down

@@ -115,7 +115,7 @@ class TraceChecker:
         self._question: str | None = None
 
     def feed(self, event: TraceEvent[object, object] | TraceEnd, line: int = 0) -> None:
-        """Take the next line; see `RunChecker.feed`."""
+        """Take the next line; see `HistoryChecker.feed`."""
         if isinstance(event, TraceEnd):
             self._order.end(event)
             return

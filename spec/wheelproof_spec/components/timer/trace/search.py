@@ -40,7 +40,6 @@ class Outcome:
     explained: bool = False
     gave_up: bool = False
     stuck: tuple[Step, UnexplainedError] | None = None
-    states: int = 0
 
 
 @dataclass(slots=True)
@@ -69,6 +68,9 @@ class TraceSearch:
         self._poll_under_lock = poll_under_lock
         self._max_states = max_states
         self._all = len(steps)
+        self._tried = 0
+        """How many states were made: those that nothing explains, and those seen before, cost as
+        much as others."""
 
     def run(self, state: TimerState) -> Outcome:
         """Search for an order that explains all steps from `state` on."""
@@ -77,6 +79,9 @@ class TraceSearch:
         stack = [self._node(state, tuple(0 for _ in self._lanes), outcome)]
         while stack:
             node = stack[-1]
+            if self._tried > self._max_states:
+                outcome.gave_up = True
+                return outcome
             if sum(node.taken) == self._all:
                 outcome.explained = True
                 return outcome
@@ -88,10 +93,6 @@ class TraceSearch:
             if key in seen:
                 continue
             seen.add(key)
-            outcome.states += 1
-            if outcome.states > self._max_states:
-                outcome.gave_up = True
-                return outcome
             done = sum(following.taken)
             if done > outcome.good:
                 outcome.good, outcome.stuck = done, None
@@ -136,6 +137,7 @@ class TraceSearch:
     ) -> Iterator[TimerState]:
         choices: tuple[Bucket | None, ...] = (None,)
         while choices:
+            self._tried += 1
             after = state.copy()
             actions = TimerActions(after, poll_under_lock=self._poll_under_lock)
             actions.chosen = choices[0]

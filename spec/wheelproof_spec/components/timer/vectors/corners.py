@@ -5,13 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance
-from wheelproof_spec.components.timer.component import (
-    Add,
-    Cancel,
-    Size,
-    TimerCall,
-    TimerConfig,
-)
+from wheelproof_spec.components.timer.component import Add, Cancel, Size, TimerCall, TimerConfig
 
 _CONFIGS = tuple(
     TimerConfig(tick_ms=tick_ms, wheel_size=wheel_size, start_ms=start_ms)

@@ -1,7 +1,6 @@
 """A conversation with a driver: numbered requests, checked answers, one sentence if it fails."""
 
 from collections.abc import Callable, Iterator, Sequence
-from types import TracebackType
 from typing import Self, TypeVar
 
 from wheelproof_spec.base.component import Request
@@ -48,12 +47,7 @@ class DriverSession:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.end()
 
     def end(self) -> None:

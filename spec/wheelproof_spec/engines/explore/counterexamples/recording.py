@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from itertools import pairwise, zip_longest
 
 from wheelproof_spec.engines.explore.counterexamples.counterexample import column_names
-from wheelproof_spec.engines.explore.counterexamples.kept_objects import KeepingRuntime
 from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runtime.cells import short
 from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition, WakeUp
 from wheelproof_spec.engines.explore.runtime.locks import ModelLock, ModelMonitor
 from wheelproof_spec.engines.explore.runtime.model import Enrolled, ModelThread
-from wheelproof_spec.engines.explore.runtime.numbers import Actor, thread_of
+from wheelproof_spec.engines.explore.runtime.numbers import Actor, ObjectNumber, thread_of
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import Life
@@ -24,6 +23,24 @@ from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
 
 _FREE = "free"
 _PLAIN_VALUES = (bool, int, float, str, type(None), Life)
+
+
+class KeepingRuntime(ControlledRuntime):
+    """The runtime of a run whose objects are looked at: `objects` has them as they were made."""
+
+    def __init__(self, world: World) -> None:
+        self.objects: list[Enrolled] = []
+        program = world.program
+        super().__init__(
+            program.name, program.settings, world.substrate, world.numbers, logging=True
+        )
+        # The clock is none of the program's objects.
+        self.objects.clear()
+
+    def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
+        """Take note of a new object, and keep it."""
+        self.objects.append(made)
+        return super().enroll(made, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

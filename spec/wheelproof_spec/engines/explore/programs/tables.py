@@ -1,11 +1,12 @@
 """Programs that are rows of a table: who does what on a bench, and how it has to look in the end.
 
-A row has a `summary`; `before` is what is done at first, `threads` what each thread does, `idle`
-the same of threads that another one starts, `check` what is asked in the end (else `check`), and
-`bugs` the known bugs that the program shows. What is done is a method of the bench, with arguments.
+A row has a `summary`; `before` is what is done at first, `threads` what each thread does, which may
+be several things, `idle` what threads do that another one starts, `check` what is asked in the end
+(else `check`), and `bugs` the known bugs that the program shows. What is done is a method of the
+bench, with arguments.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar, cast
 
@@ -13,7 +14,7 @@ from wheelproof import sync
 from wheelproof_spec.base.codec.tables import Row, read_table
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program import Action, Program, Scenario, Settings
+from wheelproof_spec.engines.explore.program import Action, Body, Program, Scenario, Settings
 
 _Words = tuple[object, ...]
 KindT = TypeVar("KindT")
@@ -35,27 +36,31 @@ def scenario_of(row: Row, bench: Bench) -> Scenario:
     """Return what the row says that is done on `bench`."""
     for words in cast(Iterable[_Words], row.get("before", ())):
         _action(bench, words)()
-    bench.idle = {name: sync.thread(action, name) for name, action in _actions(bench, row, "idle")}
+    bench.idle = {
+        name: sync.thread(_action(bench, words), name) for name, words in _words(row, "idle")
+    }
     check: Action = getattr(bench, str(row.get("check", "check")))
-    return Scenario(threads=dict(_actions(bench, row, "threads")), check=check)
+    threads = {name: _body(bench, words) for name, words in _words(row, "threads")}
+    return Scenario(threads=threads, check=check)
 
 
 def programs_of(
     module: str,
-    build: Callable[[Row, type[KindT]], Scenario],
-    sound: type[KindT],
-    faulty: Iterable[tuple[KnownBug, type[KindT]]],
+    build: Callable[[Row, KindT], Scenario],
+    sound: KindT,
+    faulty: Iterable[tuple[KnownBug, KindT]],
     *,
+    table: str = "programs.toml",
     prefix: str = "",
     plain_fields: Sequence[PlainField] = (),
 ) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
-    """Return what programs.toml beside `module` has, and a program for each bug that a row shows.
+    """Return what the table beside `module` has, and a program for each bug that a row shows.
 
-    `build` makes the scenario of a row with the `sound` class, or with the one that has the bug.
+    `build` makes the scenario of a row with what is `sound`, or with what has the bug.
     """
-    table = read_table(module, "programs.toml")
+    rows = read_table(module, table)
 
-    def made(name: str, row: Row, kind: type[KindT]) -> Program:
+    def made(name: str, row: Row, kind: KindT) -> Program:
         return Program(
             name=name,
             summary=str(row["summary"]),
@@ -67,15 +72,20 @@ def programs_of(
     failing = (
         made(f"bug/{bug.id}", row, kind)
         for bug, kind in faulty
-        for row in table.values()
+        for row in rows.values()
         if bug.id in cast(_Words, row.get("bugs", ()))
     )
-    return tuple(made(f"{prefix}{name}", row, sound) for name, row in table.items()), tuple(failing)
+    return tuple(made(f"{prefix}{name}", row, sound) for name, row in rows.items()), tuple(failing)
 
 
-def _actions(bench: Bench, row: Row, key: str) -> Iterator[tuple[str, Action]]:
-    for name, words in cast(Mapping[str, _Words], row.get(key, {})).items():
-        yield name, _action(bench, words)
+def _words(row: Row, key: str) -> Iterable[tuple[str, _Words]]:
+    return cast(Mapping[str, _Words], row.get(key, {})).items()
+
+
+def _body(bench: Bench, words: _Words) -> Body:
+    if isinstance(words[0], tuple):
+        return [_action(bench, call) for call in cast(Iterable[_Words], words)]
+    return _action(bench, words)
 
 
 def _action(bench: Bench, words: _Words) -> Action:

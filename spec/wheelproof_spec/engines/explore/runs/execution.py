@@ -12,12 +12,7 @@ from wheelproof_spec.engines.explore.failures.problems import (
     rejected,
 )
 from wheelproof_spec.engines.explore.fields.data_races import find_data_race
-from wheelproof_spec.engines.explore.program import (
-    Program,
-    Scenario,
-    observer,
-    raises_if_wrong,
-)
+from wheelproof_spec.engines.explore.program import Program, Scenario, observer, raises_if_wrong
 from wheelproof_spec.engines.explore.program.public_operations import NotLinearizableError
 from wheelproof_spec.engines.explore.runs.cycles import Cycle, CycleWatch
 from wheelproof_spec.engines.explore.runs.waits import failure_of_stuck_threads

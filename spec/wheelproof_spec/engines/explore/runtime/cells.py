@@ -5,10 +5,9 @@ from typing import Generic, TypeVar
 
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import (
-    AtomicOperation,
     ModelThread,
-    Rewindable,
     SharedObject,
+    StepOn,
 )
 
 T = TypeVar("T")
@@ -62,136 +61,117 @@ class IntegerCell(SharedObject[int]):
         return self.runtime.perform(AddAndGet(self, delta))
 
 
-class Get(AtomicOperation[T], Generic[T]):
+class Get(StepOn[SharedObject[T], T], Generic[T]):
     """Reading a cell."""
 
-    __slots__ = ("_cell",)
+    __slots__ = ()
     shows_result = True
-
-    def __init__(self, cell: SharedObject[T]) -> None:
-        self._cell = cell
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a read."""
-        return self._cell.read
+        return self._object.read
 
     def apply(self, _thread: ModelThread, /) -> T:
         """Return the value."""
-        return self._cell.state
+        return self._object.state
 
     def describe(self) -> str:
         """Return the cell's name."""
-        return f"{self._cell.name}.get()"
+        return f"{self._object.name}.get()"
 
 
-class Set(AtomicOperation[None], Generic[T]):
+class Set(StepOn[SharedObject[T], None], Generic[T]):
     """Writing a cell."""
 
-    __slots__ = ("_cell", "_value")
+    __slots__ = ("_value",)
     observes = False
 
     def __init__(self, cell: SharedObject[T], value: T) -> None:
-        self._cell = cell
+        super().__init__(cell)
         self._value = value
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write."""
-        return self._cell.write
 
     def apply(self, _thread: ModelThread, /) -> None:
         """Replace the value."""
-        self._cell.become(self._value)
+        self._object.become(self._value)
 
     def describe(self) -> str:
         """Return the cell's name and the new value."""
-        return f"{self._cell.name}.set({short(self._value)})"
+        return f"{self._object.name}.set({short(self._value)})"
 
 
-class Exchange(AtomicOperation[T], Generic[T]):
+class Exchange(StepOn[SharedObject[T], T], Generic[T]):
     """Writing a cell and reading what it held before."""
 
-    __slots__ = ("_cell", "_value")
+    __slots__ = ("_value",)
     shows_result = True
 
     def __init__(self, cell: SharedObject[T], value: T) -> None:
-        self._cell = cell
+        super().__init__(cell)
         self._value = value
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write."""
-        return self._cell.write
 
     def apply(self, _thread: ModelThread, /) -> T:
         """Replace the value and return the one before."""
-        before = self._cell.state
-        self._cell.become(self._value)
+        before = self._object.state
+        self._object.become(self._value)
         return before
 
     def describe(self) -> str:
         """Return the cell's name and the new value."""
-        return f"{self._cell.name}.get_and_set({short(self._value)})"
+        return f"{self._object.name}.get_and_set({short(self._value)})"
 
 
-class CompareAndSet(AtomicOperation[bool], Generic[T]):
+class CompareAndSet(StepOn[SharedObject[T], bool], Generic[T]):
     """A conditional write; where it fails it only reads."""
 
-    __slots__ = ("_cell", "_expected", "_same", "_value")
+    __slots__ = ("_expected", "_same", "_value")
     fixed = False
     shows_result = True
 
     def __init__(
         self, cell: SharedObject[T], expected: T, value: T, same: Callable[[object, object], bool]
     ) -> None:
-        self._cell = cell
+        super().__init__(cell)
         self._expected = expected
         self._value = value
         self._same = same
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a write if it would succeed now, else a read."""
-        cell = self._cell
+        cell = self._object
         return cell.write if self._same(cell.state, self._expected) else cell.read
 
     def apply(self, _thread: ModelThread, /) -> bool:
         """Replace the value if it is the expected one."""
-        if not self._same(self._cell.state, self._expected):
+        if not self._same(self._object.state, self._expected):
             return False
-        self._cell.become(self._value)
+        self._object.become(self._value)
         return True
-
-    def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
-        """Return the cell."""
-        return (self._cell,)
 
     def describe(self) -> str:
         """Return the cell's name and both values."""
         values = f"{short(self._expected)}, {short(self._value)}"
-        return f"{self._cell.name}.compare_and_set({values})"
+        return f"{self._object.name}.compare_and_set({values})"
 
 
-class AddAndGet(AtomicOperation[int]):
+class AddAndGet(StepOn[SharedObject[int], int]):
     """Adding to an integer cell."""
 
-    __slots__ = ("_cell", "_delta")
+    __slots__ = ("_delta",)
     shows_result = True
 
     def __init__(self, cell: SharedObject[int], delta: int) -> None:
-        self._cell = cell
+        super().__init__(cell)
         self._delta = delta
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write."""
-        return self._cell.write
 
     def apply(self, _thread: ModelThread, /) -> int:
         """Add and return the sum."""
-        total = self._cell.state + self._delta
-        self._cell.become(total)
+        total = self._object.state + self._delta
+        self._object.become(total)
         return total
 
     def describe(self) -> str:
         """Return the cell's name and the delta."""
-        return f"{self._cell.name}.add_and_get({self._delta})"
+        return f"{self._object.name}.add_and_get({self._delta})"
 
 
 def _is_same(value: object, other: object) -> bool:

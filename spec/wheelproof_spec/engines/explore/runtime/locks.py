@@ -1,14 +1,11 @@
 """Locks and monitors of the controlled runtime."""
 
-from types import TracebackType
-
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import (
-    AtomicOperation,
     ModelThread,
-    Rewindable,
     Scheduler,
     SharedObject,
+    StepOn,
 )
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
@@ -39,13 +36,7 @@ class ModelLock(SharedObject[Actor | None]):
     def __enter__(self) -> bool:
         return self.runtime.perform(Acquire(self))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.runtime.perform(Release(self))
 
 
@@ -67,100 +58,64 @@ class ModelMonitor(SharedObject[Actor | None]):
             return True
         return self.runtime.perform(Acquire(self))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         if self.again and self.state == self.runtime.caller().number:
             self.again -= 1
             return
         self.runtime.perform(Release(self))
 
 
-class Acquire(AtomicOperation[bool]):
+class Acquire(StepOn[Owned, bool]):
     """Taking a lock, waiting for it if need be."""
 
-    __slots__ = ("_lock",)
+    __slots__ = ()
+    verb = "acquire"
     blocking = True
     acquires = True
 
-    def __init__(self, lock: Owned) -> None:
-        self._lock = lock
-
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a write, None while the lock is held."""
-        return self._lock.write if self._lock.state is None else None
-
-    def wanted(self) -> Accesses:
-        """Return a write."""
-        return self._lock.write
+        return self._object.write if self._object.state is None else None
 
     def apply(self, thread: ModelThread, /) -> bool:
         """Take the lock."""
-        self._lock.become(thread.number)
+        self._object.become(thread.number)
         return True
-
-    def describe(self) -> str:
-        """Return the lock's name."""
-        return f"acquire {self._lock.name}"
 
     def holders(self) -> tuple[Actor, ...]:
         """Return the holder."""
-        return () if self._lock.state is None else (self._lock.state,)
+        return () if self._object.state is None else (self._object.state,)
 
 
-class TryAcquire(AtomicOperation[bool]):
+class TryAcquire(StepOn[Owned, bool]):
     """Taking a lock if it is free; where it fails it only reads."""
 
-    __slots__ = ("_lock",)
+    __slots__ = ()
+    verb = "try_acquire"
     shows_result = True
     fixed = False
     acquires = True
 
-    def __init__(self, lock: Owned) -> None:
-        self._lock = lock
-
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a write if the lock is free, else a read."""
-        return self._lock.write if self._lock.state is None else self._lock.read
+        return self._object.write if self._object.state is None else self._object.read
 
     def apply(self, thread: ModelThread, /) -> bool:
         """Take the lock if it is free."""
-        if self._lock.state is not None:
+        if self._object.state is not None:
             return False
-        self._lock.become(thread.number)
+        self._object.become(thread.number)
         return True
 
-    def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
-        """Return the lock."""
-        return (self._lock,)
 
-    def describe(self) -> str:
-        """Return the lock's name."""
-        return f"try_acquire {self._lock.name}"
-
-
-class Release(AtomicOperation[None]):
+class Release(StepOn[Owned, None]):
     """Giving a lock back."""
 
-    __slots__ = ("_lock",)
-
-    def __init__(self, lock: Owned) -> None:
-        self._lock = lock
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write."""
-        return self._lock.write
+    __slots__ = ()
+    verb = "release"
 
     def apply(self, thread: ModelThread, /) -> None:
         """Give the lock back; raises RuntimeError unless the caller holds it."""
-        if self._lock.state != thread.number:
-            raise RuntimeError(f"{self._lock.name}: released without being held")
-        self._lock.become(None)
-
-    def describe(self) -> str:
-        """Return the lock's name."""
-        return f"release {self._lock.name}"
+        if self._object.state != thread.number:
+            raise RuntimeError(f"{self._object.name}: released without being held")
+        self._object.become(None)

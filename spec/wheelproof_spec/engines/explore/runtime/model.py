@@ -174,6 +174,51 @@ class AtomicOperation(ABC, Generic[Result]):
         return ()
 
 
+class Target(Rewindable, Protocol):
+    """A shared object as a step sees it."""
+
+    @property
+    def name(self) -> str:
+        """How people tell it from others."""
+        ...
+
+    @property
+    def write(self) -> Accesses:
+        """What a step accesses that may change it."""
+        ...
+
+
+TargetT = TypeVar("TargetT", bound=Target)
+
+
+class StepOn(AtomicOperation[Result], Generic[TargetT, Result]):
+    """A step on one shared object, which it may change unless it says otherwise."""
+
+    __slots__ = ("_object",)
+
+    verb: ClassVar[str]
+    """What is done, for a table: the object's name follows."""
+
+    def __init__(self, target: TargetT) -> None:
+        self._object = target
+
+    def peek(self, _thread: "ModelThread", /) -> Accesses | None:
+        """Return a write."""
+        return self._object.write
+
+    def wanted(self) -> Accesses:
+        """Return a write."""
+        return self._object.write
+
+    def targets(self, _thread: "ModelThread", /) -> tuple[Rewindable, ...]:
+        """Return the object."""
+        return (self._object,)
+
+    def describe(self) -> str:
+        """Return what is done with it."""
+        return f"{self.verb} {self._object.name}"
+
+
 class ModelThread:
     """A thread of the program under test; `number` is the same in every run."""
 

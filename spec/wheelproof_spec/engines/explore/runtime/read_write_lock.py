@@ -8,7 +8,6 @@ the write side write it.
 """
 
 from abc import abstractmethod
-from types import TracebackType
 from typing import ClassVar, NamedTuple
 
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, reading, writing
@@ -238,13 +237,7 @@ class _View:
             self._acquire(me)
         return True
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-        /,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         lock = self._lock
         me = lock.runtime.caller().number
         entered = lock.again.get((me, self.writes), 0)

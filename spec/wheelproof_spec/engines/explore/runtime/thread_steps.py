@@ -18,6 +18,7 @@ from wheelproof_spec.engines.explore.runtime.model import (
     Rewindable,
     Scheduler,
     SharedObject,
+    StepOn,
 )
 from wheelproof_spec.engines.explore.runtime.numbers import INTERRUPTION, Actor, field_number
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
@@ -95,46 +96,29 @@ class ThreadHandle(SharedObject[Life]):
         return self.thread is not None and self.runtime.caller() is self.thread
 
 
-class Start(AtomicOperation[None]):
+class Start(StepOn[ThreadHandle, None]):
     """Starting a thread."""
 
-    __slots__ = ("_handle",)
-
-    def __init__(self, handle: ThreadHandle) -> None:
-        self._handle = handle
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write of the thread's life."""
-        return self._handle.write
+    __slots__ = ()
+    verb = "start"
 
     def apply(self, thread: ModelThread, /) -> None:
         """Start it; raises RuntimeError the second time."""
-        handle = self._handle
+        handle = self._object
         if handle.state is not Life.NEW:
             raise RuntimeError(f"{handle.name}: threads can only be started once")
         handle.become(Life.STARTED)
         handle.maker.spawn(handle, thread)
 
-    def describe(self) -> str:
-        """Return the thread's name."""
-        return f"start {self._handle.name}"
 
-
-class Finish(AtomicOperation[None]):
+class Finish(StepOn[ThreadHandle, None]):
     """The end of a thread that others may join."""
 
-    __slots__ = ("_handle",)
-
-    def __init__(self, handle: ThreadHandle) -> None:
-        self._handle = handle
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write of the thread's life."""
-        return self._handle.write
+    __slots__ = ()
 
     def apply(self, _thread: ModelThread, /) -> None:
         """End it."""
-        self._handle.become(Life.ENDED)
+        self._object.become(Life.ENDED)
 
     def describe(self) -> str:
         """Return what it is."""
@@ -183,25 +167,15 @@ class Join(AtomicOperation[bool]):
         return () if self._handle.thread is None else (self._handle.thread.number,)
 
 
-class SetInterrupted(AtomicOperation[None]):
+class SetInterrupted(StepOn[Interruption, None]):
     """Setting the interrupt status of a thread."""
 
-    __slots__ = ("_interruption",)
-
-    def __init__(self, interruption: Interruption) -> None:
-        self._interruption = interruption
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write of the status."""
-        return self._interruption.write
+    __slots__ = ()
+    verb = "set"
 
     def apply(self, _thread: ModelThread, /) -> None:
         """Set it."""
-        self._interruption.become(True)
-
-    def describe(self) -> str:
-        """Return what it sets."""
-        return f"set {self._interruption.name}"
+        self._object.become(True)
 
 
 class Choose(AtomicOperation[int]):

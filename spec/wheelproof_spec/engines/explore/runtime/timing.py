@@ -3,11 +3,10 @@
 from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
 from wheelproof_spec.engines.explore.runtime.model import (
-    AtomicOperation,
     ModelThread,
-    Rewindable,
     Scheduler,
     SharedObject,
+    StepOn,
 )
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 
@@ -70,77 +69,59 @@ class ControlledClock(SharedObject[tuple[int, Deadlines]]):
             self.become((deadline, self.state[1]))
 
 
-class ReadClock(AtomicOperation[Millis]):
+class ReadClock(StepOn[ControlledClock, Millis]):
     """`monotonic_ms`."""
 
-    __slots__ = ("_clock",)
+    __slots__ = ()
     shows_result = True
-
-    def __init__(self, clock: ControlledClock) -> None:
-        self._clock = clock
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a read of the clock."""
-        return self._clock.read
+        return self._object.read
 
     def apply(self, thread: ModelThread, /) -> Millis:
         """Return the time."""
-        return self._clock.now(thread)
+        return self._object.now(thread)
 
     def describe(self) -> str:
         """Return its name."""
         return "clock"
 
 
-class StartTimeout(AtomicOperation[int]):
+class StartTimeout(StepOn[ControlledClock, int]):
     """The registration of a deadline, a step of its own where the clock runs by itself."""
 
-    __slots__ = ("_clock", "_timeout_ms")
+    __slots__ = ("_timeout_ms",)
 
     def __init__(self, clock: ControlledClock, timeout_ms: int) -> None:
-        self._clock = clock
+        super().__init__(clock)
         self._timeout_ms = timeout_ms
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write of the clock's deadlines."""
-        return self._clock.write
 
     def apply(self, thread: ModelThread, /) -> int:
         """Return the deadline."""
-        return self._clock.register(thread, self._timeout_ms)
+        return self._object.register(thread, self._timeout_ms)
 
     def describe(self) -> str:
         """Return the longest wait."""
         return f"wait at most {self._timeout_ms} ms from now"
 
 
-class Tick(AtomicOperation[None]):
+class Tick(StepOn[ControlledClock, None]):
     """The step of time itself: the clock goes to the next deadline."""
 
-    __slots__ = ("_clock",)
+    __slots__ = ()
     fixed = False
     blocking = True
     any_access_races = True
 
-    def __init__(self, clock: ControlledClock) -> None:
-        self._clock = clock
-
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a write of the clock, None if no thread waits for a time."""
-        return None if self._clock.next_deadline() is None else self._clock.write
-
-    def wanted(self) -> Accesses:
-        """Return a write of the clock."""
-        return self._clock.write
+        return None if self._object.next_deadline() is None else self._object.write
 
     def apply(self, _thread: ModelThread, /) -> None:
         """Advance the clock."""
-        self._clock.move_on()
-
-    def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
-        """Return the clock."""
-        return (self._clock,)
+        self._object.move_on()
 
     def describe(self) -> str:
         """Return it with the time that it is now."""
-        return f"tick to {self._clock.state[0]} ms"
+        return f"tick to {self._object.state[0]} ms"

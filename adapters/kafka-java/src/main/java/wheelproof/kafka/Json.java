@@ -7,6 +7,8 @@ import com.fasterxml.jackson.databind.MapperFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.HashMap;
+import java.util.Map;
 
 /** Reading and writing messages, strictly. */
 public final class Json {
@@ -35,5 +37,18 @@ public final class Json {
     public static String takeOptional(String field, JsonNode node) {
         JsonNode taken = ((ObjectNode) node).remove(field);
         return taken == null ? "" : taken.asText();
+    }
+
+    /** Removes an object that need not be there; returns its texts by number, none without it. */
+    public static Map<Integer, String> takeMap(String field, JsonNode node)
+            throws JsonProcessingException {
+        JsonNode taken = ((ObjectNode) node).remove(field);
+        Map<Integer, String> found = new HashMap<>();
+        if (taken != null) {
+            for (var entry : taken.properties()) {
+                found.put(Integer.valueOf(entry.getKey()), as(String.class, entry.getValue()));
+            }
+        }
+        return found;
     }
 }

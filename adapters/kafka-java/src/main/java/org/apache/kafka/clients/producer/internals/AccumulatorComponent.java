@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.utils.internals.ExponentialBackoff;
@@ -54,7 +55,10 @@ public final class AccumulatorComponent implements Component {
             workers.awaitQuiet();
             accumulator.abortIncompleteBatches();
         }
+        Map<Integer, String> topics = Json.takeMap("topics", config);
         Config read = Json.as(Config.class, config);
+        IntFunction<String> topicOf =
+                partition -> topics.getOrDefault(partition, Clusters.TOPIC);
         time = new VirtualTime(read.start_ms);
         Metrics metrics = new Metrics(time);
         FaultyPool pool =
@@ -68,8 +72,8 @@ public final class AccumulatorComponent implements Component {
         Internals.set(RecordAccumulator.class, accumulator, "retryBackoff", new ExponentialBackoff(
                 read.retry_backoff_ms, MULTIPLIER, read.retry_backoff_max_ms, 0));
         flushes = new DrivenFlushes(accumulator, workers);
-        appends = new DrivenAppends(accumulator, pool, time, workers);
-        sender = new DrivenSender(accumulator, time);
+        appends = new DrivenAppends(accumulator, pool, time, workers, topicOf);
+        sender = new DrivenSender(accumulator, time, topicOf);
     }
 
     @Override
@@ -118,7 +122,9 @@ public final class AccumulatorComponent implements Component {
                 Split split = Json.as(Split.class, args);
                 return sender.split(split.batch, split.size);
             }
-            case "expire" -> sender.expire();
+            case "expire" -> {
+                return sender.expire();
+            }
             case "flush" -> flushes.start(Json.as(Flush.class, args).flush);
             case "interrupt" -> interrupt(Json.as(Interrupt.class, args).name);
             case "advance" -> {

@@ -17,6 +17,8 @@ import wheelproof.kafka.Workers;
 
 /** Kafka's BufferPool on a virtual clock; each allocation has a thread of its own. */
 public final class BufferPoolComponent implements Component {
+    private static final int MILLION = 1_000_000;
+
     private record Config(long total_memory, int poolable_size, long start_ms) {}
 
     private record Allocate(String buffer, int size, long max_time_to_block_ms) {}
@@ -34,6 +36,7 @@ public final class BufferPoolComponent implements Component {
     private RuntimeException refusal;
     private VirtualTime time;
     private VirtualLock lock;
+    private Metrics metrics;
     private FaultyPool pool;
 
     @Override
@@ -48,8 +51,8 @@ public final class BufferPoolComponent implements Component {
         ended = new LinkedHashMap<>();
         Config read = Json.as(Config.class, config);
         time = new VirtualTime(read.start_ms);
-        pool = new FaultyPool(
-                read.total_memory, read.poolable_size, new Metrics(time), time, true);
+        metrics = new Metrics(time);
+        pool = new FaultyPool(read.total_memory, read.poolable_size, metrics, time, true);
         lock = VirtualLock.install(pool, time, workers);
     }
 
@@ -68,7 +71,13 @@ public final class BufferPoolComponent implements Component {
                 "ended", told,
                 "available_memory", pool.availableMemory(),
                 "unallocated_memory", pool.unallocatedMemory(),
-                "queued", pool.queued());
+                "queued", pool.queued(),
+                "wait_time_ns_total", (long) metric("bufferpool-wait-time-ns-total"),
+                "wait_ratio_ppm", (long) (metric("bufferpool-wait-ratio") * MILLION));
+    }
+
+    private double metric(String name) {
+        return (double) metrics.metric(metrics.metricName(name, FaultyPool.GROUP)).metricValue();
     }
 
     private void call(String operation, JsonNode args) throws JsonProcessingException {

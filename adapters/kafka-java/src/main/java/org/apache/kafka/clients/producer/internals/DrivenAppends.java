@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.internals.RecordAccumulator.RecordAppendResult;
 import org.apache.kafka.common.Cluster;
@@ -23,6 +24,7 @@ final class DrivenAppends {
     private final FaultyPool pool;
     private final VirtualTime time;
     private final Workers workers;
+    private final IntFunction<String> topicOf;
     private final Map<String, Thread> threads = new HashMap<>();
     private List<Object> calledBack = new ArrayList<>();
     private List<Object> appended = new ArrayList<>();
@@ -30,11 +32,13 @@ final class DrivenAppends {
     private RuntimeException refusal;
 
     DrivenAppends(
-            RecordAccumulator accumulator, FaultyPool pool, VirtualTime time, Workers workers) {
+            RecordAccumulator accumulator, FaultyPool pool, VirtualTime time, Workers workers,
+            IntFunction<String> topicOf) {
         this.accumulator = accumulator;
         this.pool = pool;
         this.time = time;
         this.workers = workers;
+        this.topicOf = topicOf;
     }
 
     void start(Append append, String fault, String callback) {
@@ -82,7 +86,8 @@ final class DrivenAppends {
     private void append(Append append, String callback) {
         try {
             RecordAppendResult result = accumulator.append(
-                    Clusters.TOPIC, append.partition, 0, null, value(append), Record.EMPTY_HEADERS,
+                    topicOf.apply(append.partition), append.partition, 0, null, value(append),
+                    Record.EMPTY_HEADERS,
                     new DrivenCallback(this, append, callback),
                     append.max_time_to_block_ms, time.milliseconds(), Cluster.empty());
             accept(Map.of(

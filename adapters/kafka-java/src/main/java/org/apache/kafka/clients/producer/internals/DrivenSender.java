@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.IntFunction;
 import org.apache.kafka.clients.producer.internals.RecordAccumulator.ReadyCheckResult;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.InvalidRequestException;
@@ -21,26 +22,31 @@ final class DrivenSender {
 
     private final RecordAccumulator accumulator;
     private final VirtualTime time;
+    private final IntFunction<String> topicOf;
     private final Map<String, Request> inFlight = new LinkedHashMap<>();
     private int batchesNamed;
 
-    DrivenSender(RecordAccumulator accumulator, VirtualTime time) {
+    DrivenSender(
+            RecordAccumulator accumulator, VirtualTime time, IntFunction<String> topicOf) {
         this.accumulator = accumulator;
         this.time = time;
+        this.topicOf = topicOf;
     }
 
     Map<String, Object> ready(Map<Integer, Integer> leaders) {
-        ReadyCheckResult result = accumulator.ready(Clusters.cluster(leaders), time.milliseconds());
+        ReadyCheckResult result =
+                accumulator.ready(Clusters.cluster(leaders, topicOf), time.milliseconds());
         return Map.of(
                 "ready_nodes", result.readyNodes.stream().map(Node::id).sorted().toList(),
-                "unknown_leaders", !result.unknownLeaderTopics.isEmpty());
+                "unknown_leader_topics", result.unknownLeaderTopics.stream().sorted().toList(),
+                "next_ready_check_delay_ms", result.nextReadyCheckDelayMs);
     }
 
     Map<String, Object> drain(int node, List<Integer> partitions, int maxSize) {
         Map<Integer, Integer> leaders = new HashMap<>();
         partitions.forEach(partition -> leaders.put(partition, node));
         var batches = accumulator.drain(
-                Clusters.cluster(leaders), Set.of(Clusters.node(node)), maxSize,
+                Clusters.cluster(leaders, topicOf), Set.of(Clusters.node(node)), maxSize,
                 time.milliseconds());
         List<Object> drained = new ArrayList<>();
         for (ProducerBatch batch : batches.get(node)) {
@@ -88,21 +94,27 @@ final class DrivenSender {
         return Map.of("children", children);
     }
 
-    /** First what is queued, then what is in flight, as Sender does. */
-    void expire() {
+    /** First what is queued, then what is in flight, as Sender does; tells what comes next. */
+    Map<String, Object> expire() {
         long nowMs = time.milliseconds();
+        accumulator.resetNextBatchExpiryTime();
         accumulator.expiredBatches(nowMs).forEach(batch -> {
             expire(batch);
             accumulator.completeAndDeallocateBatch(batch);
         });
         for (Request request : inFlight.values()) {
             ProducerBatch batch = request.batch;
-            if (!batch.isDone()
-                    && batch.hasReachedDeliveryTimeout(accumulator.getDeliveryTimeoutMs(), nowMs)) {
+            if (batch.isDone()) {
+                continue;
+            }
+            if (batch.hasReachedDeliveryTimeout(accumulator.getDeliveryTimeoutMs(), nowMs)) {
                 expire(batch);
                 accumulator.completeBatch(batch);
+            } else {
+                accumulator.maybeUpdateNextBatchExpiryTime(batch);
             }
         }
+        return Map.of("next_expiry_ms", accumulator.nextExpiryTimeMs());
     }
 
     /** Returns the batches whose memory is not as it was when they were drained. */

@@ -6,12 +6,14 @@ import wheelproof.kafka.VirtualTime;
 
 /** Kafka's BufferPool, whose allocator and metric fail when they are told to. */
 final class FaultyPool extends BufferPool {
+    static final String GROUP = "driven";
+
     private final ThreadLocal<String> fault = new ThreadLocal<>();
     private final boolean standsIn;
 
     /** With `standsIn` large buffers take no memory, see StandIns. */
     FaultyPool(long total, int poolable, Metrics metrics, VirtualTime time, boolean standsIn) {
-        super(total, poolable, metrics, time, "driven");
+        super(total, poolable, metrics, time, GROUP);
         this.standsIn = standsIn;
     }
 

@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.kafka.clients.MetadataSnapshot;
+import org.apache.kafka.clients.producer.internals.RecordAccumulator.ReadyCheckResult;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.errors.InvalidRequestException;
 import org.apache.kafka.common.errors.TimeoutException;
 import org.apache.kafka.common.record.internal.RecordBatch;
@@ -25,16 +27,20 @@ final class SenderUnderLoad {
     /** Less than two full batches: some partition is passed over. */
     private static final int MOST_BYTES = 700;
     private static final long PAUSE_NS = 200_000;
+    private static final int LOOKS_A_ROUND = 16;
 
     private final RecordAccumulator accumulator;
     private final Recorder recorder;
     private final SplittableRandom dice;
+    private final Map<Integer, Integer> leaders = new HashMap<>();
     private final MetadataSnapshot cluster;
     private final List<String> partitions;
     private final Map<Integer, Long> nextOffsets = new HashMap<>();
     private final Map<ProducerBatch, String> names = new IdentityHashMap<>();
     private final List<ProducerBatch> inFlight = new ArrayList<>();
     private final Thread thread = new Thread(this::run, "sender");
+    private int looks;
+    private ReadyCheckResult ready;
     private List<ProducerBatch> taken = List.of();
     private Exception failure;
     private volatile boolean finishing;
@@ -44,7 +50,6 @@ final class SenderUnderLoad {
         this.accumulator = accumulator;
         this.recorder = recorder;
         dice = new SplittableRandom(seed);
-        Map<Integer, Integer> leaders = new HashMap<>();
         for (int i = 0; i < AccumulatorLoad.PARTITIONS; i++) {
             leaders.put(i, NODE);
         }
@@ -95,8 +100,8 @@ final class SenderUnderLoad {
     }
 
     private void send() throws Exception {
+        look();
         long nowMs = Time.SYSTEM.milliseconds();
-        var ready = accumulator.ready(cluster, nowMs);
         var asked = Map.of("node", NODE, "max_size", MOST_BYTES, "partitions",
                 ready.readyNodes.isEmpty() ? List.of() : partitions);
         recorder.call("drain", asked, () -> {
@@ -110,6 +115,21 @@ final class SenderUnderLoad {
             batch.setInflight(true);
             inFlight.add(batch);
         }
+    }
+
+    /** Asks what is ready; now and then the leader of a partition is not known. */
+    private void look() throws Exception {
+        Map<Integer, Integer> known = new HashMap<>(leaders);
+        known.remove(looks++ % LOOKS_A_ROUND);
+        Map<String, Integer> named = new HashMap<>();
+        known.forEach((partition, node) -> named.put(AccumulatorLoad.name(partition), node));
+        recorder.call("ready", Map.of("leaders", named), () -> {
+            ready = accumulator.ready(Clusters.cluster(known), Time.SYSTEM.milliseconds());
+            return Map.of(
+                    "ready_nodes", ready.readyNodes.stream().map(Node::id).sorted().toList(),
+                    "unknown_leader_topics", ready.unknownLeaderTopics.stream().sorted().toList(),
+                    "next_ready_check_delay_ms", ready.nextReadyCheckDelayMs);
+        });
     }
 
     /** A few responses come late, when more has been drained. */

@@ -1,48 +1,55 @@
-package org.apache.kafka.server.purgatory;
+package wheelproof.recording;
 
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import org.apache.kafka.common.utils.Time;
-import org.apache.kafka.server.util.timer.SystemTimer;
-import wheelproof.recording.Callers;
-import wheelproof.recording.Load;
-import wheelproof.recording.Recorder;
-import wheelproof.recording.Recording;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 
 /** Callers that hand in operations, trigger keys, complete by force; the rest expires. */
 public final class PurgatoryLoad implements Load {
-    private static final long TICK_MS = 1;
-    private static final int WHEEL_SIZE = 20;
     private static final int PURGE_INTERVAL = 100;
     private static final int KEYS = 12;
     private static final int RECENT = 64;
+    private static final int DAWDLES_ONE_IN = 16;
+    private static final long DAWDLE_NS = 200_000;
     private static final long LONGEST_DELAY_MS = 300;
     private static final long LATENESS_MS = 1_000;
 
-    private record Key(String keyLabel) implements DelayedOperationKey {}
-
-    private final SystemTimer timer = new SystemTimer(
-            "record", TICK_MS, WHEEL_SIZE, Time.SYSTEM.hiResClockMs());
-    private final DelayedOperationPurgatory<Operation> purgatory =
-            new DelayedOperationPurgatory<>("record", timer, 0, PURGE_INTERVAL, true, true);
+    private final IntFunction<PurgatoryUnderLoad> make;
+    private final Map<String, ?> promises;
+    private final Map<String, ?> referencePromises;
+    private final Map<PurgatoryUnderLoad.Operation, String> handles = new ConcurrentHashMap<>();
     private final AtomicInteger made = new AtomicInteger();
     private final AtomicReferenceArray<Operation> recent = new AtomicReferenceArray<>(RECENT);
     private Recorder recorder;
+    private PurgatoryUnderLoad purgatory;
+
+    /** Makes a load for a purgatory that is made for a purge interval when the load begins. */
+    public PurgatoryLoad(
+            IntFunction<PurgatoryUnderLoad> make, Map<String, ?> promises,
+            Map<String, ?> referencePromises) {
+        this.make = make;
+        this.promises = promises;
+        this.referencePromises = referencePromises;
+    }
 
     @Override
     public Map<String, ?> config() {
-        return Map.of(
-                "purge_interval", PURGE_INTERVAL, "tick_ms", TICK_MS, "lateness_ms", LATENESS_MS,
-                "predicates", "recorded", "attempts", "exclusive", "cancels", "timeout");
+        Map<String, Object> config = Recorder.fields(
+                "purge_interval", PURGE_INTERVAL, "tick_ms", 1, "lateness_ms", LATENESS_MS,
+                "predicates", "recorded");
+        config.putAll(promises);
+        return config;
     }
 
     @Override
     public Map<String, ?> referencePromises() {
-        return Map.of("cancels", "operation", "timeouts", "end_with_operation");
+        return referencePromises;
     }
 
     @Override
@@ -54,6 +61,7 @@ public final class PurgatoryLoad implements Load {
     @Override
     public void run(Recorder recorder, Callers callers) throws Exception {
         this.recorder = recorder;
+        purgatory = make.apply(PURGE_INTERVAL);
         callers.act((dice, caller) -> act(dice));
         Recording.awaitQuiet(() -> purgatory.numDelayed() == 0);
         purgatory.shutdown();
@@ -68,10 +76,10 @@ public final class PurgatoryLoad implements Load {
             trigger(known);
         } else if (choice < 90) {
             force(known);
-        } else if (choice < 92) {
+        } else if (choice < 92 && purgatory.cancelsKeys()) {
             String key = key(dice.nextInt(KEYS));
             recorder.call("cancel_for_key", Map.of("key", key),
-                    () -> cancelled(purgatory.cancelForKey(new Key(key))));
+                    () -> cancelled(purgatory.cancelForKey(key)));
         } else if (choice < 96) {
             recorder.call("watched", Map.of(), () -> count(purgatory.watched()));
         } else {
@@ -84,14 +92,18 @@ public final class PurgatoryLoad implements Load {
         List<String> keys = dice.ints(1 + dice.nextInt(3), 0, KEYS)
                 .mapToObj(step -> key((first + step) % KEYS)).distinct().toList();
         Operation operation = new Operation(
-                "op" + made.getAndIncrement(), 1 + dice.nextLong(LONGEST_DELAY_MS), keys);
-        // Published first: others may complete it while it is being handed in.
-        recent.set(dice.nextInt(RECENT), operation);
+                made.getAndIncrement(), 1 + dice.nextLong(LONGEST_DELAY_MS), keys);
+        int place = dice.nextInt(RECENT);
         Map<String, ?> asked =
                 Map.of("operation", operation.name, "keys", keys, "delay_ms", operation.delayMs);
-        recorder.call("try_complete_else_watch", asked,
-                () -> Map.of("completed", purgatory.tryCompleteElseWatch(
-                        operation, keys.stream().map(Key::new).toList())));
+        recorder.call("try_complete_else_watch", asked, () -> {
+            // Made in the call: in Kafka 0.9 its time-out begins then.
+            operation.handle = purgatory.operation(operation.delayMs, operation);
+            handles.put(operation.handle, operation.name);
+            // Published first: others may complete it while it is being handed in.
+            recent.set(place, operation);
+            return Map.of("completed", purgatory.tryCompleteElseWatch(operation.handle, keys));
+        });
     }
 
     /** First makes the predicate true, then tries the operations of one of its keys. */
@@ -104,16 +116,16 @@ public final class PurgatoryLoad implements Load {
         }
         String key = known.keys.get(0);
         recorder.call("check_and_complete", Map.of("key", key),
-                () -> count(purgatory.checkAndComplete(new Key(key))));
+                () -> count(purgatory.checkAndComplete(key)));
     }
 
     private void force(Operation known) throws Exception {
         recorder.call("force_complete", known.named(),
-                () -> Map.of("completed", known.forceComplete()));
+                () -> Map.of("completed", known.handle.forceComplete()));
     }
 
-    private Map<String, ?> cancelled(List<Operation> operations) {
-        List<String> names = operations.stream().map(cancelled -> cancelled.name).toList();
+    private Map<String, ?> cancelled(List<PurgatoryUnderLoad.Operation> operations) {
+        List<String> names = operations.stream().map(handles::get).toList();
         return Map.of("count", names.size(), "cancelled", names);
     }
 
@@ -126,15 +138,20 @@ public final class PurgatoryLoad implements Load {
     }
 
     /** An operation whose predicate holds from the moment that a caller satisfies it. */
-    private final class Operation extends DelayedOperation {
+    private final class Operation implements PurgatoryUnderLoad.Body {
         private final String name;
+        private final long delayMs;
+        private final boolean dawdles;
         private final List<String> keys;
         private final AtomicBoolean claimed = new AtomicBoolean();
         private volatile boolean holds;
+        /** Set before others know of the operation. */
+        private PurgatoryUnderLoad.Operation handle;
 
-        Operation(String name, long delayMs, List<String> keys) {
-            super(delayMs);
-            this.name = name;
+        Operation(int number, long delayMs, List<String> keys) {
+            name = "op" + number;
+            dawdles = number % DAWDLES_ONE_IN == 0;
+            this.delayMs = delayMs;
             this.keys = keys;
         }
 
@@ -143,20 +160,31 @@ public final class PurgatoryLoad implements Load {
         }
 
         @Override
-        public boolean tryComplete() {
+        public boolean tryComplete(PurgatoryUnderLoad.Operation operation) {
             AtomicBoolean done = new AtomicBoolean();
-            recorder.happens("try_complete", named(), () -> done.set(holds && forceComplete()));
+            recorder.happens("try_complete", named(), () -> {
+                boolean found = holds;
+                dawdle();
+                done.set(found && operation.forceComplete());
+            });
             return done.get();
         }
 
         @Override
         public void onComplete() {
-            recorder.happens("on_complete", named(), () -> {});
+            recorder.happens("on_complete", named(), this::dawdle);
         }
 
         @Override
         public void onExpiration() {
             recorder.happens("on_expiration", named());
+        }
+
+        /** Lets others come to the same operation meanwhile, as a busy machine does. */
+        private void dawdle() {
+            if (dawdles) {
+                LockSupport.parkNanos(DAWDLE_NS);
+            }
         }
     }
 }

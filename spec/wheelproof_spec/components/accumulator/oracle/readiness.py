@@ -1,0 +1,92 @@
+"""What the sender is told of the future: who is ready, when to look again, what expires next."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.accumulator.component import (
+    NEVER_MS,
+    AccumulatorClause,
+    AccumulatorObservation,
+)
+
+Tests = Callable[[str], bool]
+Wrong = Callable[[AccumulatorClause, str, str], Violation]
+
+
+@dataclass(slots=True)
+class Outlook:
+    """What a look at the heads of all queues shows (semantics.md 4.2)."""
+
+    nodes: set[int] = field(default_factory=set[int])
+    """Those that are ready."""
+    perhaps: set[int] = field(default_factory=set[int])
+    """Those that may be."""
+    topics: set[str] = field(default_factory=set[str])
+    """Those with data in a partition without a leader."""
+    waits: list[tuple[int, int | None]] = field(default_factory=list[tuple[int, int | None]])
+    """What is not ready: its node, and what is left to wait in ms, None if that is not known."""
+
+    def delays_ms(self, told: set[int]) -> set[int] | None:
+        """Return the right delays until the next check; None if one is not known.
+
+        `told` are the nodes that were told to be ready: whether the other batches of such a node
+        count depends on the order in which the queues are looked at.
+        """
+        known = [(node, left_ms) for node, left_ms in self.waits if left_ms is not None]
+        if len(known) < len(self.waits):
+            return None
+        longest_ms = min((left_ms for node, left_ms in known if node not in told), default=NEVER_MS)
+        sooner = {left_ms for node, left_ms in known if left_ms < longest_ms}
+        return {longest_ms, *sooner}
+
+
+def judge_ready(
+    seen: AccumulatorObservation, outlook: Outlook, tests: Tests, wrong: Wrong, slack_ms: int
+) -> Violation | None:
+    """Return what is wrong with an answer to `ready`, in the words of `wrong`.
+
+    A time may be wrong by `slack_ms`.
+    """
+    clause, told = AccumulatorClause.READY_TELLS_THE_TRUTH, set(seen.ready_nodes)
+    tests(clause)
+    if not outlook.nodes <= told <= outlook.nodes | outlook.perhaps:
+        return wrong(clause, f"ready nodes {sorted(outlook.nodes)}", f"{sorted(told)}")
+    clause = AccumulatorClause.NAMES_TOPICS
+    tests(clause)
+    if set(seen.unknown_leader_topics) != outlook.topics:
+        expected = f"topics without a leader: {sorted(outlook.topics)}"
+        return wrong(clause, expected, f"{sorted(seen.unknown_leader_topics)}")
+    clause, delay_ms = AccumulatorClause.CHECKS_AGAIN_IN_TIME, seen.next_ready_check_delay_ms
+    right = outlook.delays_ms(told)
+    if delay_ms is None or right is None:
+        return None
+    tests(clause)
+    if any(_is_about(delay_ms, right_ms, slack_ms) for right_ms in right):
+        return None
+    expected = " or ".join(_shown(right_ms) for right_ms in sorted(right))
+    return wrong(clause, f"next check {expected}", f"{_shown(delay_ms)}")
+
+
+def judge_next_expiry(
+    told_ms: int | None, right_ms: int, tests: Tests, wrong: Wrong, slack_ms: int
+) -> Violation | None:
+    """Return what is wrong with the time of the next expiry."""
+    clause = AccumulatorClause.TELLS_NEXT_EXPIRY
+    if told_ms is None:
+        return None
+    tests(clause)
+    if _is_about(told_ms, right_ms, slack_ms):
+        return None
+    expected, told = ("never" if at >= NEVER_MS else f"at {at} ms" for at in (right_ms, told_ms))
+    return wrong(clause, f"the next expiry: {expected}", told)
+
+
+def _is_about(told_ms: int, right_ms: int, slack_ms: int) -> bool:
+    if right_ms >= NEVER_MS:
+        return told_ms >= NEVER_MS
+    return abs(told_ms - right_ms) <= slack_ms
+
+
+def _shown(delay_ms: int) -> str:
+    return "never" if delay_ms >= NEVER_MS else f"in {delay_ms} ms"

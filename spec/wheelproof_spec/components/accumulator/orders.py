@@ -1,0 +1,288 @@
+"""Small histories of an accumulator for the general search: queues, and batches in flight.
+
+An append puts its record at the end of its queue, a drain takes each of its batches at a moment of
+its own, and a batch that goes back goes to the front (semantics.md 4.1 - 4.6). Memory, sizes,
+expiry, readiness and fairness are left out.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.history.judging import Orders, Searched, WholeHistory
+from wheelproof_spec.base.history.lines import HistoryOp
+from wheelproof_spec.components.accumulator.component import (
+    Abort,
+    AccumulatorClause,
+    Append,
+    Callback,
+    Drain,
+    Drained,
+    DrainedBatch,
+    Flush,
+    Mute,
+    OfBatch,
+    Partition,
+    Respond,
+    Split,
+    Unmute,
+)
+from wheelproof_spec.engines.history.linearizability import Model
+from wheelproof_spec.engines.history.linearizability_calls import Call, Unknown
+from wheelproof_spec.engines.history.orders import Question, is_answered
+
+Operation = tuple[str, object]
+Answer = object
+Item = tuple[str | None, tuple[str, ...]]
+"""What is queued: a batch that came back, or a record that may be in a batch with its neighbours.
+"""
+
+_REFUSALS = ("Exhausted", "Closed", "Interrupted", "Failed")
+_CALLS = (Append, Callback, Drain, OfBatch, Mute, Unmute, Flush, Abort)
+_WITHOUT_EFFECT = {
+    *("available_memory", "has_incomplete", "flush_in_progress"),
+    *("interrupt", "tick", "close"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Wait:
+    """A flush, or an abort: `accepted` had been so when it began."""
+
+    call: int
+    aborts: bool
+    accepted: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class AccumulatorState:
+    """The queues, the batches in flight, and who has to be called back by which call."""
+
+    queues: frozenset[tuple[Partition, tuple[Item, ...]]] = frozenset()
+    in_flight: frozenset[tuple[str, Partition, tuple[str, ...]]] = frozenset()
+    muted: frozenset[Partition] = frozenset()
+    appended: frozenset[str] = frozenset()
+    called_back: frozenset[str] = frozenset()
+    answered: frozenset[str] = frozenset()
+    """The batches to which a response is being handled."""
+    outcomes: frozenset[tuple[str, int | None, str | None]] = frozenset()
+    """What each of them has ended with: the offset of its first record, or an error."""
+    aborts: int = 0
+    """How many aborts are under way."""
+    owed: frozenset[tuple[int, str]] = frozenset()
+    """Whom each flush, and each abort, has to see called back before it returns."""
+
+    def queue(self, partition: Partition) -> tuple[Item, ...]:
+        """Return what is queued, the first first."""
+        return dict(self.queues).get(partition, ())
+
+    def with_queue(self, partition: Partition, queue: tuple[Item, ...]) -> "AccumulatorState":
+        """Return the same with another queue."""
+        others = frozenset(entry for entry in self.queues if entry[0] != partition)
+        return replace(self, queues=others | {(partition, queue)} if queue else others)
+
+
+class AccumulatorModel(Model[AccumulatorState, Operation, Answer]):
+    """An accumulator whose records are queued, drained, and called back."""
+
+    def initial_state(self) -> AccumulatorState:
+        """Nothing is queued."""
+        return AccumulatorState()
+
+    def step(
+        self, state: AccumulatorState, operation: Operation, result: Answer | Unknown
+    ) -> Iterable[AccumulatorState]:
+        """Return what may be after an effect."""
+        del result
+        match operation:
+            case "append", Append(record=name, partition=partition):
+                queue = (*state.queue(partition), (None, (name,)))
+                appended = state.appended | {name}
+                return (replace(state.with_queue(partition, queue), appended=appended),)
+            case "take", DrainedBatch() as taken:
+                return _take(state, taken)
+            case "callback", Callback() as told:
+                return _call_back(state, told)
+            case "respond", Respond(batch=batch):
+                return (replace(state, answered=state.answered | {batch}),)
+            case "responded", Respond(batch=batch):
+                return _responded(state, batch)
+            case "back", OfBatch() as call:
+                return _back(state, call.batch, in_parts=isinstance(call, Split))
+            case "mute", Mute(partition=partition):
+                return (replace(state, muted=state.muted | {partition}),)
+            case "unmute", Unmute(partition=partition):
+                return (replace(state, muted=state.muted - {partition}),)
+            case "waits", _Wait() as wait:
+                owed = frozenset((wait.call, name) for name in wait.accepted - state.called_back)
+                aborts = state.aborts + wait.aborts
+                return (replace(state, owed=state.owed | owed, aborts=aborts),)
+            case "waited", _Wait() as wait:
+                left = {name for by, name in state.owed if by == wait.call} - state.called_back
+                return () if left else (replace(state, aborts=state.aborts - wait.aborts),)
+            case "end", None:
+                return (state,) if state.appended <= state.called_back else ()
+            case _:
+                raise AssertionError(operation)
+
+
+def _take(state: AccumulatorState, taken: DrainedBatch) -> Iterable[AccumulatorState]:
+    """A drain takes the first batch of a queue: one that came back, or records that follow."""
+    queue = state.queue(taken.partition)
+    if taken.partition in state.muted or not queue:
+        return ()
+    if queue[0][0] is not None:
+        count, fits = 1, queue[0] == (taken.batch, taken.records)
+    else:
+        count = len(taken.records)
+        fits = queue[:count] == tuple((None, (name,)) for name in taken.records)
+    if not fits:
+        return ()
+    flies = (taken.batch, taken.partition, taken.records)
+    left = state.with_queue(taken.partition, queue[count:])
+    return (replace(left, in_flight=state.in_flight | {flies}),)
+
+
+def _call_back(state: AccumulatorState, told: Callback) -> Iterable[AccumulatorState]:
+    """A record ends: its batch is answered, or all is aborted; then it is queued no more."""
+    name = told.record
+    if name in state.called_back or name not in state.appended:
+        return ()
+    batch = next((flying for flying in state.in_flight if name in flying[2]), None)
+    is_answered = batch is not None and batch[0] in state.answered
+    if not is_answered and not (state.aborts and told.error is not None):
+        return ()
+    outcomes = state.outcomes
+    if batch is not None:
+        base = None if told.offset is None else told.offset - batch[2].index(name)
+        outcome = (batch[0], base, told.error)
+        if any(known != outcome for known in outcomes if known[0] == batch[0]):
+            return ()
+        outcomes |= {outcome}
+    queues = [
+        (partition, tuple(item for item in queue if name not in item[1]))
+        for partition, queue in state.queues
+    ]
+    left = frozenset(entry for entry in queues if entry[1])
+    called_back = state.called_back | {name}
+    return (replace(state, queues=left, called_back=called_back, outcomes=outcomes),)
+
+
+def _responded(state: AccumulatorState, batch: str) -> Iterable[AccumulatorState]:
+    over = next(flying for flying in state.in_flight if flying[0] == batch)
+    if not state.called_back.issuperset(over[2]):
+        return ()
+    left, answered = state.in_flight - {over}, state.answered - {batch}
+    return (replace(state, in_flight=left, answered=answered),)
+
+
+def _back(state: AccumulatorState, batch: str, *, in_parts: bool) -> Iterable[AccumulatorState]:
+    """A batch goes to the front of its queue, whole or in parts; what has ended does not."""
+    back = next(flying for flying in state.in_flight if flying[0] == batch)
+    _, partition, records = back
+    items: tuple[Item, ...] = ((batch, records),)
+    if in_parts:
+        items = tuple((None, (name,)) for name in records)
+    if state.called_back.intersection(records):
+        items = ()
+    landed = replace(state, in_flight=state.in_flight - {back})
+    return (landed.with_queue(partition, (*items, *state.queue(partition))),)
+
+
+def _asked(history: WholeHistory) -> Question[Operation, Answer]:
+    """Return the history with each effect as an operation of its own."""
+    question: Question[Operation, Answer] = Question()
+    taken = _taken(history)
+    refused = {op.index for op in _beginnings(history, "fail")}
+    begun: dict[str, HistoryOp[object]] = {}
+    waits: dict[int, _Wait] = {}
+    accepted: set[str] = set()
+    for op in history.ops:
+        question.index, name = op.index, f"{op.f} of {op.process}"
+        value = op.value
+        if isinstance(value, Callback):
+            question.now(f"callback {op.index}", ("callback", value), None)
+        elif op.type == "invoke" and isinstance(value, _CALLS) and op.index not in refused:
+            begun[op.process] = op
+            for batch in taken.get(op.index, ()):
+                question.begin(f"take {batch.batch} {op.index}", ("take", batch))
+            if isinstance(value, Flush | Abort):
+                aborts = isinstance(value, Abort)
+                wait = waits[op.index] = _Wait(op.index, aborts, frozenset(accepted))
+                question.now(name, ("waits", wait), None)
+            elif not isinstance(value, Drain):
+                split = isinstance(value, OfBatch) and not isinstance(value, Respond)
+                question.begin(name, ("back" if split else op.f, value))
+                if isinstance(value, Respond):
+                    question.end(name, None)
+        elif op.process in begun:
+            asked = begun.pop(op.process)
+            for batch in taken.get(asked.index, ()):
+                question.end(f"take {batch.batch} {asked.index}", None)
+            match asked.value:
+                case Flush() | Abort():
+                    question.now(name, ("waited", waits[asked.index]), None)
+                case Respond() as response:
+                    question.now(name, ("responded", response), None)
+                case Drain():
+                    pass
+                case _:
+                    question.end(name, None)
+            if isinstance(asked.value, Append):
+                accepted.add(asked.value.record)
+    if history.quiet:
+        question.now("end", ("end", None), None)
+    return question
+
+
+def _beginnings(history: WholeHistory, kind: str) -> Iterable[HistoryOp[object]]:
+    """Yield the beginnings of the calls that end so."""
+    begun: dict[str, HistoryOp[object]] = {}
+    for op in history.ops:
+        if op.type == "invoke" and not isinstance(op.value, Callback):
+            begun[op.process] = op
+        elif op.type == kind:
+            yield begun[op.process]
+
+
+def _taken(history: WholeHistory) -> dict[int, tuple[DrainedBatch, ...]]:
+    """Return what each drain has taken, by the event in which it begins."""
+    begun: dict[str, int] = {}
+    found: dict[int, tuple[DrainedBatch, ...]] = {}
+    for op in history.ops:
+        if isinstance(op.value, Drain):
+            begun[op.process] = op.index
+        elif isinstance(op.value, Drained):
+            found[begun[op.process]] = op.value.batches
+    return found
+
+
+def _clause_of(call: Call[Operation, Answer]) -> Clause:
+    match call.operation[0]:
+        case "take" | "append" | "mute" | "unmute" | "back":
+            return AccumulatorClause.DRAINS_THE_HEADS
+        case "waited" if isinstance(call.operation[1], _Wait) and not call.operation[1].aborts:
+            return AccumulatorClause.FLUSH_WAITS
+        case _:
+            return AccumulatorClause.COMPLETES_ONCE
+
+
+def _search(history: WholeHistory) -> Searched | None:
+    in_flight: set[str] = set()
+    for op in history.ops:
+        value = op.value
+        if isinstance(value, OfBatch):
+            if value.batch not in in_flight:
+                # What the sender may not do is no fault of the accumulator.
+                return None
+            in_flight.remove(value.batch)
+        elif isinstance(value, Drained):
+            in_flight |= {batch.batch for batch in value.batches}
+        elif not (op.type != "invoke" or isinstance(value, _CALLS) or op.f in _WITHOUT_EFFECT):
+            return None
+    if not is_answered(history.ops, *_REFUSALS):
+        return None
+    return _asked(history).ask(AccumulatorModel(), _clause_of)
+
+
+ORDERS: Orders = _search
