@@ -17,7 +17,7 @@ from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 if TYPE_CHECKING:
     from wheelproof_spec.engines.prove.system import Proof
 
-_SECONDS = 20.0
+_SECONDS = 60.0
 
 
 def register(verbs: Verbs) -> None:

@@ -11,7 +11,18 @@ from itertools import product
 
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.engines.prove.system import Action, Instance, System
-from wheelproof_spec.engines.prove.terms import BOOL, INT, Change, Field, Kind, Sort, Term
+from wheelproof_spec.engines.prove.terms import (
+    BOOL,
+    INT,
+    Change,
+    Field,
+    Kind,
+    Sort,
+    Term,
+    all_of,
+    conjuncts,
+    variables_in,
+)
 
 Scalar = bool | int | str
 """A value; an element of a sort is its number."""
@@ -112,10 +123,8 @@ class Finite:
                 return self._field(term, parts)
             case Kind.NOT:
                 return lambda state, places: not parts[0](state, places)
-            case Kind.AND:
-                return lambda state, places: all(part(state, places) for part in parts)
-            case Kind.OR:
-                return lambda state, places: any(part(state, places) for part in parts)
+            case Kind.AND | Kind.OR:
+                return _connected(parts, until=term.kind is Kind.OR)
             case Kind.IF:
                 test, then, otherwise = parts
                 return lambda state, places: (then if test(state, places) else otherwise)(
@@ -159,6 +168,23 @@ class Finite:
                 return lambda state, places: others + sum(map(int, each(state, places)))
 
 
+def _connected(parts: Sequence[Evaluated], *, until: bool) -> Evaluated:
+    """Evaluate the parts until one is `until`, which the whole is then as well."""
+    if len(parts) == 2:
+        left, right = parts
+        if until:
+            return lambda state, places: left(state, places) or right(state, places)
+        return lambda state, places: left(state, places) and right(state, places)
+
+    def connected(state: State, places: Places) -> Scalar:
+        for part in parts:
+            if bool(part(state, places)) is until:
+                return until
+        return not until
+
+    return connected
+
+
 def _arithmetic(kind: Kind, left: Evaluated, right: Evaluated) -> Evaluated:
     match kind:
         case Kind.EQUAL:
@@ -184,6 +210,7 @@ class Run:
         self._system = system
         self._instance = instance
         self._came: dict[State, tuple[State, Step] | None] = {}
+        self._tests = [(action, _guards(action)) for action in system.actions]
 
     def states(self, most: int = 100_000) -> Iterator[tuple[State, Sequence[Step]]]:
         """Yield each state with the steps out of it; raises TooManyStatesError after `most`."""
@@ -220,15 +247,24 @@ class Run:
         return self.world.changed(self._system.initial, tuple(state), {})
 
     def _steps(self, state: State) -> Iterator[Step]:
-        world = self.world
-        for action in self._system.actions:
-            names = [str(parameter.value) for parameter in action.parameters]
-            for values in product(*map(self._range, action.parameters)):
-                given: Places = dict(zip(names, values, strict=True))
-                if world.value(action.guard, state, given):
-                    target = world.changed(action.changes, state, given)
-                    label = in_words(world, action, given)
-                    yield Step(action=action, given=given, label=label, target=target)
+        for action, tests in self._tests:
+            for given in self._choices(action, tests, state, {}):
+                target = self.world.changed(action.changes, state, given)
+                label = in_words(self.world, action, given)
+                yield Step(action=action, given=given, label=label, target=target)
+
+    def _choices(
+        self, action: Action, tests: Sequence[Term], state: State, given: Places
+    ) -> Iterator[Places]:
+        """Yield the values of the parameters with which the guard holds, one chosen at a time."""
+        if not self.world.value(tests[len(given)], state, given):
+            return
+        if len(given) == len(action.parameters):
+            yield given
+            return
+        parameter = action.parameters[len(given)]
+        for value in self._range(parameter):
+            yield from self._choices(action, tests, state, {**given, str(parameter.value): value})
 
     def _range(self, parameter: Term) -> Sequence[int]:
         if parameter.sort == INT:
@@ -236,6 +272,17 @@ class Run:
         if parameter.sort == BOOL:
             return (False, True)
         return range(len(self.world.elements[parameter.sort]))
+
+
+def _guards(action: Action) -> Sequence[Term]:
+    """Return what of the guard can be told without parameters, with the first, and so on."""
+    names = [str(parameter.value) for parameter in action.parameters]
+    tests: list[list[Term]] = [[] for _ in range(len(names) + 1)]
+    for part in conjuncts(action.guard):
+        read = variables_in(part)
+        known = max((number for number, name in enumerate(names, 1) if name in read), default=0)
+        tests[known].append(part)
+    return [all_of(*some) for some in tests]
 
 
 def in_words(world: Finite, action: Action, given: Places) -> str:

@@ -8,14 +8,14 @@ clause, is shown by a run of a few elements, without z3.
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import product, zip_longest
 
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.prove.finite import Run, State, Step, TooManyStatesError
 from wheelproof_spec.engines.prove.following import following, resolved, with_values
 from wheelproof_spec.engines.prove.report import shown, way
 from wheelproof_spec.engines.prove.solver import Language, Question
-from wheelproof_spec.engines.prove.system import Action, Instance, Proof, System, Variant
+from wheelproof_spec.engines.prove.system import Action, Proof, System, Variant
 from wheelproof_spec.engines.prove.terms import (
     Change,
     Kind,
@@ -27,7 +27,7 @@ from wheelproof_spec.engines.prove.terms import (
     sums_in,
 )
 
-SECONDS = 20.0
+SECONDS = 60.0
 """The limit for one question to the solver, in seconds."""
 
 _SOON = 0.3
@@ -159,9 +159,13 @@ class _Happening:
 
     def _all_steps(self) -> Iterator[tuple[Run, State, Step]]:
         more = [field for clause in self._proof.clauses.values() for field in fields_in(clause)]
-        for instance in (self._proof.instance, *self._proof.more_instances):
-            run = Run(self._proof.system, instance, more)
-            yield from ((run, state, step) for state, steps in run.states() for step in steps)
+        instances = (self._proof.instance, *self._proof.more_instances)
+        runs = [Run(self._proof.system, instance, more) for instance in instances]
+        # A step of each in turn: what one instance never shows, another one may show soon.
+        for found in zip_longest(*(run.states() for run in runs)):
+            for run, one in zip(runs, found, strict=True):
+                if one is not None:
+                    yield from ((run, one[0], step) for step in one[1])
 
     def to(self, action: Action) -> Found:
         """Return PASS if an action happens in a state in which all clauses hold."""
@@ -189,7 +193,9 @@ def _broken(proof: Proof, variant: Variant) -> Found:
     more = [field for term in known.values() for field in fields_in(term)]
     run = Run(variant.system, variant.instance or proof.instance, more)
     then = {
-        (name, one.name): _then(known[name], one) for name in wanted for one in variant.system.actions
+        (name, one.name): _then(known[name], one)
+        for name in wanted
+        for one in variant.system.actions
     }
     details: list[str] = []
     try:

@@ -54,6 +54,8 @@ class Language:
         self.fields = tuple(fields)
         self.sums: dict[Term, z3.ExprRef] = {}
         self._products: list[tuple[z3.ExprRef, z3.ExprRef, z3.ExprRef]] = []
+        self._products_known = 0
+        self._facts: list[z3.ExprRef] = []
         self._functions = {field: _declared(field) for field in fields}
         # A term is kept with its translation, so that no other one gets its identity.
         self._known: dict[int, tuple[Term, z3.ExprRef]] = {}
@@ -64,7 +66,10 @@ class Language:
 
     def facts(self) -> Sequence[z3.ExprRef]:
         """Return what is known of the products of unknowns."""
-        return list(facts(self._products))
+        if len(self._products) > self._products_known:
+            self._products_known = len(self._products)
+            self._facts = list(facts(self._products))
+        return self._facts
 
     def definitions(self) -> Sequence[z3.ExprRef]:
         """Return that each product is one."""

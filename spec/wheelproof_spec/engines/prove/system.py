@@ -128,8 +128,8 @@ class Proof:
 
     `clauses` hold together in the first states and are kept by each action: the inductive
     invariant. `promises` follow from them; `steps` hold of each step, with `after` for what is
-    after it. `instance` is small enough to be run; with `more_instances`, if there are any, it has to
-    show each action. Where the module has the clause of several
+    after it. `instance` is small enough to be run; with `more_instances`, if there are any, it has
+    to show each action. Where the module has the clause of several
     proofs, `case` says when it is this one. Without a `tie` the actions are those of a proof that
     has one. `words` explain each clause, promise and step. `clauses_in` is the TLA+ module, below
     the folder of the modules, with the clauses as operators; `models` are the models of the

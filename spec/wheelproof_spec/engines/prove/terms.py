@@ -278,3 +278,17 @@ def fields_in(term: Term) -> Iterator[Field]:
 def sums_in(term: Term) -> Iterator[Term]:
     """Yield each sum in a term."""
     return (part for part in parts_of(term) if part.kind is Kind.SUM)
+
+
+def conjuncts(term: Term) -> Iterator[Term]:
+    """Yield what has to hold for a term to hold."""
+    if term.kind is Kind.AND:
+        for part in term.parts:
+            yield from conjuncts(part)
+    else:
+        yield term
+
+
+def variables_in(term: Term) -> set[str]:
+    """Return the names of all variables in a term."""
+    return {str(part.value) for part in parts_of(term) if part.kind is Kind.VARIABLE}

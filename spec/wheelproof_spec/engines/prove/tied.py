@@ -21,7 +21,7 @@ _TERMINATED = "Terminated"
 
 def graph_model(proof: Proof, tie: Tie) -> GraphModel:
     """Return the comparison of the actions of a proof with those of its module."""
-    run = Run(proof.system, tie.instance)
+    run = Run(proof.system, tie.instance, tie.fields)
     first = next(run.states())[0]
     tables = _tables(run, first)
     variables = _seen(tie, proof.system.changing, tables)
@@ -46,7 +46,7 @@ def _label(action: str, before: State, after: State) -> str | None:
 
 
 def _graph(proof: Proof, tie: Tie) -> ProjectedGraph:
-    run = Run(proof.system, tie.instance)
+    run = Run(proof.system, tie.instance, tie.fields)
     found = list(run.states())
     numbers = {state: number for number, (state, _) in enumerate(found)}
     return ProjectedGraph(

@@ -6,7 +6,16 @@ The text is generated, so the two cannot differ.
 from collections.abc import Iterable, Mapping, Sequence
 
 from wheelproof_spec.engines.prove.system import Proof
-from wheelproof_spec.engines.prove.terms import BOOL, Field, Kind, Shape, Term, sums_in
+from wheelproof_spec.engines.prove.terms import (
+    BOOL,
+    INT,
+    Field,
+    Kind,
+    Shape,
+    Term,
+    as_term,
+    sums_in,
+)
 
 _WIDTH = 92
 _NAMES = "xyzuvw"
@@ -20,12 +29,12 @@ _BETWEEN = {
 }
 _BINDING = {Kind.ALL: "\\A", Kind.SOME: "\\E"}
 _SUM = """\
-RECURSIVE Total(_, _)
-Total(part(_), elements) ==
+RECURSIVE SumOf(_, _)
+SumOf(part(_), elements) ==
     IF elements = {}
     THEN 0
     ELSE LET one == CHOOSE element \\in elements : TRUE
-         IN  part(one) + Total(part, elements \\ {one})
+         IN  part(one) + SumOf(part, elements \\ {one})
 """
 
 _Names = Mapping[str, str]
@@ -104,6 +113,9 @@ def _flat(term: Term, names: _Names) -> str:
             return names[str(term.value)]
         case Kind.FIELD:
             return _field(term, names)
+        case Kind.NOT if term.parts[0].kind is Kind.LESS:
+            left, right = (_flat(part, names) for part in term.parts[0].parts)
+            return f"({left} >= {right})"
         case Kind.NOT:
             return f"~{_flat(term.parts[0], names)}"
         case Kind.IF:
@@ -116,7 +128,7 @@ def _flat(term: Term, names: _Names) -> str:
             assert term.variable is not None
             head, names = _named(term.variable, names)
             body = _flat(term.parts[0], names)
-            return f"Total(LAMBDA {head} : {body}, {term.variable.sort.tla})"
+            return f"SumOf(LAMBDA {head} : {body}, {term.variable.sort.tla})"
         case Kind.NEXT:
             return f"{_flat(term.parts[0], names)}'"
         case _:
@@ -126,11 +138,15 @@ def _flat(term: Term, names: _Names) -> str:
 def _between(term: Term, names: _Names) -> str:
     words = _among(term)
     if words:
-        return f"{_flat(term.parts[0].parts[0], names)} \\in {{{', '.join(words)}}}"
+        return f"({_flat(term.parts[0].parts[0], names)} \\in {{{', '.join(words)}}})"
     if not term.parts:
         return "TRUE" if term.kind is Kind.AND else "FALSE"
     if len(term.parts) == 1:
         return _flat(term.parts[0], names)
+    left, right = term.parts[0], term.parts[-1]
+    minus = as_term(-1, INT)
+    if term.kind is Kind.PLUS and right.kind is Kind.TIMES and right.parts[1] == minus:
+        return f"({_flat(left, names)} - {_flat(right.parts[0], names)})"
     return f"({_BETWEEN[term.kind].join(_flat(part, names) for part in _parts_of(term))})"
 
 
@@ -185,7 +201,9 @@ def _field(term: Term, names: _Names) -> str:
     known = f"{elements[0]} \\in {_union(field)}"
     if field.result == BOOL:
         return f"({known} /\\ {written})"
-    return f"(IF {known} THEN {written} ELSE 0)"
+    # What no action changes has its first value.
+    nothing = f'"{field.result.words[0]}"' if field.result.words else "0"
+    return f"(IF {known} THEN {written} ELSE {nothing})"
 
 
 def _union(field: Field) -> str:

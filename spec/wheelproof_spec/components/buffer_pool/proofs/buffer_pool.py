@@ -86,8 +86,10 @@ told = Field(
     name="told",
     sorts=(THREAD, THREAD),
     shape=Shape.HIDDEN,
-    tla="\\E i \\in 1..called[{0}] : waiters[i] = {1}",
+    domain=(closer,),
+    tla="\\E i \\in 1..called[{0}] \\cap DOMAIN waiters : waiters[i] = {1}",
 )
+"""Whom a closer has told: in the module, the first `called` of the queue, while it tells them."""
 interrupted = _set("interrupted")
 thrown = _set("thrown")
 asked = _number("asked")

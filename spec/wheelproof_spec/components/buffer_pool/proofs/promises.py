@@ -207,7 +207,7 @@ def _instance(
     """Return clients that ask for one size each, of a pool whose buffers have one byte."""
     clients = tuple(sizes)
     interrupters = ("i1",) if interrupted else ()
-    by_size = {(name,): number for name, number in sizes.items()}
+    by_size: dict[tuple[str, ...], bool | int] = {(name,): number for name, number in sizes.items()}
     limits = dict.fromkeys(clients, 1000) | (limits or {})
     return Instance(
         elements={THREAD: (*clients, *closers, *interrupters)},
@@ -234,7 +234,7 @@ def _hidden(tables: Tables) -> dict[str, Value]:
     """Return the queue as a sequence, and how many waiters each closer has told."""
     kinds = {field: tables(field) for field in (client, closer, waits, ahead, told)}
     queue = [name for (name,), is_in in kinds[waits].items() if is_in]
-    queue.sort(key=lambda name: sum(kinds[ahead][other, name] for other in queue))
+    queue.sort(key=lambda name: sum(bool(kinds[ahead][other, name]) for other in queue))
     return {
         "waiters": tuple(queue),
         "round": make_function((name, 1) for (name,), is_one in kinds[client].items() if is_one),
