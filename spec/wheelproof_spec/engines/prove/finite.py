@@ -212,7 +212,7 @@ class Run:
         self._came: dict[State, tuple[State, Step] | None] = {}
         self._tests = [(action, _guards(action)) for action in system.actions]
 
-    def states(self, most: int = 100_000) -> Iterator[tuple[State, Sequence[Step]]]:
+    def states(self, most: int = 50_000) -> Iterator[tuple[State, Sequence[Step]]]:
         """Yield each state with the steps out of it; raises TooManyStatesError after `most`."""
         first = self._first()
         self._came[first] = None
