@@ -1,12 +1,10 @@
 """Benchmark of the producer's memory: ``python bench/producer.py [--quick] [--json FILE]``.
 
-Prints, measured in one run: allocate plus deallocate of the poolable size against a bare
-`bytearray`; ten threads that share a pool; and what append, ready and drain cost for each of 10 to
-10,000 partitions, with the garbage collector on and off.
+Prints, measured in one run: ten threads that share a pool; and what append, ready and drain cost
+for each of 10 to 10,000 partitions, with the garbage collector on and off.
 """
 
 import argparse
-import statistics
 import sys
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -28,24 +26,19 @@ _THREADS = 10
 class Scale:
     """How much is measured."""
 
-    pairs: int
     rounds: int
     operations_a_thread: int
     partitions: tuple[int, ...]
 
 
-FULL = Scale(
-    pairs=20_000, rounds=5, operations_a_thread=50_000, partitions=(10, 100, 1_000, 10_000)
-)
-QUICK = Scale(pairs=500, rounds=2, operations_a_thread=200, partitions=(10, 100))
+FULL = Scale(rounds=5, operations_a_thread=50_000, partitions=(10, 100, 1_000, 10_000))
+QUICK = Scale(rounds=2, operations_a_thread=200, partitions=(10, 100))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figures:
     """Everything that one run measured; microseconds of processor time."""
 
-    pool_pair: float
-    bare_bytearray: float
     threads_pair: float
     all_memory_is_back: bool
     partitions: list[PartitionCost]
@@ -69,38 +62,13 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def measure(scale: Scale) -> Figures:
-    """Measure everything, the contestants of a comparison in turn."""
-    pool_pair, bare = _allocations(scale)
+    """Measure everything."""
     threads_pair, back = _shared_pool(scale.operations_a_thread)
     return Figures(
-        pool_pair=pool_pair,
-        bare_bytearray=bare,
         threads_pair=threads_pair,
         all_memory_is_back=back,
         partitions=_partitions(scale),
     )
-
-
-def _allocations(scale: Scale) -> tuple[float, float]:
-    pool = BufferPool(4 * _POOLABLE, _POOLABLE)
-    rounds = [
-        (
-            microseconds_each(partial(_use, pool, scale.pairs), scale.pairs),
-            microseconds_each(partial(_make_bare, scale.pairs), scale.pairs),
-        )
-        for _ in range(scale.rounds)
-    ]
-    return statistics.median(one for one, _ in rounds), statistics.median(two for _, two in rounds)
-
-
-def _use(pool: BufferPool, count: int) -> None:
-    for _ in range(count):
-        pool.deallocate(pool.allocate(_POOLABLE, 0))
-
-
-def _make_bare(count: int) -> None:
-    for _ in range(count):
-        bytearray(_POOLABLE)
 
 
 def _shared_pool(operations: int) -> tuple[float, bool]:
@@ -137,11 +105,6 @@ def _partitions(scale: Scale) -> list[PartitionCost]:
 
 
 def _print(figures: Figures, scale: Scale) -> None:
-    ratio = figures.pool_pair / figures.bare_bytearray
-    print(
-        f"allocate + deallocate of {_POOLABLE} bytes: {figures.pool_pair:.2f} us, "
-        f"bytearray({_POOLABLE}): {figures.bare_bytearray:.2f} us, ratio {ratio:.1f}"
-    )
     print(
         f"{_THREADS} threads, {scale.operations_a_thread:,} operations each: "
         f"{figures.threads_pair:.2f} us a pair, all memory back: {figures.all_memory_is_back}"

@@ -73,6 +73,7 @@ def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() 
     assert failure.violation.rule.startswith("Purgatory.")
 
 
+@pytest.mark.repeats("k-664")
 @pytest.mark.long
 @pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_one_thread_finds(bug: PurgatoryBug) -> None:

@@ -1,23 +1,26 @@
-"""The timers that are compared: the reference, a heap with lazy deletion, asyncio's `call_later`.
+"""The timers that are compared: the reference, heaps with lazy deletion, asyncio's `call_later`.
 
 Each loop over timers is inside a contestant, so that the harness adds nothing to a single timer.
 """
 
 import asyncio
-import heapq
+import importlib.util
 import threading
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, cast
+from unittest.mock import patch
 
 from wheelproof.clock import ManualClock
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask
+from wheelproof.units import Millis
 
+LONGEST_DELAY_MS = 60_000
 _TIMERS_A_LOOP_PASS = 1_000
 
 
 class Contestant(Protocol):
-    """A timer under test; its clock stands still."""
+    """A timer under test; its clock stands still until `expire`."""
 
     def fill(self, delays_ms: Sequence[int]) -> None:
         """Add a timer for each delay and keep them."""
@@ -31,12 +34,18 @@ class Contestant(Protocol):
         """Add a timer for each delay and cancel it before the next."""
         ...
 
+    def expire(self) -> None:
+        """Let LONGEST_DELAY_MS pass and run what waits."""
+        ...
+
     def close(self) -> None:
         """Let go of everything."""
         ...
 
 
-class _Task(TimerTask):
+class EmptyTask(TimerTask):
+    """Does nothing."""
+
     __slots__ = ()
 
     def run(self) -> None:
@@ -47,13 +56,14 @@ class WheelContestant:
     """SystemTimer with its defaults: ticks of 1 ms, 20 buckets a level."""
 
     def __init__(self) -> None:
-        self._timer = SystemTimer("bench", clock=ManualClock(), executor=DeferredExecutor())
-        self._tasks: list[_Task] = []
+        self._clock, self._executor = ManualClock(), DeferredExecutor()
+        self._timer = SystemTimer("bench", clock=self._clock, executor=self._executor)
+        self._tasks: list[EmptyTask] = []
 
     def fill(self, delays_ms: Sequence[int]) -> None:
         add, keep = self._timer.add, self._tasks.append
         for delay_ms in delays_ms:
-            task = _Task(delay_ms)
+            task = EmptyTask(delay_ms)
             add(task)
             keep(task)
 
@@ -65,9 +75,14 @@ class WheelContestant:
     def add_and_cancel(self, delays_ms: Sequence[int]) -> None:
         add = self._timer.add
         for delay_ms in delays_ms:
-            task = _Task(delay_ms)
+            task = EmptyTask(delay_ms)
             add(task)
             task.cancel()
+
+    def expire(self) -> None:
+        self._clock.advance(LONGEST_DELAY_MS)
+        self._timer.advance_clock(Millis(0))
+        self._executor.run_pending()
 
     def close(self) -> None:
         self._timer.close()
@@ -81,66 +96,86 @@ class _Handle:
         self.cancelled = False
 
 
-class HeapTimer:
+_Item = tuple[int, int, _Handle]
+
+
+class _HeapModule(Protocol):
+    def heappush(self, heap: list[_Item], item: _Item) -> None: ...
+    def heappop(self, heap: list[_Item]) -> _Item: ...
+    def heapify(self, heap: list[_Item]) -> None: ...
+
+
+def _heap_module(*, in_c: bool) -> _HeapModule:
+    """Return `heapq`, or what it is where C is missing: the same functions in Python."""
+    spec = importlib.util.find_spec("heapq")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    with patch.dict("sys.modules", {} if in_c else {"_heapq": None}):
+        spec.loader.exec_module(module)
+    return cast(_HeapModule, module)
+
+
+class HeapContestant:
     """What people write: a heap under one lock, where most cancelled timers wait to be dropped."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, in_c: bool = True) -> None:
+        self._heapq = _heap_module(in_c=in_c)
         self._lock = threading.Lock()
-        self._heap: list[tuple[int, int, _Handle]] = []
+        self._heap: list[_Item] = []
         self._added = 0
         self._cancelled = 0
+        self._handles: list[_Handle] = []
 
-    def add(self, deadline_ms: int, callback: Callable[[], None]) -> _Handle:
-        handle = _Handle(callback)
+    def fill(self, delays_ms: Sequence[int]) -> None:
+        keep = self._handles.append
+        for delay_ms in delays_ms:
+            keep(self._add(delay_ms))
+
+    def cancel(self, chosen: Sequence[int]) -> None:
+        handles = self._handles
+        for index in chosen:
+            self._cancel(handles[index])
+
+    def add_and_cancel(self, delays_ms: Sequence[int]) -> None:
+        for delay_ms in delays_ms:
+            self._cancel(self._add(delay_ms))
+
+    def expire(self) -> None:
+        pop, heap = self._heapq.heappop, self._heap
+        while heap and heap[0][0] <= LONGEST_DELAY_MS:
+            with self._lock:
+                handle = pop(heap)[2]
+            if not handle.cancelled:
+                handle.callback()
+
+    def close(self) -> None:
+        self._handles.clear()
+
+    def _add(self, deadline_ms: int) -> _Handle:
+        handle = _Handle(_do_nothing)
         with self._lock:
             self._added += 1
-            heapq.heappush(self._heap, (deadline_ms, self._added, handle))
+            self._heapq.heappush(self._heap, (deadline_ms, self._added, handle))
         return handle
 
-    def cancel(self, handle: _Handle) -> None:
+    def _cancel(self, handle: _Handle) -> None:
         with self._lock:
             if handle.cancelled:
                 return
             handle.cancelled = True
             self._cancelled += 1
             if 2 * self._cancelled > len(self._heap):
-                self._clean_up()
-
-    def _clean_up(self) -> None:
-        self._heap = [item for item in self._heap if not item[2].cancelled]
-        heapq.heapify(self._heap)
-        self._cancelled = 0
-
-
-class HeapContestant:
-    """`HeapTimer`, driven."""
-
-    def __init__(self) -> None:
-        self._timer = HeapTimer()
-        self._handles: list[_Handle] = []
-
-    def fill(self, delays_ms: Sequence[int]) -> None:
-        add, keep = self._timer.add, self._handles.append
-        for delay_ms in delays_ms:
-            keep(add(delay_ms, _do_nothing))
-
-    def cancel(self, chosen: Sequence[int]) -> None:
-        cancel, handles = self._timer.cancel, self._handles
-        for index in chosen:
-            cancel(handles[index])
-
-    def add_and_cancel(self, delays_ms: Sequence[int]) -> None:
-        add, cancel = self._timer.add, self._timer.cancel
-        for delay_ms in delays_ms:
-            cancel(add(delay_ms, _do_nothing))
-
-    def close(self) -> None:
-        self._handles.clear()
+                self._heap = [item for item in self._heap if not item[2].cancelled]
+                self._heapq.heapify(self._heap)
+                self._cancelled = 0
 
 
 class _FrozenLoop(asyncio.SelectorEventLoop):
+    now = 0.0
+
     def time(self) -> float:
-        return 0.0
+        return self.now
 
 
 class AsyncioContestant:
@@ -177,6 +212,11 @@ class AsyncioContestant:
 
         self._in_passes(len(delays_ms), chunk)
 
+    def expire(self) -> None:
+        self._loop.now = LONGEST_DELAY_MS / 1000
+        # One pass finds what is due, and the next one is behind it.
+        self._in_passes(2 * _TIMERS_A_LOOP_PASS, _ignore)
+
     def close(self) -> None:
         self._loop.close()
 
@@ -193,8 +233,13 @@ def _do_nothing() -> None:
     pass
 
 
+def _ignore(_: int) -> None:
+    pass
+
+
 CONTESTANTS: dict[str, Callable[[], Contestant]] = {
-    "wheelproof SystemTimer": WheelContestant,
-    "heapq, lazy deletion": HeapContestant,
-    "asyncio call_later": AsyncioContestant,
+    "the wheel": WheelContestant,
+    "heapq": HeapContestant,
+    "a heap in Python": lambda: HeapContestant(in_c=False),
+    "asyncio": AsyncioContestant,
 }

@@ -11,6 +11,7 @@ from wheelproof_spec.app import parts
 from wheelproof_spec.app.verbs import graph as command
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import MissingToolError, UsageError
+from wheelproof_spec.base.resources import checkout_directory, tla_directory
 from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.engines.graph.comparing import comparisons
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
@@ -30,6 +31,18 @@ def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split()[0] for line in lines] == [model.name for model in parts.comparisons()]
 
 
+def test_the_modules_that_no_code_is_compared_with() -> None:
+    """CONTRIBUTING.md says under its picture which corners no graph connects."""
+    compared = {model.configuration.module.removeprefix("MC") for model in parts.comparisons()}
+    modules = {path.stem for path in tla_directory().glob("*/*.tla")}
+    checkout = checkout_directory()
+    assert checkout is not None
+    text = (checkout / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    sentence = text.partition("of each TLA+ module but ")[2].partition(".")[0]
+    assert compared <= modules
+    assert modules - compared == set(sentence.split(" and "))
+
+
 @pytest.mark.parametrize("arguments", [(), ("--all", "timer")])
 def test_names_or_all(arguments: tuple[str, ...]) -> None:
     with pytest.raises(UsageError, match="or give --all"):
@@ -37,7 +50,7 @@ def test_names_or_all(arguments: tuple[str, ...]) -> None:
 
 
 def test_an_unknown_name() -> None:
-    with pytest.raises(UsageError, match="no graph model 'wheel'; there are: timer, entry-"):
+    with pytest.raises(UsageError, match="no graph model 'wheel'; there are: timer, wheel-"):
         _run("wheel")
 
 

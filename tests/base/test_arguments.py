@@ -5,13 +5,13 @@ from collections.abc import Callable
 
 import pytest
 
-from wheelproof_spec.base.arguments import bounded, positive, positive_seconds
+from wheelproof_spec.base.arguments import bounded, positive_seconds
 
 
 @pytest.mark.parametrize(
     ("parse", "text", "value"),
     [
-        (positive, "1", 1),
+        (bounded(1), "1", 1),
         (bounded(0, 3), "0", 0),
         (bounded(0, 3), "3", 3),
         (positive_seconds, "0.5", 0.5),
@@ -25,7 +25,7 @@ def test_argument_is_taken(parse: Callable[[str], float], text: str, value: floa
 @pytest.mark.parametrize(
     ("parse", "text", "sentence"),
     [
-        *[(positive, text, "from 1 upwards") for text in ("0", "-1", "1.5", "", "nan", "x", "\0")],
+        *[(bounded(1), text, "from 1 upwards") for text in ("0", "-1", "1.5", "", "nan", "\0")],
         *[(bounded(0, 3), text, "from 0 to 3") for text in ("-1", "4", "9" * 5000)],
         *[
             (positive_seconds, text, "seconds above 0")

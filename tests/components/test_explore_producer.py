@@ -34,6 +34,16 @@ def _programs() -> list[object]:
     ]
 
 
+@pytest.mark.repeats(
+    "ac-try-again",
+    "ac-unused-buffer",
+    "ac-flush-waits",
+    "ac-abort-loop",
+    "ac-abort-unblocks",
+    "pr-flush-post",
+    "pr-flush-others",
+    "pr-flush-interrupted",
+)
 @pytest.mark.parametrize("program", _programs())
 def test_the_producer_of_the_reference_passes(program: Program) -> None:
     found = explore(program)
@@ -41,6 +51,7 @@ def test_the_producer_of_the_reference_passes(program: Program) -> None:
     assert found.classes > 1
 
 
+@pytest.mark.repeats("k-3147", "k-3651", "k-3655", "k-4840", "k-9312")
 @pytest.mark.parametrize("program", _FAILING, ids=lambda program: program.name)
 def test_a_known_bug_of_the_producer_is_found(program: Program) -> None:
     found = explore(program)

@@ -1,5 +1,6 @@
 """Code and module have the same graph; where either is changed, the change is told."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -25,18 +26,31 @@ from wheelproof_spec.components.timer.bugs import (
 from wheelproof_spec.components.timer.graph.abstract import TimerBounds, oracle_graph
 from wheelproof_spec.components.timer.graph.catalog import (
     migration_model,
+    overflow_wheel_model,
     system_timer_model,
     timer_model,
+    timing_wheel_model,
 )
 from wheelproof_spec.components.timer.graph.entry_migration import (
     EXPIRED,
     Migration,
     entry_migration,
 )
+from wheelproof_spec.components.timer.graph.overflow_wheel import (
+    NotedWheel,
+    WheelAdders,
+    overflow_wheel,
+)
 from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
+from wheelproof_spec.components.timer.graph.timing_wheel import WheelBounds, wheel_graph
 from wheelproof_spec.components.timer.oracle import HeapTimer
 from wheelproof_spec.engines.graph.comparing.compare import Side
-from wheelproof_spec.engines.graph.comparing.comparisons import CodeSide, GraphModel, program_side
+from wheelproof_spec.engines.graph.comparing.comparisons import (
+    CodeSide,
+    GraphModel,
+    Progress,
+    program_side,
+)
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, TlcGraphError
 
 pytestmark = pytest.mark.slow
@@ -218,6 +232,49 @@ def test_a_timer_that_offers_a_bucket_twice() -> None:
     first = compared(_timer(_OfferingTimer, ADDING)).comparison.differences[0]
     assert (first.side, len(first.path)) == (Side.CODE, 7)
     assert first.action in ("a1: Offer", "a2: Offer")
+
+
+def _given(side: CodeSide, _: Progress | None) -> CodeSide:
+    return side
+
+
+class _PublishedFirst(NotedWheel):
+    """KAFKA-2112: others see the overflow wheel before it is complete."""
+
+    __slots__ = ()
+
+    def _get_or_create_overflow_wheel(self) -> TimingWheel:
+        overflow_wheel = self._overflow_wheel.get()
+        if overflow_wheel is not None:
+            return overflow_wheel
+        with self._monitor:
+            overflow_wheel = self._overflow_wheel.get()
+            if overflow_wheel is None:
+                overflow_wheel = TimingWheel._new_overflow_wheel(self)
+                self._overflow_wheel.set(overflow_wheel)
+                self.makers().note(overflow_wheel)
+            return overflow_wheel
+
+
+def test_an_overflow_wheel_that_is_published_too_early() -> None:
+    adders = WheelAdders(adders=("a1", "a2"))
+    model = overflow_wheel_model("planted", "", adders)
+    outcome = compared(replace(model, code=program_side(overflow_wheel(adders, _PublishedFirst))))
+    assert outcome.verdict is Verdict.FAIL
+    first = outcome.comparison.differences[0]
+    assert first.action in ("a1: Read", "a2: Read")
+    assert len(first.path) == 2
+
+
+def test_a_wheel_that_offers_a_bucket_twice() -> None:
+    bounds = WheelBounds(
+        tasks=("a", "b"), delays_ms=(1,), tick_ms=1, wheel_size=2, horizon_ms=2, max_adds=1
+    )
+    graph = wheel_graph(bounds, _OfferingTimer)
+    side = CodeSide(graph=graph)
+    model = replace(timing_wheel_model("planted", "", bounds), code=partial(_given, side))
+    differences = compared(model).comparison.differences
+    assert (differences[0].action, len(differences[0].path)) == ("Add", 1)
 
 
 _ADVANCED = Cast(

@@ -15,9 +15,6 @@ _CITATION = re.compile(rf"semantics\.md\s+({_NUMBER}(?:(?:,\s+|\s-\s|\sand\s){_N
 _RANGE_OR_ONE = re.compile(r"(\d+)\.(\d+)(?:\s-\s(\d+)\.(\d+))?")
 _WHOLE_SECTION = re.compile(r"(?<![\d.])(\d+)(?![\d.])")
 _BINARY = {".class", ".jar", ".png"}
-_ACTIONS = re.compile(r"TLA\+:((?:[^.`]|`[^`]*`)*)\.")
-_NAMES_OF_MODULE = re.compile(r"([A-Z]\w*\*?(?:(?:,\s+|\s+and\s+)[A-Z]\w*\*?)*)\s+of\s+([A-Z]\w*)")
-_DEFINITION = re.compile(r"^([A-Z]\w*)(?:\(.*\))? ==", re.MULTILINE)
 _TIMER_RULES = [f"1.{number}" for number in range(1, 19)]
 
 
@@ -68,43 +65,5 @@ def test_every_citation_exists() -> None:
         if path.suffix not in _BINARY
         for number in _cited(path.read_text(encoding="utf-8", errors="replace"))
         if number not in rules
-    ]
-    assert wrong == []
-
-
-def _actions(text: str) -> Iterator[tuple[str, str]]:
-    """Yield each action that the text cites behind "TLA+:", and its module."""
-    for sentence in _ACTIONS.findall(text):
-        for names, module in _NAMES_OF_MODULE.findall(sentence):
-            for name in re.split(r",\s+|\s+and\s+", names):
-                yield name, module
-
-
-def test_cited_actions_are_understood() -> None:
-    text = (
-        "TLA+: Lock, Poll\n and the steps Add* of Wheel, and what `a.b` names; Fire of Timer. No."
-    )
-    assert list(_actions(text)) == [("Add*", "Wheel"), ("Fire", "Timer")]
-    assert list(_actions("TLA+: Lock and\n Poll of Wheel.")) == [
-        ("Lock", "Wheel"),
-        ("Poll", "Wheel"),
-    ]
-
-
-def test_every_action_that_the_reference_cites_is_defined_in_its_module() -> None:
-    defined = {
-        path.stem: _DEFINITION.findall(path.read_text(encoding="utf-8"))
-        for path in project_files()
-        if path.suffix == ".tla"
-    }
-    cited = set(_actions(docstrings(REFERENCE)))
-    assert {("Fire", "Timer"), ("Bind*", "EntryMigration"), ("Wake", "BufferPool")} <= cited
-    wrong = [
-        f"{name} of {module}"
-        for name, module in sorted(cited)
-        if not any(
-            found.startswith(name[:-1]) if name.endswith("*") else found == name
-            for found in defined.get(module, [])
-        )
     ]
     assert wrong == []

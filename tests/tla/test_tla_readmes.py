@@ -43,8 +43,8 @@ class Door:
     def open(self) -> None:
         """Open it.
 
-        TLA+: Open and Go of
-        Door, Enter of House, and what `Door.shut` names. Not: Close of Door.
+        TLA+: Open and operator `Go` of
+        Door, Enter of House and of Garden, and what `Door.shut` names. Not: Close of Door.
         """
 
         def inner() -> None:
@@ -95,13 +95,14 @@ def test_tla_citations_of_docstrings(tmp_path: Path) -> None:
     (tmp_path / "door.py").write_text(REFERENCE, encoding="utf-8")
     found = list(citations(tmp_path))
     assert [
-        (citation.module, citation.action, citation.variable, citation.definition, citation.line)
+        (citation.module, citation.action, citation.part, citation.definition, citation.line)
         for citation in found
     ] == [
         ("Door", None, "open", "Door", 2),
         ("Door", "Open", None, "Door.open", 5),
-        ("Door", "Go", None, "Door.open", 5),
+        ("Door", None, "Go", "Door.open", 5),
         ("House", "Enter", None, "Door.open", 5),
+        ("Garden", "Enter", None, "Door.open", 5),
         ("Door", "Kn*", None, "Door.open.inner", 12),
     ]
 
@@ -109,6 +110,16 @@ def test_tla_citations_of_docstrings(tmp_path: Path) -> None:
 def test_tla_citations_that_nothing_fits_are_reported(suite: Suite, tmp_path: Path) -> None:
     (tmp_path / "door.py").write_text(REFERENCE, encoding="utf-8")
     odd = [citation for citation in citations(tmp_path) if citation.action == "Enter"]
-    assert [replace(suite, cited=odd).unknown()[0].partition("door.py")[2]] == [
+    assert replace(suite, cited=odd).unknown()[0].partition("door.py")[2] == (
         ":5: Door.open names Enter of House, which has no such thing"
-    ]
+    )
+
+
+def test_tla_actions_need_a_docstring_or_a_reason(suite: Suite) -> None:
+    """What is no action is cited as an operator; every action is cited, or has its reason."""
+    insert = next(one for one in suite.cited if (one.module, one.part) == ("TimingWheel", "Insert"))
+    tick = replace(insert, action="Tick", part=None)
+    wrong = replace(suite, cited=[replace(insert, action="Insert", part=None), tick]).unknown()
+    assert "names Insert of TimingWheel, which has no such thing" in wrong[0]
+    assert "uncited.toml: a reason for Tick of TimingWheel" in wrong
+    assert "uncited.toml: no docstring names Poll of SystemTimer" in wrong

@@ -497,6 +497,14 @@ MemoryGoesToTheLongestWaiting ==
     [][\A t \in Clients :
         held[t] = 0 /\ held'[t] > 0 => waiters = <<>> \/ Head(waiters) = t]_vars
 
+\* Rule 3.2: whoever breaks up buffers leaves less beside them than one buffer more.
+BuffersAreBrokenUpOnlyAsNeeded ==
+    [][\A t \in Clients :
+        held'[t] > held[t] \/ accumulated'[t] > accumulated[t] =>
+            \/ free' >= free
+            \/ nonPooled' < Poolable
+            \/ held'[t] = Poolable /\ free' = free - 1 /\ nonPooled' = nonPooled]_vars
+
 NobodyWaitsAgainAfterTheLimit ==
     [][\A t \in Clients :
         pc[t] = "EndWait" /\ pc'[t] = "Await" => now < asked[t] + Limit[t]]_vars

@@ -8,9 +8,12 @@
 (*               batch one buffer; a batch that was split has a child for  *)
 (*               each record.  No clock: a batch may expire at any time,   *)
 (*               and with Lingers a batch that is not full never becomes   *)
-(*               ready by waiting.  One node leads all partitions.  What   *)
-(*               the pool does is BufferPool's matter: here it is a set.   *)
-(*               Muting and back-off are left out: they delay drains.      *)
+(*               ready by waiting.  Batches of a partition expire in the   *)
+(*               order in which they were made.  One node leads all        *)
+(*               partitions.  What the pool does is BufferPool's matter:   *)
+(*               here it is a set.  Back-off is left out: it delays drains.*)
+(*               So does muting, but who wants records in order mutes a    *)
+(*               partition while it sends: a model says so by IsMuted.     *)
 (* Atomicity.    One step for each hold of a queue's monitor, each change  *)
 (*               of the set of incomplete batches, each allocation and     *)
 (*               deallocation of a buffer, and the end of a batch with all *)
@@ -148,6 +151,26 @@ RECURSIVE AllDone(_)
 AllDone(b) == batch[b].final # None /\ \A child \in batch[b].children : AllDone(child)
 
 MayBeRead(b) == b \in inAir
+
+Parents(b) == {c \in Numbers : b \in batch[c].children}
+
+\* A batch comes where its number among its partition's says, a child where its parent came.
+RECURSIVE Place(_)
+Place(b) ==
+    IF Parents(b) = {}
+    THEN LET p == batch[b].partition
+         IN  <<Cardinality({c \in 1..b : batch[c].partition = p /\ Parents(c) = {}})>>
+    ELSE Append(Place(CHOOSE c \in Parents(b) : TRUE), b)
+
+RECURSIVE IsBefore(_, _)
+IsBefore(place, other) ==
+    IF place = <<>> \/ other = <<>>
+    THEN Len(place) < Len(other)
+    ELSE \/ Head(place) < Head(other)
+         \/ Head(place) = Head(other) /\ IsBefore(Tail(place), Tail(other))
+
+\* Whether b comes before c in the order of appends, if they are of one partition.
+Precedes(b, c) == IsBefore(Place(b), Place(c))
 
 -----------------------------------------------------------------------------
 (* append (4.1) *)
@@ -301,9 +324,14 @@ ClosePool(c) ==
 
 Exhausted == free = {} /\ \E a \in Appenders : pc[a] = "Allocate"
 
+\* Whether the sender leaves a partition alone (4.4); a model may have it mute what is in the air.
+IsMuted(p) == FALSE
+
+HasWork(p) == queue[p] # <<>> /\ ~IsMuted(p)
+
 \* Rule 4.2: full, out of its linger, or wanted.
 IsReady(p) ==
-    /\ queue[p] # <<>>
+    /\ HasWork(p)
     /\ \/ ~Lingers
        \/ Len(queue[p]) > 1 \/ ~HasRoom(Head(queue[p]))
        \/ Exhausted \/ closed \/ flushes > 0
@@ -315,7 +343,7 @@ Ready ==
     /\ sender' = "Drain"
     /\ visited' = 0
     /\ room' = RequestSize
-    /\ hungry' = {p \in AllPartitions : queue[p] # <<>>}
+    /\ hungry' = {p \in AllPartitions : HasWork(p)}
     /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
                    flushes, client, work, drainIndex, passedOver, history>>
 
@@ -335,14 +363,14 @@ Drain ==
     LET p == NextIndex IN
     /\ sender = "Drain"
     /\ drainIndex' = p
-    /\ IF queue[p] # <<>> /\ room > 0
+    /\ IF HasWork(p) /\ room > 0
        THEN /\ queue' = [queue EXCEPT ![p] = Tail(@)]
             /\ batch' = Closing(Head(queue[p]))
             /\ inAir' = inAir \cup {Head(queue[p])}
             /\ room' = room - 1
             /\ hungry' = hungry \ {p}
             /\ sender' = IF visited + 1 < Partitions THEN "Drain" ELSE "EndDrain"
-       ELSE /\ sender' = IF visited + 1 < Partitions /\ queue[p] = <<>> THEN "Drain" ELSE "EndDrain"
+       ELSE /\ sender' = IF visited + 1 < Partitions /\ ~HasWork(p) THEN "Drain" ELSE "EndDrain"
             /\ UNCHANGED <<queue, batch, inAir, room, hungry>>
     /\ visited' = visited + 1
     /\ UNCHANGED <<incomplete, free, closed, poolClosed, forced, appending, flushes, client, work,
@@ -444,11 +472,16 @@ Forget ==
 -----------------------------------------------------------------------------
 (* Expiry (4.5) *)
 
+\* The time of what came before in its partition is over as well: that comes first (4.11).
+ExpiresNext(b) ==
+    \A c \in incomplete : batch[c].partition = batch[b].partition => ~Precedes(c, b)
+
 ExpireQueued(p) ==
     /\ MayExpire
     /\ sender = "Idle"
     /\ ~forced
     /\ queue[p] # <<>>
+    /\ ExpiresNext(Head(queue[p]))
     /\ batch' = Closing(Head(queue[p]))
     /\ queue' = [queue EXCEPT ![p] = Tail(@)]
     /\ hand' = Head(queue[p])
@@ -460,6 +493,7 @@ ExpireInAir(b) ==
     /\ MayExpire
     /\ Answered(b)
     /\ batch[b].final = None
+    /\ ExpiresNext(b)
     /\ hand' = b
     /\ sender' = "Expire"
     /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
@@ -480,10 +514,10 @@ RECURSIVE InOrder(_)
 InOrder(numbers) ==
     IF numbers = {}
     THEN <<>>
-    ELSE LET first == CHOOSE one \in numbers : \A other \in numbers : one <= other
+    ELSE LET first == CHOOSE one \in numbers : \A other \in numbers : ~Precedes(other, one)
          IN  <<first>> \o InOrder(numbers \ {first})
 
-\* A round over all that is incomplete now.
+\* A round over all that is incomplete now, in the order of appends (4.11).
 Abort ==
     /\ \/ sender = "Idle" /\ forced
        \/ sender = "AbortRound"
@@ -653,6 +687,15 @@ AbortLeavesNothing ==
         /\ \A p \in AllPartitions : queue[p] = <<>>
         /\ \A r \in returned : outcomes[r] = 1
 
+\* Rule 4.11: nobody is told before those whose record came earlier to the partition.  Promised to
+\* whoever mutes what is in the air; else two requests may be answered in any order.
+CallbacksRunInTheOrderOfAppends ==
+    \A b, c \in Numbers :
+        b <= c /\ batch[b].partition = batch[c].partition /\ Parents(b) \cup Parents(c) = {} =>
+            \A i \in DOMAIN batch[b].records, j \in DOMAIN batch[c].records :
+                (b < c \/ i < j) /\ outcomes[batch[c].records[j]] > 0 =>
+                    outcomes[batch[b].records[i]] > 0
+
 (* Action properties *)
 
 \* KAFKA-3147.
@@ -676,4 +719,43 @@ FlushEnds == \A f \in Flushers : pc[f] = "LookAtIncomplete" ~> pc[f] = "Done"
 EveryRecordCompletes == \A r \in Records : r \in returned ~> outcomes[r] = 1
 
 ForcedCloseEnds == forced ~> sender = "Done"
+
+-----------------------------------------------------------------------------
+(* Refinement: batches are a matter of the accumulator alone *)
+
+Owners(r) == {b \in Numbers : r \in Range(batch[b].records)}
+
+\* What ended a record: a batch that was split ended without it.
+FateOf(r) ==
+    IF Owners(r) = {}
+    THEN "unknown"
+    ELSE IF outcomes[r] = 0
+    THEN "waiting"
+    ELSE batch[CHOOSE b \in Owners(r) : batch[b].final \notin {None, "split"}].final
+
+RECURSIVE RecordsFrom(_, _)
+RecordsFrom(p, b) ==
+    IF b > Len(batch)
+    THEN <<>>
+    ELSE (IF batch[b].partition = p /\ Parents(b) = {} THEN batch[b].records ELSE <<>>)
+            \o RecordsFrom(p, b + 1)
+
+WaitingIn(p) == SelectSeq(RecordsFrom(p, 1), LAMBDA r : outcomes[r] = 0)
+
+Abstract(inOrder) == INSTANCE Accumulator WITH
+    AllRecords <- Records,
+    Keys <- AllPartitions,
+    KeyOf <- [r \in Records |-> Program[r[1]][r[2]]],
+    KeepsOrder <- inOrder,
+    waiting <- [p \in AllPartitions |-> WaitingIn(p)],
+    fate <- [r \in Records |-> FateOf(r)],
+    shut <- closed
+
+RefinesAccumulator == Abstract(FALSE)!Init /\ [][Abstract(FALSE)!Next]_(Abstract(FALSE)!vars)
+
+\* For whoever mutes what is in the air.
+RefinesAccumulatorInOrder ==
+    Abstract(TRUE)!Init /\ [][Abstract(TRUE)!Next]_(Abstract(TRUE)!vars)
+
+THEOREM Spec => RefinesAccumulator
 =============================================================================

@@ -598,6 +598,12 @@ PendingOperationHasATimeOut ==
     Quiet /\ ~closed =>
         \A w \in Watchers : LET op == OperationOf[w] IN Done(op) \/ timer[op] = "in"
 
+\* What is done leaves the lists (2.6): a trigger has dropped what it has completed.
+TriggerDropsWhatItCompletes ==
+    \A c \in Triggers : pc[c] = "Done" =>
+        \A op \in Operations : ender[op] = c =>
+            \A l \in Lists : KeyOfList(l) = KeyOf[c] => op \notin Range(content[l])
+
 Tries(t) ==
     /\ t \notin Timers
     /\ pc[t] \in {"TryFirst", "TryLast", "TryComplete", "ForceIsDone", "ForceComplete"}
@@ -627,6 +633,13 @@ WatchesEnd == \A w \in Watchers : pc[w] \notin {"TestOpen", "Refused"} ~> pc[w] 
 ChecksEnd == \A c \in Triggers : pc[c] # "MakeTrue" ~> pc[c] = "Done"
 
 ExpiriesEnd == \A e \in Timers : pc[e] # "Claim" ~> pc[e] = "Claim"
+
+\* And a trigger drops what it finds done.  Until its watcher has gone, an operation may still be on
+\* its way into the list.
+TriggerDropsWhatIsDone ==
+    \A c \in Triggers, w \in Watchers : LET op == OperationOf[w] IN
+        pc[c] = "FetchWatchers" /\ pc[w] = "Done" /\ Done(op)
+            ~> LET l == watchersOf[KeyOf[c]] IN l = None \/ op \notin Range(content[l])
 
 \* With a purger, and an interval that lets it purge at once.
 GarbageVanishes == \A op \in Operations : op \in Garbage ~> op \notin Garbage

@@ -562,7 +562,19 @@ LeftoverIsGoneAfterTheFlush ==
     \A e \in doomed : list[e] # None => \E f \in Flushers : flushing[f] = list[e]
 
 -----------------------------------------------------------------------------
-(* Action property *)
+(* Action properties *)
+
+\* What cancel achieves (1.10): it goes on only when the entry that it saw is in no list.  Only a
+\* thread that has the entry in hand then can put it back: that is a leftover (1.11).
+CancelTakesTheEntryOut ==
+    [][\A c \in Cancellers :
+        pc[c] # "CancelUnbind" /\ pc'[c] = "CancelUnbind" => list[at'[c]] = None]_vars
+
+\* And what an add does to the one before (1.12).
+AddTakesTheOlderEntryOut ==
+    [][\A a \in Adders :
+        LET older == IF pc[a] = "BindSwap" THEN bound[TaskOf[EntryOf[a]]] ELSE at[a] IN
+        pc[a] # "BindUnlock" /\ pc'[a] = "BindUnlock" => older = None \/ list[older] = None]_vars
 
 NothingSubmittedAfterASuccessfulCancel ==
     [][\A e \in withdrawn : submissions'[e] = submissions[e]]_vars

@@ -94,7 +94,8 @@ class BufferPool(PooledMemory):
         the time is over, ThreadInterruptedError if interrupted before the memory came
         (semantics.md 3.5), and what the allocator or the metric raises. After an error the pool has
         all that it had (semantics.md 3.4, 3.6).
-        TLA+: ReadClock, Lock, Await, Wake, EndWait and Make of BufferPool.
+        TLA+: ReadClock, Lock, Await, AwaitInterrupted, TimeOut, Wake, WakeInterrupted, Relock,
+        EndWait, Make, MakeFails, Signal and Unlock of BufferPool.
         """
         require_integer("size", size, 0, self.total_memory)
         require_integer("max_time_to_block_ms", max_time_to_block_ms, 0, MAX_MILLIS)
@@ -153,7 +154,7 @@ class BufferPool(PooledMemory):
     def _may_take_at_once(self, size: int) -> bool:
         """Tell whether a newcomer need not wait. Seam: known bug barging replaces this.
 
-        TLA+: MayTakeAtOnce of BufferPool.
+        TLA+: operator `MayTakeAtOnce` of BufferPool.
         """
         return size == 0 or (not self._waiters and self._has_enough(size))
 
@@ -195,7 +196,7 @@ class BufferPool(PooledMemory):
     def _is_next(self, waiter: Waiter) -> bool:
         """Tell whether it is this waiter's turn. Seam: known bug anyone-takes replaces this.
 
-        TLA+: IsNext of BufferPool.
+        TLA+: operator `IsNext` of BufferPool.
         """
         return self._waiters[0] is waiter
 
@@ -250,7 +251,8 @@ class BufferPool(PooledMemory):
     def _signal_next(self) -> None:
         """Hand a signal on that may have reached a thread on its way out (semantics.md 3.4).
 
-        Seam: known bug KAFKA-4840/no-hand-on replaces this. TLA+: SignalNext of BufferPool.
+        Seam: known bug KAFKA-4840/no-hand-on replaces this.
+        TLA+: operator `SignalNext` of BufferPool.
         """
         if self._non_pooled_available_memory > 0 or self._free:
             self._signal_first()

@@ -17,6 +17,7 @@ from wheelproof.replication.requests import (
     FetchPartitionData,
 )
 from wheelproof.topic_partition import TopicPartition
+from wheelproof.units import MAX_MILLIS
 
 
 class FetchHandler:
@@ -127,8 +128,8 @@ class FetchHandler:
 
 
 def require_fetch(params: FetchParams, requests: Mapping[TopicPartition, FetchPartition]) -> None:
-    """Raise IllegalArgumentError for a negative wait or limit."""
-    require_integer("max_wait_ms", params.max_wait_ms, 0)
+    """Raise IllegalArgumentError for a wait outside the domain or a negative limit."""
+    require_integer("max_wait_ms", params.max_wait_ms, -MAX_MILLIS)
     require_integer("min_bytes", params.min_bytes, 0)
     require_integer("max_bytes", params.max_bytes, 0)
     for topic_partition, request in requests.items():
@@ -143,7 +144,7 @@ def _is_answered_at_once(
     params: FetchParams, data: Mapping[TopicPartition, FetchPartitionData]
 ) -> bool:
     return (
-        params.max_wait_ms == 0
+        params.max_wait_ms <= 0
         or not data
         or any(answer.is_refusal for answer in data.values())
         or sum(answer.bytes_read for answer in data.values()) >= params.min_bytes

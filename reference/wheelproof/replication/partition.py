@@ -147,6 +147,7 @@ class Partition:
         """Drop the log from `offset` on, as a follower whose log has diverged does.
 
         Raises IllegalArgumentError on the leader, and for an offset that the log does not reach.
+        TLA+: Follow of ProduceFetch.
         """
         with self._lock.write:
             self._require_follower()
@@ -158,6 +159,7 @@ class Partition:
         """Append to the log that this broker leads (semantics.md 2.15).
 
         With `required_acks` -1 the in-sync set has to have its minimum first.
+        TLA+: AppendRecord, ReadEnds and Raise of ProduceFetch.
         """
         with self._lock.read:
             if not self._is_leader():
@@ -224,6 +226,7 @@ class Partition:
 
         A follower that has reached the high watermark and the start of this epoch is in sync again.
         The request is tested again, for the leader may have changed since it was read.
+        TLA+: NoteEnd, ReadEnds, Raise and Expand of ProduceFetch.
         """
         with self._lock.read:
             replica = self._remote_replicas.get(replica_id)
@@ -243,6 +246,7 @@ class Partition:
         """Drop replicas that have not caught up for too long.
 
         Returns whether the high watermark rose, which it may once nobody waits for them.
+        TLA+: ShrinkIsr of ProduceFetch.
         """
         with self._lock.write:
             if not self._is_leader():

@@ -98,6 +98,7 @@ class ReplicaManager:
         """Lead a partition in a new epoch, made here if this broker does not have it.
 
         Raises IllegalArgumentError as `Partition.make_leader` does.
+        TLA+: Promote of ProduceFetch.
         """
         with self._state_change:
             partition = self.partition(topic_partition) or self._new_partition(topic_partition)
@@ -111,6 +112,7 @@ class ReplicaManager:
         """Follow another leader; requests that wait here are answered that this one does not lead.
 
         Raises IllegalArgumentError as `Partition.make_follower` does.
+        TLA+: Demote of ProduceFetch.
         """
         with self._state_change:
             partition = self.partition(topic_partition) or self._new_partition(topic_partition)
@@ -234,7 +236,7 @@ class ReplicaManager:
     ) -> None:
         """Complete what an append lets go. Seam: known bug silent-append replaces this.
 
-        TLA+: TriggerProduce and TriggerFetch of ProduceFetch.
+        TLA+: Checks and Trigger of ProduceFetch.
         """
         appended = [key for key, result in results.items() if result.append is not None]
         risen = [key for key, result in results.items() if result.high_watermark_rose]

@@ -17,7 +17,9 @@ class ThreadsReadWriteLock:
     def __init__(self, name: str, *, prefer_writers: bool) -> None:
         self._name = name
         self._prefer_writers = prefer_writers
-        self._changed = threading.Condition(threading.Lock())
+        # Taken by itself: the condition's own methods would hand the call on.
+        self._mutex = threading.Lock()
+        self._changed = threading.Condition(self._mutex)
         # By thread ident, how often it holds the read side, at least once. While there is a writer,
         # no other thread is in here.
         self._holds_of_reader: dict[int, int] = {}
@@ -33,7 +35,7 @@ class ThreadsReadWriteLock:
 
     def _acquire_read(self) -> None:
         me = threading.get_ident()
-        with self._changed:
+        with self._mutex:
             holds = self._holds_of_reader.get(me, 0)
             # A thread that holds either side must not queue behind a writer that waits for it.
             if not holds and self._writer != me:
@@ -60,7 +62,7 @@ class ThreadsReadWriteLock:
 
     def _release_read(self) -> None:
         me = threading.get_ident()
-        with self._changed:
+        with self._mutex:
             holds = self._holds_of_reader.get(me, 0)
             if not holds:
                 raise RuntimeError(f"{self._name}: released the read side without holding it")
@@ -68,12 +70,13 @@ class ThreadsReadWriteLock:
                 self._holds_of_reader[me] = holds - 1
                 return
             del self._holds_of_reader[me]
-            if not self._holds_of_reader:
+            # Nobody but a writer waits for readers.
+            if not self._holds_of_reader and self._waiting_writers:
                 self._changed.notify_all()
 
     def _acquire_write(self) -> None:
         me = threading.get_ident()
-        with self._changed:
+        with self._mutex:
             if self._writer == me:
                 self._writer_holds += 1
                 return
@@ -92,7 +95,7 @@ class ThreadsReadWriteLock:
                 self._waiting_writers -= 1
 
     def _release_write(self) -> None:
-        with self._changed:
+        with self._mutex:
             if self._writer != threading.get_ident():
                 raise RuntimeError(f"{self._name}: released the write side without holding it")
             self._writer_holds -= 1

@@ -26,14 +26,17 @@ class DelayQueue:
         self._closed: Annotated[bool, GuardedBy("_lock")] = False
 
     def offer(self, bucket: TimerTaskList) -> None:
-        """Put `bucket` into the queue."""
+        """Put `bucket` into the queue. TLA+: Offer and Notify of DelayQueue."""
         with self._lock:
             heapq.heappush(self._heap, bucket)
             if self._heap[0] is bucket:
                 self._available.notify_all()
 
     def poll(self) -> TimerTaskList | None:
-        """Take the bucket with the smallest expiration if that has come; else return None."""
+        """Take the bucket with the smallest expiration if that has come; else return None.
+
+        TLA+: Poll of DelayQueue.
+        """
         with self._lock:
             if not self._head_is_due():
                 return None
@@ -42,7 +45,9 @@ class DelayQueue:
     def await_due(self, timeout_ms: Millis) -> bool:
         """Wait at most `timeout_ms` milliseconds until a bucket could be taken, and take none.
 
-        Returns whether one could. TLA+: AwaitDue of SystemTimer.
+        Returns whether one could.
+        TLA+: AwaitDue of SystemTimer; ReadClock, Lock, TestHead, TestDeadline, NextLook, Await and
+        Wake of DelayQueue.
         """
         deadline_ms = self._clock.hi_res_clock_ms() + timeout_ms
         with self._lock:
@@ -53,7 +58,7 @@ class DelayQueue:
             return True
 
     def close(self) -> None:
-        """End the waits under way; from now on nothing waits here."""
+        """End the waits under way; from now on nothing waits here. TLA+: Close of DelayQueue."""
         with self._lock:
             self._closed = True
             self._available.notify_all()

@@ -82,7 +82,8 @@ class SystemTimer(Timer):
         The deadline counts from the moment at which the clock is read inside this call. A task
         whose tick the wheel has reached is submitted at once.
         Raises TimerClosedError after `close`.
-        TLA+: ReadClock, Bind, Insert and Offer of SystemTimer.
+        TLA+: LockRead, QueueForRead, Refuse, ReadClock, Bind, Insert, Link, SetExpiration,
+        Offer and UnlockRead of SystemTimer; Add and SubmitAtOnce of TimingWheel.
         """
         with self._lock.read:
             self._require_open()
@@ -98,8 +99,9 @@ class SystemTimer(Timer):
         Any number of threads may call this. Raises TimerClosedError after `close`, and
         IllegalArgumentError for a negative time-out.
         Seam: known bug poll-outside-lock replaces this.
-        TLA+: AwaitDue, LockWrite, Poll, AdvanceClock, FlushLock, FlushEntry, FlushEnd and
-        UnlockWrite of SystemTimer.
+        TLA+: StartAdvance, AwaitDue, TimeOut, QueueForWrite, LockWrite, Poll, PollNothing,
+        AdvanceClock, FlushLock, FlushEntry, FlushEnd and UnlockWrite of SystemTimer; AwaitDue,
+        PollOf, FlushEntry, FlushDone and EndAdvance of TimingWheel.
         """
         require_integer("timeout_ms", timeout_ms, 0)
         self._delay_queue.await_due(timeout_ms)
@@ -117,7 +119,7 @@ class SystemTimer(Timer):
         """Stop for good (semantics.md 1.16).
 
         Waits, at most EXECUTOR_TERMINATION_MS, for the tasks already submitted, unless one of them
-        is the caller.
+        is the caller. TLA+: CloseLock, CloseUnlock and Shutdown of SystemTimer.
         """
         with self._lock.write:
             if self._closed:
@@ -131,7 +133,7 @@ class SystemTimer(Timer):
         """Put an entry into the wheel, or submit its task if that is due.
 
         Seam: known bugs KAFKA-2226/no-cancelled-test and test-then-submit replace this.
-        TLA+: Insert and Submit of SystemTimer.
+        TLA+: Insert and Submit of SystemTimer; TestCancelled and Submit of EntryMigration.
         """
         if not self._timing_wheel.add(entry) and entry.timer_task.claim(entry):
             self._task_executor.submit(entry.timer_task.run)

@@ -44,7 +44,8 @@ class TimerTask(ABC):
 
         Returns True if the task will not run for the add that came before, False if there was
         nothing to cancel: never added, already submitted, already cancelled.
-        TLA+: Cancel of Timer; the steps Cancel* of EntryMigration.
+        TLA+: Cancel and CancelInVain of Timer and of TimingWheel; the steps Cancel* of
+        EntryMigration and of SystemTimer.
         """
         with self._monitor:
             entry = self._entry.get()

@@ -105,7 +105,7 @@ class TimingWheel:
         """Put `entry` into the bucket of its expiration (semantics.md 1.3).
 
         Returns False if it was cancelled or if the wheel's clock has reached its tick.
-        TLA+: Insert of TimingWheel.
+        TLA+: operator `Insert` of TimingWheel.
         """
         expiration_ms = entry.expiration_ms
         if self._is_cancelled(entry):

@@ -1,39 +1,38 @@
 """What a component promises, clause by clause: one table a component, for all of its judges."""
 
+import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from functools import cache
+from typing import Self, cast
 
+from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.violation import Violation
 
-EVERYWHERE = Wire.BOTH
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """What ``clauses.toml`` says of a clause.
 
-@dataclass(frozen=True, slots=True)
-class Alone:
-    """The one kind of judge that can test a clause, and why the other one cannot."""
+    That is its `rule` of docs/semantics.md, its `promise` in a sentence, the `profiles` in which it
+    holds, all if none is named, and if but one kind of judge can test it, why the other one cannot:
+    `driven_alone`, since no history shows whether it is kept, or `recorded_alone`, since no driven
+    case does.
+    """
 
-    judges: Wire
-    why: str
-
-
-def driven_alone(why: str) -> Alone:
-    """Return that no history shows whether a clause is kept, and why."""
-    return Alone(Wire.DRIVEN, why)
-
-
-def recorded_alone(why: str) -> Alone:
-    """Return that no driven case shows whether a clause is kept, and why."""
-    return Alone(Wire.RECORDED, why)
+    rule: str
+    promise: str
+    driven_alone: str = ""
+    recorded_alone: str = ""
+    profiles: tuple[str, ...] = ()
 
 
 class Clause(StrEnum):
     """Base of the tables: a member is the clause's name, which a violation has as its rule.
 
-    It is written as the name, the rule of docs/semantics.md, the promise in a sentence, the judges
-    that can test it, and the profiles in which it holds: all, if none is named. `why_alone` says
-    why one kind of judge cannot test it; it is empty if both can.
+    What else there is to say of it is in ``clauses.toml`` beside the module that lists the names.
     """
 
     rule: str
@@ -42,17 +41,18 @@ class Clause(StrEnum):
     why_alone: str
     profiles: tuple[str, ...]
 
-    def __new__(
-        cls, name: str, rule: str, promise: str, judges: Wire | Alone = EVERYWHERE, *profiles: str
-    ) -> Self:
-        """Make a member."""
+    def __new__(cls, name: str) -> Self:
+        """Make a member; raises KeyError if the table says nothing of it."""
+        said = _clauses_beside(cls.__module__)[name]
         member = str.__new__(cls, name)
         member._value_ = name
-        member.rule = rule
-        member.promise = promise
-        member.judges = judges.judges if isinstance(judges, Alone) else judges
-        member.why_alone = judges.why if isinstance(judges, Alone) else ""
-        member.profiles = profiles
+        member.rule = said.rule
+        member.promise = said.promise
+        member.judges = Wire.BOTH
+        if said.driven_alone or said.recorded_alone:
+            member.judges = Wire.DRIVEN if said.driven_alone else Wire.RECORDED
+        member.why_alone = said.driven_alone or said.recorded_alone
+        member.profiles = said.profiles
         return member
 
     def holds_in(self, profile: str) -> bool:
@@ -68,3 +68,10 @@ class Clause(StrEnum):
 def clauses_of(table: type[Clause], judges: Wire, profile: str) -> tuple[Clause, ...]:
     """Return the clauses that judges of this kind test of who declares `profile`."""
     return tuple(clause for clause in table if clause.judges & judges and clause.holds_in(profile))
+
+
+@cache
+def _clauses_beside(module: str) -> Mapping[str, _Said]:
+    file, make = sys.modules[module].__file__, cast(Callable[..., _Said], _Said)
+    assert file is not None
+    return {name: make(**row) for name, row in read_table(file, "clauses.toml").items()}

@@ -3,13 +3,16 @@
 That they are equal as they are is tested with all other comparisons.
 """
 
+import copy
 from dataclasses import replace
 
 import pytest
 
 from support.graph.philosophers import compared
 from wheelproof.producer import BufferPool
+from wheelproof_spec.base.calls import Close, Reset
 from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.buffer_pool.bugs import (
     AnyoneTakesPool,
@@ -19,11 +22,26 @@ from wheelproof_spec.components.buffer_pool.bugs import (
     NoHandOnPool,
     NoRefundPool,
 )
+from wheelproof_spec.components.buffer_pool.component import (
+    KAFKA,
+    LONGEST_WAITING_FIRST,
+    Allocate,
+    PoolCall,
+    PoolClause,
+    PoolConfig,
+    PoolObservation,
+    PoolOutcome,
+)
 from wheelproof_spec.components.buffer_pool.graph.buffer_pool import Borrowers, buffer_pool
-from wheelproof_spec.components.buffer_pool.graph.catalog import buffer_pool_model
+from wheelproof_spec.components.buffer_pool.graph.catalog import buffer_pool_model, ledger_model
+from wheelproof_spec.components.buffer_pool.graph.ledger import Askers, ledger_graph
+from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
+from wheelproof_spec.engines.graph.comparing.compare import Side
 from wheelproof_spec.engines.graph.comparing.comparisons import (
+    CodeSide,
     GraphModel,
     GraphOutcome,
+    Progress,
     program_side,
 )
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcGraphError
@@ -112,3 +130,37 @@ def test_a_configuration_that_tlc_refuses() -> None:
                 "refused", "", Borrowers(total=1, poolable_size=1, programs={"a": (0,)})
             )
         )
+
+
+def test_a_ledger_that_lets_newcomers_overtake() -> None:
+    """What Kafka's own profile accepts is more than FifoAllocator allows."""
+    askers = Askers(total=3, sizes={"a": (3,), "b": (1, 2), "d": (2,)})
+    side = CodeSide(graph=ledger_graph(askers, lambda tally: LedgerPool(KAFKA, tally)))
+
+    def given(_: Progress | None) -> CodeSide:
+        return side
+
+    model = replace(ledger_model("planted", "", askers), code=given)
+    outcome = compared(model)
+    assert outcome.verdict is Verdict.FAIL
+    assert {one.side for one in outcome.comparison.differences} == {Side.CODE}
+    assert _nearest(outcome) == ("Allocate", 2)
+
+
+def test_a_closed_pool_lends_nothing() -> None:
+    """The ledger's graph showed it: whoever waited might be lent memory by close itself."""
+    ledger = LedgerPool(LONGEST_WAITING_FIRST, Tally())
+    lent, closed = PoolOutcome.BUFFER, PoolOutcome.CLOSED
+    calls: list[tuple[PoolCall, dict[str, PoolOutcome]]] = [
+        (Reset(config=PoolConfig(total_memory=3, poolable_size=1)), {}),
+        (Allocate(buffer="a", size=1, max_time_to_block_ms=9), {"a": lent}),
+        (Allocate(buffer="b", size=3, max_time_to_block_ms=9), {}),
+        (Allocate(buffer="d", size=1, max_time_to_block_ms=9), {}),
+    ]
+    for call, ended in calls:
+        assert ledger.judge(call, PoolObservation(ended=ended)) is None
+    fair = copy.deepcopy(ledger)
+    assert fair.judge(Close(), PoolObservation(ended={"b": closed, "d": closed})) is None
+    violation = ledger.judge(Close(), PoolObservation(ended={"b": closed, "d": lent}))
+    assert violation is not None
+    assert violation.rule is PoolClause.CLOSE_RELEASES

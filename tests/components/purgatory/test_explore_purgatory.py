@@ -38,6 +38,7 @@ _DEADLOCKS = {
 }
 
 
+@pytest.mark.repeats("op-safe", "pu-some-keys", "pu-second-test", "pu-remove-same")
 @pytest.mark.parametrize(
     "program",
     [
@@ -51,6 +52,20 @@ def test_the_reference_passes(program: Program) -> None:
     assert found.classes > 1
 
 
+@pytest.mark.repeats(
+    "pu-no-exclusive-lock",
+    "pu-recount",
+    "k-385",
+    "k-2160",
+    "k-2253",
+    "k-3994",
+    "k-5970",
+    "k-6042",
+    "k-6653",
+    "k-7697",
+    "k-8334",
+    "k-19312",
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", _BUGS)
 def test_a_known_bug_is_found(bug: str) -> None:
@@ -61,12 +76,14 @@ def test_a_known_bug_is_found(bug: str) -> None:
     assert deadlocks == (bug in _DEADLOCKS)
 
 
+@pytest.mark.repeats("op-lock-shared")
 def test_an_expiry_that_takes_the_lock_can_wait_for_a_group() -> None:
     found = explore(EXCLUSIVE_EXPIRY)
     assert found.counterexample is not None
     assert found.counterexample.failure.kind is FailureKind.DEADLOCK
 
 
+@pytest.mark.repeats("pu-timer-tail")
 def test_a_completion_can_leave_a_time_out_between_two_levels() -> None:
     """So that the judge has it in its histories, on the timer that the purgatory is used with."""
     found = explore(LEFT_IN_TIMER)

@@ -21,7 +21,13 @@ from wheelproof_spec.components.purgatory.bugs import (
 from wheelproof_spec.components.purgatory.graph.catalog import (
     COMPARISONS,
     attempts_model,
+    delayed_operation_model,
     purgatory_model,
+)
+from wheelproof_spec.components.purgatory.graph.delayed_operation import (
+    NotedOperation,
+    OneOperation,
+    delayed_operation,
 )
 from wheelproof_spec.components.purgatory.graph.maybe_try_complete import (
     Attempts,
@@ -43,6 +49,8 @@ pytestmark = pytest.mark.slow
 
 # The others are left to `wheelproof graph --all`.
 _TESTED = {
+    "operation-monitor",
+    "operation-exclusive",
     "complete-monitor",
     "complete-try-lock-once",
     "complete-try-lock-pending-raising",
@@ -77,6 +85,23 @@ def _nearest(outcome: GraphOutcome) -> tuple[str, int]:
     differences = outcome.comparison.differences
     steps = min(len(one.path) for one in differences)
     return min(str(one.action) for one in differences if len(one.path) == steps), steps
+
+
+class _AlwaysTold(NotedOperation):
+    """Is told of its time-out even if another thread has completed it."""
+
+    __slots__ = ()
+
+    def run(self) -> None:
+        self.force_complete()
+        self.on_expiration()
+
+
+def test_an_operation_that_is_told_of_an_expiry_that_came_too_late() -> None:
+    configuration = OneOperation(discipline="exclusive")
+    model = delayed_operation_model("planted", "", configuration)
+    code = program_side(delayed_operation(configuration, _AlwaysTold))
+    assert _nearest(compared(replace(model, code=code))) == ("Notify", 1)
 
 
 PENDING = Attempts(discipline="try_lock_pending", triggers=("t1", "t2"), needed=2)

@@ -92,6 +92,7 @@ def test_a_trigger_that_misses_somebody() -> None:
     assert case.check(1, "a") == PurgatoryClause.TRIGGER_COMPLETES
 
 
+@pytest.mark.repeats("pu-watchers-walk")
 def test_a_trigger_in_another_order() -> None:
     case = _Case(_operation("a"), _operation("b"))
     case.set()
@@ -163,6 +164,7 @@ def test_a_cancel_may_return_who_is_done_in_kafka_alone(profile: str) -> None:
     assert (case.cancel("a") is None) == (profile == KAFKA)
 
 
+@pytest.mark.repeats("pu-gauges")
 def test_gauges_may_count_leftovers_but_not_miss_who_waits() -> None:
     case = _Case(_operation("a", keys="kl"), _operation("b"))
     case.force("b")
@@ -176,6 +178,7 @@ def test_gauges_may_count_leftovers_but_not_miss_who_waits() -> None:
         assert case.gauges(keys=keys) == PurgatoryClause.NO_EMPTY_KEY
 
 
+@pytest.mark.repeats("pu-walk-drops")
 def test_a_visit_leaves_nobody_who_is_done() -> None:
     case = _Case(_operation("a", keys="kl"))
     case.force("a")

@@ -68,6 +68,7 @@ def _broken_rule(
     return None if violation is None else violation.rule
 
 
+@pytest.mark.repeats("br-lag-shrinks", "br-rejoin", "kip-595-diverging")
 @pytest.mark.parametrize("scenario", replication_scenarios(), ids=lambda scenario: scenario.name)
 def test_replication_scenario_passes_on_the_reference(
     scenario: Scenario[ReplicationCall],
@@ -82,6 +83,7 @@ def test_replication_scenarios_test_every_clause() -> None:
     assert tally.untested() == ()
 
 
+@pytest.mark.repeats("k-19567")
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.id)
 def test_replication_scenarios_show_the_known_bugs_that_calls_show(bug: ReplicationBug) -> None:
     shown = any(_broken_rule(scenario, bug.manager_class) for scenario in replication_scenarios())

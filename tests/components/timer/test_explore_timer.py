@@ -18,6 +18,7 @@ _BUGS = {program.name.removeprefix("bug/"): program for program in BUG_PROGRAMS}
 _NEEDS_ONE_THREAD = {"one-bucket"}
 
 
+@pytest.mark.repeats("wheel-one-overflow", "list-retry")
 @pytest.mark.parametrize(
     "program", [*ENTRY_MIGRATION, *SYSTEM_TIMER, *TIMER_WORLD], ids=lambda program: program.name
 )
@@ -27,6 +28,7 @@ def test_the_reference_passes(program: Program) -> None:
     assert found.classes > 1
 
 
+@pytest.mark.repeats("wheel-volatile", "k-2112", "k-2226")
 @pytest.mark.parametrize("bug", _BUGS)
 def test_a_known_bug_is_found(bug: str) -> None:
     found = explore(_BUGS[bug])

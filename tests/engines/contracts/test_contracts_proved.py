@@ -16,6 +16,7 @@ REFUTATIONS = [
 ]
 
 
+@pytest.mark.repeats("po-capacity")
 @pytest.mark.parametrize("contract", CONTRACTS.values(), ids=CONTRACTS.keys())
 def test_contract_is_confirmed_over_all_paths(contract: Contract) -> None:
     result = prove(contract)

@@ -41,8 +41,9 @@ FOUND = {
 def _judged_by_bounds(component: str, history: History) -> bool:
     """Tell whether the judge, without the search, finds anything."""
     checker = HistoryChecker(history.header, registry.recorded(component))
-    for event in (*history.ops, history.end):
-        checker.feed(event)
+    for op in history.ops:
+        checker.feed(op)
+    checker.feed(history.end)
     return checker.finish().violation is not None
 
 

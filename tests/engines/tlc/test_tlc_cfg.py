@@ -1,4 +1,4 @@
-"""Cfg files: sections, comments, and the cfg of a witness."""
+"""Cfg files: sections, comments, variations, and keywords of newer versions of TLC."""
 
 from pathlib import Path
 
@@ -33,21 +33,6 @@ def test_sections(tmp_path: Path) -> None:
     assert cfg.invariants == ("TypeOK", "Safe", "Another")
     assert cfg.properties == ("Live",)
     assert [section.line for section in cfg.sections][:2] == [2, 3]
-
-
-def test_the_cfg_of_a_witness_checks_the_witness_alone(tmp_path: Path) -> None:
-    cfg = load_cfg(_write(tmp_path, TEXT))
-    (tmp_path / "W.cfg").write_text(cfg.witness_text("Reached"), encoding="utf-8")
-    witness = load_cfg(tmp_path / "W.cfg")
-    assert witness.invariants == ("Reached",)
-    assert witness.properties == ()
-    assert [section.keyword for section in witness.sections] == [
-        "SPECIFICATION",
-        "CONSTANTS",
-        "SYMMETRY",
-        "INVARIANT",
-    ]
-    assert 'Name = "INVARIANT"' in witness.sections[1].text
 
 
 def test_a_variation_keeps_what_it_does_not_name(tmp_path: Path) -> None:
@@ -85,11 +70,34 @@ def test_a_variation_replaces_the_formula_and_how_a_constant_is_set() -> None:
     assert [section.keyword for section in varied.sections] == ["SPECIFICATION", "CONSTANTS"]
 
 
-@pytest.mark.parametrize("keyword", ["ALIAS", "POSTCONDITION", "CHECK_DEADLOCK"])
-def test_what_tlc_2_15_does_not_know_is_refused(tmp_path: Path, keyword: str) -> None:
-    path = _write(tmp_path, f"SPECIFICATION Spec\n{keyword} X\n")
-    with pytest.raises(InputRejectedError, match=rf"M\.cfg:2: .*{keyword}"):
-        load_cfg(path)
+NEWER = "SPECIFICATION Spec\nCHECK_DEADLOCK FALSE\nALIAS Told\nINVARIANT TypeOK\n"
+
+
+def test_keywords_of_a_newer_tlc(tmp_path: Path) -> None:
+    cfg = load_cfg(_write(tmp_path, NEWER))
+    assert not cfg.check_deadlock
+    assert cfg.text_for({"ALIAS", "CHECK_DEADLOCK"}) == NEWER
+    cfg.require({"ALIAS"}, "new.jar")
+    # An option of the command says that deadlocks are allowed, to any TLC.
+    assert cfg.text_for({"ALIAS"}) == "SPECIFICATION Spec\nALIAS Told\nINVARIANT TypeOK\n"
+    with pytest.raises(InputRejectedError, match=r"M\.cfg:3: ALIAS is not known .* in old\.jar; "):
+        cfg.require({"POSTCONDITION", "CHECK_DEADLOCK"}, "old.jar")
+
+
+@pytest.mark.parametrize("text", ["", "CHECK_DEADLOCK TRUE\n"])
+def test_a_deadlock_is_an_error_unless_the_cfg_says_otherwise(text: str) -> None:
+    assert parse_cfg("M.cfg", f"SPECIFICATION Spec\n{text}").check_deadlock
+
+
+def test_a_variation_drops_the_postcondition() -> None:
+    cfg = parse_cfg("M.cfg", "SPECIFICATION Spec\nPOSTCONDITION Told\nVIEW Seen\n")
+    variation = Variation(constants={}, replaced={}, specification=None, checked=None)
+    varied = cfg.varied("V.cfg", "V", variation)
+    assert [section.keyword for section in varied.sections] == [
+        "SPECIFICATION",
+        "VIEW",
+        "CONSTANTS",
+    ]
 
 
 def test_a_cfg_begins_with_a_keyword(tmp_path: Path) -> None:

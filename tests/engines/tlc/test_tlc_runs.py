@@ -120,7 +120,7 @@ def test_pinning(outcomes: dict[str, ModelOutcome]) -> None:
 
 def test_pinning_a_model_that_fails_pins_nothing() -> None:
     model = _variant("MCLock_pass", "TypeOK ", "NobodyCounts ")
-    lines = pin_lines(_run(replace(model, witnesses=())))
+    lines = pin_lines(_run(model))
     assert lines[1:] == [
         "# pass was expected, but TLC found the invariant NobodyCounts violated",
         "# nothing to pin",
@@ -128,11 +128,12 @@ def test_pinning_a_model_that_fails_pins_nothing() -> None:
 
 
 def test_a_witness_that_is_not_reached() -> None:
-    outcome = _run(replace(fixture_model("MCLock_pass"), witnesses=("WitnessThreeCounted",)))
+    model = fixture_model("MCLock_pass")
+    both = (*model.witnesses, "WitnessThreeCounted")
+    outcome = _run(replace(model, witnesses=both))
+    assert [witness.trace_length for witness in outcome.witnesses] == [6, None]
     assert outcome.verdict is Verdict.FAIL
-    assert outcome.problems == (
-        "the witness WitnessThreeCounted was never reached (TLC found no error)",
-    )
+    assert outcome.problems == ("the witness WitnessThreeCounted was never reached",)
 
 
 def test_a_witness_that_is_not_defined() -> None:

@@ -97,6 +97,9 @@ class _Bench:
         self.told.append((name, metadata.offset if metadata is not None else type(error)))
 
 
+@pytest.mark.repeats(
+    "ac-queue", "ac-append-result", "ac-try-last", "ac-ready-full", "pr-linger-bound"
+)
 def test_accumulator_fills_a_batch_and_makes_it_ready() -> None:
     bench = _Bench(_config(linger_ms=10))
     results = [
@@ -110,6 +113,7 @@ def test_accumulator_fills_a_batch_and_makes_it_ready() -> None:
     assert len(batch.records()) == batch.estimated_size_in_bytes() == RECORD_BATCH_OVERHEAD + 30
 
 
+@pytest.mark.repeats("ac-ready-linger", "ac-next-check")
 def test_accumulator_lingers() -> None:
     bench = _Bench(_config(linger_ms=10))
     bench.append("a")
@@ -119,6 +123,7 @@ def test_accumulator_lingers() -> None:
     assert bench.ready() == {_NODE}
 
 
+@pytest.mark.repeats("ac-drain-size", "ac-drain-one", "ac-drain-rotates", "ac-drain-first")
 def test_accumulator_drains_by_size_and_rotates() -> None:
     bench = _Bench(_config(records=1))
     for partition in (_ZERO, _ONE):
@@ -131,6 +136,24 @@ def test_accumulator_drains_by_size_and_rotates() -> None:
     assert order == [_ZERO, _ONE, _ZERO, _ONE]
 
 
+@pytest.mark.repeats("pr-metadata", "pr-log-append-time")
+@pytest.mark.parametrize(("log_append_time_ms", "timestamp_ms"), [(None, 7), (0, 0), (99, 99)])
+def test_metadata_has_sizes_and_the_time_of_the_append_if_there_is_one(
+    log_append_time_ms: int | None, timestamp_ms: int
+) -> None:
+    bench, told = _Bench(), list[RecordMetadata | None]()
+    record = Record(timestamp_ms=7, key=b"k", value=None, headers=(("h", b"x"),))
+    appended = bench.accumulator.append(
+        _ZERO, record, lambda metadata, _: told.append(metadata), max_time_to_block_ms=0
+    )
+    bench.accumulator.complete_batch(bench.drain_one(), 3, log_append_time_ms)
+    metadata = appended.future.get(0)
+    assert told == [metadata]
+    assert (metadata.offset, metadata.timestamp_ms) == (3, timestamp_ms)
+    assert (metadata.serialized_key_size, metadata.serialized_value_size) == (1, None)
+
+
+@pytest.mark.repeats("ac-unknown-leaders")
 def test_accumulator_reports_topics_without_leader() -> None:
     bench = _Bench()
     bench.append("a")
@@ -139,6 +162,7 @@ def test_accumulator_reports_topics_without_leader() -> None:
     assert not result.ready_nodes
 
 
+@pytest.mark.repeats("ac-ready-not-muted", "pr-muting")
 def test_accumulator_mutes() -> None:
     bench = _Bench()
     bench.append("a")
@@ -149,6 +173,7 @@ def test_accumulator_mutes() -> None:
     assert len(bench.drain()) == 1
 
 
+@pytest.mark.repeats("ac-ready-not-backing-off", "ac-drain-backoff", "ac-reenqueue")
 def test_accumulator_backs_off_and_lets_others_through() -> None:
     bench = _Bench(_config(retry_backoff_ms=100))
     bench.append("a")
@@ -161,6 +186,7 @@ def test_accumulator_backs_off_and_lets_others_through() -> None:
     assert bench.drain_one().attempts == 1
 
 
+@pytest.mark.repeats("ac-future", "pr-callback-order", "pr-callback-once")
 def test_accumulator_completes_in_order_exactly_once() -> None:
     bench = _Bench()
     futures = [bench.append(name) for name in "abcdef"]
@@ -174,6 +200,7 @@ def test_accumulator_completes_in_order_exactly_once() -> None:
     assert bench.nothing_is_left()
 
 
+@pytest.mark.repeats("kip-126", "ac-split", "ac-split-memory", "ac-future-chain")
 def test_accumulator_splits_in_order_and_the_futures_follow() -> None:
     bench = _Bench(_config(records=3))
     futures = [bench.append(name) for name in "abcd"]
@@ -201,6 +228,7 @@ def test_accumulator_does_not_split_one_record() -> None:
     assert bench.nothing_is_left()
 
 
+@pytest.mark.repeats("kip-91", "ac-expired")
 @pytest.mark.parametrize("muted", [False, True])
 def test_accumulator_expires_queued_batches_muted_or_not(muted: bool) -> None:
     bench = _Bench(_config(delivery_timeout_ms=50))
@@ -216,6 +244,7 @@ def test_accumulator_expires_queued_batches_muted_or_not(muted: bool) -> None:
     assert bench.nothing_is_left()
 
 
+@pytest.mark.repeats("k-19012", "pr-delivery-includes")
 def test_accumulator_keeps_the_memory_of_an_expired_batch_until_its_response() -> None:
     bench = _Bench(_config(records=1, delivery_timeout_ms=50))
     bench.append("a")
@@ -230,6 +259,7 @@ def test_accumulator_keeps_the_memory_of_an_expired_batch_until_its_response() -
     assert bench.nothing_is_left()
 
 
+@pytest.mark.repeats("ac-final-once")
 def test_accumulator_refuses_responses_that_make_no_sense() -> None:
     bench = _Bench()
     bench.append("a")
@@ -248,6 +278,7 @@ def test_accumulator_refuses_responses_that_make_no_sense() -> None:
     assert bench.nothing_is_left()
 
 
+@pytest.mark.repeats("ac-flush-now", "pr-flush-linger")
 def test_accumulator_flush_makes_everything_ready() -> None:
     bench = _Bench(_config(linger_ms=1_000))
     bench.append("a")
@@ -258,6 +289,7 @@ def test_accumulator_flush_makes_everything_ready() -> None:
     assert not bench.accumulator.flush_in_progress()
 
 
+@pytest.mark.repeats("ac-ready-closed", "ac-close")
 def test_accumulator_close_makes_everything_ready_and_takes_no_more() -> None:
     bench = _Bench(_config(linger_ms=1_000))
     bench.append("a")
@@ -270,6 +302,7 @@ def test_accumulator_close_makes_everything_ready_and_takes_no_more() -> None:
     assert bench.nothing_is_left()
 
 
+@pytest.mark.repeats("ac-abort-callbacks", "ac-undrained", "pr-close-fails")
 def test_accumulator_abort_runs_all_callbacks_in_order_and_leaves_nothing() -> None:
     bench = _Bench(_config(records=1))
     for name in "abc":
@@ -284,6 +317,7 @@ def test_accumulator_abort_runs_all_callbacks_in_order_and_leaves_nothing() -> N
     assert bench.nothing_is_left()
 
 
+@pytest.mark.repeats("ac-bounded")
 @pytest.mark.parametrize("size", [0, 200])
 def test_accumulator_append_without_memory_conserves_it(size: int) -> None:
     bench = _Bench(batches=1)
@@ -306,6 +340,7 @@ def test_accumulator_refuses_unknown_nodes_and_strange_partitions() -> None:
         TopicPartition("topic", -1)
 
 
+@pytest.mark.repeats("pr-async", "pr-get-waits")
 def test_future_times_out_under_the_manual_clock() -> None:
     bench = _Bench()
     future = bench.append("a")
@@ -316,6 +351,7 @@ def test_future_times_out_under_the_manual_clock() -> None:
         future.get(0)
 
 
+@pytest.mark.repeats("pr-callback-io")
 def test_callback_that_raises_or_sends_again_disturbs_nobody() -> None:
     bench = _Bench()
 
@@ -333,11 +369,13 @@ def test_callback_that_raises_or_sends_again_disturbs_nobody() -> None:
     assert bench.nothing_is_left()
 
 
+@pytest.mark.repeats("pr-varint")
 @pytest.mark.parametrize("number", [0, -1, 1, 63, -64, 64, 8_191, 8_192, -8_193, 2**31, -(2**63)])
 def test_varint_has_the_size_that_is_estimated(number: int) -> None:
     assert len(varint(number)) == varint_size(number)
 
 
+@pytest.mark.repeats("pr-record-format")
 def test_record_is_encoded_as_kafka_does() -> None:
     # Length, attributes, timestamp, offset, key, value, no headers; numbers are zigzag-encoded.
     assert Record(timestamp_ms=5, key=b"k", value=None).encoded(3, 5) == bytes(
@@ -345,6 +383,7 @@ def test_record_is_encoded_as_kafka_does() -> None:
     )
 
 
+@pytest.mark.repeats("ac-5-threads")
 @pytest.mark.slow
 def test_accumulator_five_threads_lose_no_record() -> None:
     bench = _Bench(batches=4)

@@ -34,6 +34,7 @@ class _Waits:
         self.recorded.append(waited_ns)
 
 
+@pytest.mark.repeats("po-poolable", "po-cleared", "po-unallocated")
 def test_pool_reuses_a_buffer_of_the_poolable_size_cleared() -> None:
     pool = BufferPool(64, 16)
     buffer = pool.allocate(16, 0)
@@ -47,12 +48,14 @@ def test_pool_reuses_a_buffer_of_the_poolable_size_cleared() -> None:
     assert bytes(buffer.view()) == b"xbc", "whoever kept the old buffer sees the reuse"
 
 
+@pytest.mark.repeats("po-other-sizes")
 def test_pool_does_not_keep_other_sizes() -> None:
     pool = BufferPool(64, 16)
     pool.deallocate(pool.allocate(8, 0))
     assert pool.unallocated_memory() == 64
 
 
+@pytest.mark.repeats("po-free-up", "po-available")
 def test_pool_frees_pooled_buffers_for_another_size() -> None:
     pool = BufferPool(64, 16)
     buffers = [pool.allocate(16, 0) for _ in range(4)]
@@ -62,6 +65,7 @@ def test_pool_frees_pooled_buffers_for_another_size() -> None:
     assert (pool.unallocated_memory(), pool.available_memory()) == (15, 31)
 
 
+@pytest.mark.repeats("po-blocks")
 def test_pool_wakes_a_delayed_allocation() -> None:
     with pool_bench(16, 16) as bench:
         buffer = bench.pool.allocate(16, 0)
@@ -71,6 +75,9 @@ def test_pool_wakes_a_delayed_allocation() -> None:
         assert delayed.buffer.capacity == 16
 
 
+@pytest.mark.repeats(
+    "kip-19", "po-max-time", "po-exhausted", "po-queued", "po-wait-time", "pr-max-block"
+)
 def test_pool_times_out_at_the_limit_and_not_before() -> None:
     waits = _Waits()
     with pool_bench(16, 16, wait_time=waits) as bench:
@@ -102,6 +109,7 @@ def test_wait_time_is_a_total_and_a_share_of_two_windows() -> None:
     assert (waits.total_ns(), waits.ratio()) == (2_100_000_000, 0.0)
 
 
+@pytest.mark.repeats("po-gives-back")
 def test_pool_gives_back_what_a_timed_out_thread_had_gathered() -> None:
     with pool_bench(10, 5) as bench:
         first, second = bench.pool.allocate(4, 0), bench.pool.allocate(6, 0)
@@ -114,6 +122,7 @@ def test_pool_gives_back_what_a_timed_out_thread_had_gathered() -> None:
         assert bench.all_is_back()
 
 
+@pytest.mark.repeats("po-interrupted")
 def test_pool_interruption_ends_the_wait_and_leaves_the_queue() -> None:
     with pool_bench(16, 16) as bench:
         buffer = bench.pool.allocate(16, 0)
@@ -143,6 +152,7 @@ def test_pool_interruption_after_the_signal_comes_too_late() -> None:
         assert victim.thread.interrupted
 
 
+@pytest.mark.repeats("po-fair", "po-no-starvation")
 def test_pool_memory_goes_to_the_thread_that_has_waited_longest() -> None:
     with pool_bench(10, 5) as bench:
         buffer = bench.pool.allocate(6, 0)
@@ -162,6 +172,7 @@ def test_pool_zero_bytes_can_always_be_had() -> None:
         assert bench.pool.allocate(0, 0).capacity == 0
 
 
+@pytest.mark.repeats("po-refund")
 @pytest.mark.parametrize("size", [16, 8])
 def test_pool_refunds_when_there_is_no_memory(size: int) -> None:
     with pool_bench(16, 16, allocator=_no_memory) as bench:
@@ -170,6 +181,7 @@ def test_pool_refunds_when_there_is_no_memory(size: int) -> None:
         assert bench.all_is_back()
 
 
+@pytest.mark.repeats("po-hand-on")
 def test_pool_hands_a_refund_to_who_waits() -> None:
     tried: list[int] = []
 
@@ -188,6 +200,7 @@ def test_pool_hands_a_refund_to_who_waits() -> None:
         assert waiting.buffer.capacity == 12
 
 
+@pytest.mark.repeats("po-close", "po-close-wakes")
 def test_pool_close_wakes_everyone_and_takes_buffers_back() -> None:
     with pool_bench(16, 16) as bench:
         buffer = bench.pool.allocate(16, 0)
@@ -224,6 +237,7 @@ def test_pool_refuses_what_it_has_not_lent() -> None:
     assert pool.available_memory() == 16
 
 
+@pytest.mark.repeats("po-too-large")
 @pytest.mark.parametrize("size", [-1, 17, 1.5, True, "1", None])
 def test_pool_refuses_sizes_outside_its_domain(size: int) -> None:
     pool = BufferPool(16, 16)
@@ -238,6 +252,7 @@ def test_pool_refuses_to_be_made_outside_the_domain(total: int, poolable: int) -
         BufferPool(total, poolable)
 
 
+@pytest.mark.repeats("po-limit", "po-50000")
 @pytest.mark.slow
 def test_pool_ten_threads_with_many_operations_end_with_all_memory_back() -> None:
     pool = BufferPool(5 * 1_024, 1_024)

@@ -251,6 +251,7 @@ _BAD_INPUT: dict[str, Callable[[_Scene], None]] = {
 }
 
 
+@pytest.mark.repeats("k-4741")
 @settings(deadline=None)
 @given(
     poolable=st.integers(1, 3).map(lambda buffers: buffers * _BATCH // 2),

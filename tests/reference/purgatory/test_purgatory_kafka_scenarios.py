@@ -28,6 +28,7 @@ _OPERATIONS = 100
 _ATTEMPTS = 20
 
 
+@pytest.mark.repeats("op-try-complete", "pu-check", "pu-cancel-2-1", "pu-three-six", "pu-20-ms")
 @pytest.mark.parametrize("scenario", purgatory_scenarios(), ids=lambda scenario: scenario.name)
 def test_the_reference_follows_the_oracle(scenario: Scenario[PurgatoryCall]) -> None:
     judge, port = OraclePurgatory(WHEELPROOF, Tally()), ReferencePurgatoryPort()
@@ -35,6 +36,7 @@ def test_the_reference_follows_the_oracle(scenario: Scenario[PurgatoryCall]) -> 
         assert judge_call(judge, port, call) is None, call
 
 
+@pytest.mark.repeats("op-lock-stranger")
 def test_a_lock_that_a_stranger_holds_delays_only_that_operation() -> None:
     lock = sync.lock("held by a stranger")
     held, others = Operation(discipline=BlockingDiscipline(lock)), [Operation(), Operation()]
@@ -72,6 +74,7 @@ def test_a_discipline_that_tries_the_lock_does_not_wait_for_a_stranger(
     assert bench.purgatory.check_and_complete("k") == 1
 
 
+@pytest.mark.repeats("pu-20-threads")
 @pytest.mark.slow
 def test_twenty_threads_complete_all_their_operations() -> None:
     purgatory = DelayedOperationPurgatory[Operation]("twenty", SystemTimer("twenty"))

@@ -28,6 +28,20 @@ _DISCIPLINES = (
 _EMPTY = (0, 0, 0)
 
 
+@pytest.mark.repeats(
+    "c-removed-at-once",
+    "op-on-complete-once",
+    "op-is-completed",
+    "op-one-winner",
+    "op-cancels-timeout",
+    "op-or-else",
+    "pu-several-keys",
+    "pu-twice-not-each-key",
+    "pu-check-unknown",
+    "pu-empty-key",
+    "k-1430",
+    "k-1989",
+)
 @pytest.mark.parametrize("make", _DISCIPLINES)
 def test_each_discipline_completes_once(make: Callable[[], CompletionDiscipline]) -> None:
     bench, operation = Bench(), Operation(discipline=make())
@@ -42,6 +56,7 @@ def test_each_discipline_completes_once(make: Callable[[], CompletionDiscipline]
     assert bench.contents() == _EMPTY
 
 
+@pytest.mark.repeats("c-two-ends", "op-at-most-delay", "op-two-ways", "op-on-expiration")
 @pytest.mark.parametrize("make", _DISCIPLINES)
 def test_each_discipline_expires_once(make: Callable[[], CompletionDiscipline]) -> None:
     bench, operation = Bench(), Operation(5, discipline=make())
@@ -53,6 +68,7 @@ def test_each_discipline_expires_once(make: Callable[[], CompletionDiscipline]) 
     assert (operation.completed, operation.expired) == (1, 1)
 
 
+@pytest.mark.repeats("c-only-if-unmet", "op-else-iff", "pu-true-iff")
 def test_what_can_end_at_once_is_not_watched() -> None:
     bench, operation = Bench(), Operation()
     operation.ready = True
@@ -60,12 +76,14 @@ def test_what_can_end_at_once_is_not_watched() -> None:
     assert bench.contents() == _EMPTY
 
 
+@pytest.mark.repeats("c-two-parts")
 def test_a_key_that_is_named_twice_is_one_watch() -> None:
     bench = Bench()
     bench.watched("k", "k")
     assert bench.contents() == (1, 1, 1)
 
 
+@pytest.mark.repeats("pu-cancel")
 def test_cancelled_operations_are_returned_once_and_never_completed() -> None:
     bench = Bench()
     both, one = bench.watched("k", "l", delay_ms=5), bench.watched("k", delay_ms=5)
@@ -84,6 +102,7 @@ def test_cancelled_operations_are_returned_once_and_never_completed() -> None:
     assert bench.contents() == _EMPTY
 
 
+@pytest.mark.repeats("c-lists-later", "c-purge-by-difference", "pu-num-delayed")
 def test_nothing_is_purged_before_the_interval_is_passed() -> None:
     bench = Bench(purge_interval=3)
     for number in range(3):
@@ -95,6 +114,7 @@ def test_nothing_is_purged_before_the_interval_is_passed() -> None:
     assert bench.contents() == _EMPTY
 
 
+@pytest.mark.repeats("pu-purged-by-reaper")
 def test_operations_that_expired_together_are_purged_in_the_next_pass() -> None:
     bench = Bench(purge_interval=3)
     for number in range(10):
@@ -105,6 +125,7 @@ def test_operations_that_expired_together_are_purged_in_the_next_pass() -> None:
     assert bench.contents() == _EMPTY
 
 
+@pytest.mark.repeats("pu-watched", "pu-purge-completed")
 def test_purging_keeps_who_waits() -> None:
     bench = Bench(purge_interval=0)
     waiting = [bench.watched(number, "shared") for number in range(5)]
@@ -133,6 +154,7 @@ def test_a_callback_may_use_the_purgatory() -> None:
     assert second.completed == 1
 
 
+@pytest.mark.repeats("pu-without-timer")
 def test_without_a_timer_nothing_expires() -> None:
     clock = ManualClock()
     purgatory = DelayedOperationPurgatory[Operation](
@@ -142,6 +164,7 @@ def test_without_a_timer_nothing_expires() -> None:
     assert (purgatory.watched(), purgatory.num_delayed()) == (1, 0)
 
 
+@pytest.mark.repeats("op-run", "pu-purpose", "pu-shutdown")
 def test_the_reaper_expires_what_is_due_and_ends_with_the_shutdown() -> None:
     clock = ManualClock()
     purgatory = DelayedOperationPurgatory[Operation]("reaped", SystemTimer("reaped", clock=clock))

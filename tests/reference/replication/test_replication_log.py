@@ -28,6 +28,7 @@ def _read(
     return _offsets(data.records)
 
 
+@pytest.mark.repeats("br-offsets")
 def test_offsets_follow_on_one_another() -> None:
     log = _log((3, 3))
     append = log.append([b"x"], 0)
@@ -35,18 +36,21 @@ def test_offsets_follow_on_one_another() -> None:
     assert (append.first_offset, append.next_offset, log.log_end_offset) == (2, 3, 3)
 
 
+@pytest.mark.repeats("br-segments")
 def test_an_append_that_finds_no_room_begins_a_segment() -> None:
     log = _log((6,), (5,))
     assert _read(log, 0, 100) == [0]
     assert _read(log, 1, 100) == [1]
 
 
+@pytest.mark.repeats("br-too-large")
 def test_records_that_fit_into_no_segment_are_not_appended() -> None:
     log = _log()
     assert log.append([bytes(11)], 0) is None
     assert log.log_end_offset == 0
 
 
+@pytest.mark.repeats("br-fetch-progress")
 @pytest.mark.parametrize(
     ("max_bytes", "at_least_one", "offsets"),
     [
@@ -85,12 +89,14 @@ def test_bytes_are_counted_of_a_batch_that_is_cut_off_too(
     assert data.bytes_read == read
 
 
+@pytest.mark.repeats("br-out-of-range")
 @pytest.mark.parametrize("offset", [-1, 3])
 def test_a_read_outside_the_log_is_refused(offset: int) -> None:
     data = _log((1, 1)).read(offset, up_to_high_watermark=False, max_bytes=9, at_least_one=True)
     assert data.error is ErrorCode.OFFSET_OUT_OF_RANGE
 
 
+@pytest.mark.repeats("br-hw-consumers")
 def test_consumers_read_below_the_high_watermark() -> None:
     log = _log((1, 1), (1,))
     assert log.maybe_increment_high_watermark(2)
@@ -100,6 +106,7 @@ def test_consumers_read_below_the_high_watermark() -> None:
     assert (beyond.error, beyond.records) == (ErrorCode.NONE, ())
 
 
+@pytest.mark.repeats("br-hw-rises")
 def test_the_high_watermark_rises_to_the_end_at_most_and_never_falls_by_itself() -> None:
     log = _log((1, 1))
     assert log.maybe_increment_high_watermark(9)
@@ -149,6 +156,7 @@ def test_a_follower_takes_what_follows_on_its_end_and_nothing_else() -> None:
     assert follower.log_end_offset == 2
 
 
+@pytest.mark.repeats("kip-101", "kip-101-end", "kip-279")
 def test_the_end_of_an_epoch_is_where_the_next_one_begins() -> None:
     log = _log((1, 1), epoch=1)
     log.begin_epoch(3)

@@ -125,6 +125,15 @@ def _bytes(answer: _Answer) -> int:
     return sum(part.size for part in answer if isinstance(part, PartitionFetchResponse))
 
 
+@pytest.mark.repeats(
+    "c-produce",
+    "c-fetch",
+    "x-fetch-enough",
+    "br-acks-all",
+    "br-hw",
+    "br-followers-fetch",
+    "br-followers-end",
+)
 def test_produce_and_fetch_drive_each_other() -> None:
     broker = _Broker()
     broker.consume("consumer", 50)
@@ -140,6 +149,7 @@ def test_produce_and_fetch_drive_each_other() -> None:
     assert broker.num_delayed == 1
 
 
+@pytest.mark.repeats("br-produce-timeout")
 def test_partitions_that_are_not_replicated_in_time_say_so() -> None:
     broker = _Broker()
     broker.append("producer", acks=-1, timeout_ms=50, entries={"t": [3], "unknown": [1]})
@@ -151,6 +161,7 @@ def test_partitions_that_are_not_replicated_in_time_say_so() -> None:
     assert broker.manager.produce.expirations == 1
 
 
+@pytest.mark.repeats("br-fetch-min", "br-fetch-wait", "br-expirations")
 def test_a_fetch_that_expires_answers_with_what_there_is() -> None:
     broker = _Broker()
     broker.append("producer", acks=1, timeout_ms=0, entries={"t": [3]})
@@ -165,6 +176,7 @@ def test_a_fetch_that_expires_answers_with_what_there_is() -> None:
     assert (handler.follower_expirations, handler.consumer_expirations) == (1, 1)
 
 
+@pytest.mark.repeats("br-acks-other")
 def test_acks_out_of_range_append_nothing() -> None:
     broker = _Broker()
     broker.append("producer", acks=2, timeout_ms=50, entries={"t": [3]})
@@ -175,6 +187,7 @@ def test_acks_out_of_range_append_nothing() -> None:
     assert partition.log.log_end_offset == 0
 
 
+@pytest.mark.repeats("br-min-isr")
 def test_too_few_replicas_in_sync_refuse_all_acks_only() -> None:
     broker = _Broker(min_in_sync=2)
     broker.become_leader(1, in_sync=(1,))
@@ -216,7 +229,7 @@ _Call = Callable[[ReplicaManager], None]
 _OUTSIDE: tuple[tuple[_Call, str], ...] = (
     (lambda manager: _produce(manager, -1, [b"x"]), "timeout_ms has to lie within 0"),
     (lambda manager: _produce(manager, 1, []), "the records of t-0 have to be a sequence"),
-    (lambda manager: _fetch(manager, max_wait_ms=-1), "max_wait_ms has to lie within 0"),
+    (lambda manager: _fetch(manager, max_wait_ms=2**62), "max_wait_ms has to lie within"),
     (lambda manager: _fetch(manager, min_bytes=-1), "min_bytes has to lie within 0"),
     (lambda manager: _fetch(manager, max_bytes=-1), "max_bytes has to lie within 0"),
     (lambda manager: _fetch(manager, limit=-1), "max_bytes of t-0 has to lie within 0"),
@@ -275,6 +288,7 @@ def test_a_callback_that_raises_keeps_nobody_else_from_being_answered() -> None:
     assert broker.num_delayed == 0
 
 
+@pytest.mark.repeats("kip-320-fenced", "kip-320-unknown")
 def test_a_fenced_or_ahead_fetcher_is_told_so() -> None:
     broker = _Broker()
     broker.become_leader(5)
@@ -289,3 +303,40 @@ def test_a_broker_that_lost_the_log_does_not_acknowledge_what_stood_there() -> N
     broker.append("lost", acks=-1, timeout_ms=50, entries={"t": [3]})
     broker.perform(BecomeFollower(partition="t", leader_epoch=1, leader_id=2))
     assert broker.take_answers()["lost"] == _produced(ErrorCode.NOT_LEADER_OR_FOLLOWER, 0)
+
+
+@pytest.mark.repeats("br-acks-0", "br-acks-1")
+@pytest.mark.parametrize(("acks", "answers"), [(0, 1), (1, 1), (-1, 0)])
+def test_acks_0_and_1_are_answered_at_once(acks: int, answers: int) -> None:
+    broker = _Broker()
+    broker.append("producer", acks=acks, timeout_ms=50, entries={"t": [3]})
+    assert len(broker.take_answers()) == answers
+    partition = broker.manager.partition(_TOPIC)
+    assert partition is not None
+    assert partition.log.log_end_offset == 1
+
+
+@pytest.mark.repeats("end-fetch")
+@pytest.mark.parametrize("max_wait_ms", [0, -1])
+def test_a_fetch_without_time_is_answered_at_once(max_wait_ms: int) -> None:
+    answered: list[int] = []
+    params = FetchParams(
+        replica_id=None, max_wait_ms=Millis(max_wait_ms), min_bytes=1, max_bytes=99
+    )
+    _Broker().manager.fetch_messages(
+        params,
+        {_TOPIC: FetchPartition(fetch_offset=0, max_bytes=99)},
+        lambda data: answered.append(sum(part.bytes_read for part in data.values())),
+    )
+    assert answered == [0]
+
+
+@pytest.mark.repeats("br-partition-max")
+@pytest.mark.parametrize(("limit", "answered"), [(99, 1), (5, 1), (4, 0)])
+def test_a_partition_counts_with_its_limit_at_most(limit: int, answered: int) -> None:
+    broker, answers = _Broker(), list[object]()
+    params = FetchParams(replica_id=2, max_wait_ms=Millis(9), min_bytes=5, max_bytes=99)
+    waiting = {_TOPIC: FetchPartition(fetch_offset=0, max_bytes=limit)}
+    broker.manager.fetch_messages(params, waiting, answers.append)
+    broker.append("producer", acks=1, timeout_ms=9, entries={"t": [10]})
+    assert len(answers) == answered

@@ -24,6 +24,7 @@ def _finish(executor: Executor) -> None:
     assert executor.await_termination(_LONG)
 
 
+@pytest.mark.repeats("timer-one-executor")
 def test_tasks_run_in_the_order_of_their_submission() -> None:
     executor = single_thread_executor("ordered")
     ran: list[int] = []
@@ -62,6 +63,7 @@ def test_a_slow_task_delays_the_next_one() -> None:
     assert ran == ["slow", "next"]
 
 
+@pytest.mark.repeats("end-swallowed")
 def test_an_exception_ends_its_task_alone_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     executor = single_thread_executor("failing")
     ran: list[str] = []

@@ -17,8 +17,8 @@ _STUCK_AFTER_S = 30.0
 class _TellingCondition(threading.Condition):
     """Tells, with its lock held, that a thread is going to wait on it."""
 
-    def __init__(self) -> None:
-        super().__init__(threading.Lock())
+    def __init__(self, lock: threading.Lock) -> None:
+        super().__init__(lock)
         self.waits = threading.Semaphore(0)
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -31,7 +31,7 @@ class _TellingLock(ThreadsReadWriteLock):
 
     def __init__(self, *, prefer_writers: bool = True) -> None:
         super().__init__("telling", prefer_writers=prefer_writers)
-        self._changed = self._telling = _TellingCondition()
+        self._changed = self._telling = _TellingCondition(self._mutex)
 
     def await_queued(self) -> None:
         """Wait until one more thread has begun to wait for either side."""

@@ -1,5 +1,7 @@
 """What Kafka's own tests of the timer ask (semantics.md 5), under a manual clock."""
 
+import pytest
+
 from support.reference.open_timer import OpenBucket
 from support.reference.timer import Bench, NamedTask
 from wheelproof import sync
@@ -85,6 +87,7 @@ class _LeapingClock(Clock):
         self.now_ms = deadline_ms
 
 
+@pytest.mark.repeats("list-delay")
 def test_the_delay_of_a_bucket_that_expires_in_ten_seconds_is_five_after_five() -> None:
     clock = _LeapingClock()
     queue = DelayQueue(clock)

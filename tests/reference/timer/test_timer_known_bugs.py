@@ -41,6 +41,7 @@ def _two_lists_race(list_class: type[TimerTaskList]) -> tuple[int, int]:
         return linked, counter.get()
 
 
+@pytest.mark.repeats("x-entry-lock")
 def test_two_lists_race_for_one_entry() -> None:
     assert _two_lists_race(UnguardedEntryBucket) == (2, 1)
     assert _two_lists_race(TimerTaskList) == (1, 0)

@@ -3,6 +3,8 @@
 The real clock runs here only where nothing has to be waited for by it.
 """
 
+import subprocess
+import sys
 import threading
 
 import pytest
@@ -11,7 +13,8 @@ from support.reference.interleaving import Interleaving, Step
 from support.reference.timer import NO_WAIT, Bench, CallingTask, NamedTask, await_event
 from wheelproof.clock import ManualClock
 from wheelproof.errors import IllegalArgumentError, TimerClosedError
-from wheelproof.timer import SystemTimer, SystemTimerReaper
+from wheelproof.timer import SystemTimer, SystemTimerReaper, Timer, TimerTask
+from wheelproof.units import Millis
 
 _NAME = "reaper under test"
 
@@ -24,6 +27,7 @@ def _reaper() -> SystemTimerReaper:
     return SystemTimerReaper(_NAME, SystemTimer("reaped"))
 
 
+@pytest.mark.repeats("vl-four-routines", "z-wheel-thread")
 def test_tasks_run_without_anybody_advancing() -> None:
     reaper = _reaper()
     done = threading.Event()
@@ -32,6 +36,7 @@ def test_tasks_run_without_anybody_advancing() -> None:
     reaper.close()
 
 
+@pytest.mark.repeats("vl-expiry-is-a-call")
 def test_tasks_run_when_a_manual_clock_comes_to_them() -> None:
     clock = ManualClock()
     reaper = SystemTimerReaper(_NAME, SystemTimer("reaped", clock=clock))
@@ -97,6 +102,7 @@ def test_the_timer_closed_underneath_ends_the_thread() -> None:
         reaper.add(NamedTask("late", 0, []))
 
 
+@pytest.mark.repeats("reaper-alone")
 def test_nobody_else_may_advance_the_clock() -> None:
     reaper = _reaper()
     with pytest.raises(IllegalArgumentError, match="advances its timer by itself"):
@@ -120,3 +126,57 @@ def test_close_waits_for_the_pass_under_way() -> None:
         closer.join()
     assert _NAME not in _threads()
     assert bench.run_submitted() == ["due"]
+
+
+class _TellingTimer(Timer):
+    """Tells whether the thread that advances it was there when it was closed."""
+
+    def __init__(self) -> None:
+        self._timer = SystemTimer("told")
+        self.closed_beside: list[bool] = []
+
+    def add(self, timer_task: TimerTask) -> None:
+        self._timer.add(timer_task)
+
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        return self._timer.advance_clock(timeout_ms)
+
+    def size(self) -> int:
+        return self._timer.size()
+
+    def close(self) -> None:
+        self.closed_beside.append(_NAME in _threads())
+        self._timer.close()
+
+
+@pytest.mark.repeats("end-order")
+def test_rule_2_11_the_timer_is_closed_which_ends_its_reaper() -> None:
+    timer = _TellingTimer()
+    reaper = SystemTimerReaper(_NAME, timer)
+    reaper.close()
+    assert timer.closed_beside == [True]
+    assert _NAME not in _threads()
+
+
+_UNCLOSED = """
+import threading
+from wheelproof.timer import SystemTimer, SystemTimerReaper, TimerTask
+
+ran = threading.Event()
+
+class Task(TimerTask):
+    def run(self):
+        ran.set()
+
+SystemTimerReaper("never closed", SystemTimer("neither")).add(Task(0))
+assert ran.wait(30)
+print(*sorted(one.name for one in threading.enumerate() if one.daemon), sep=", ")
+"""
+
+
+@pytest.mark.repeats("end-daemon")
+def test_rule_1_16_a_process_ends_though_nobody_has_closed_its_timer() -> None:
+    ended = subprocess.run(
+        [sys.executable, "-c", _UNCLOSED], capture_output=True, text=True, timeout=50, check=True
+    )
+    assert ended.stdout == "executor-neither, never closed\n"

@@ -57,6 +57,7 @@ def test_rule_1_1_the_clock_is_monotonic_nanoseconds_truncated_to_milliseconds()
     assert before_ns // 1_000_000 <= now_ms <= after_ns // 1_000_000
 
 
+@pytest.mark.repeats("timer-add")
 def test_rule_1_1_the_deadline_counts_from_the_add_not_from_the_making_of_the_task() -> None:
     bench = Bench()
     task = bench.task("task", 3)
@@ -66,6 +67,7 @@ def test_rule_1_1_the_deadline_counts_from_the_add_not_from_the_making_of_the_ta
     assert bench.advance_to(8) == ["task"]
 
 
+@pytest.mark.repeats("wheel-adders")
 def test_rule_1_2_adders_run_concurrently() -> None:
     with Interleaving() as interleaving:
         bench = Bench()
@@ -76,6 +78,7 @@ def test_rule_1_2_adders_run_concurrently() -> None:
     assert bench.advance_to(1) == ["fast", "slow"]
 
 
+@pytest.mark.repeats("wheel-no-add-in-advance")
 def test_rule_1_2_an_add_does_not_interleave_with_an_advance() -> None:
     with Interleaving() as interleaving:
         bench = Bench()
@@ -101,6 +104,7 @@ def test_rule_1_2_the_clock_is_read_before_the_task_is_bound() -> None:
     assert bench.advance_to(3) == ["task"]
 
 
+@pytest.mark.repeats("timer-reinsert")
 def test_rule_1_2_a_task_cancelled_before_its_submission_is_not_submitted() -> None:
     with Interleaving() as interleaving:
         bench = Bench()
@@ -112,6 +116,7 @@ def test_rule_1_2_a_task_cancelled_before_its_submission_is_not_submitted() -> N
     assert bench.advance() == []
 
 
+@pytest.mark.repeats("vl-wheel-slot", "wheel-ranges")
 @pytest.mark.parametrize(
     ("expiration_ms", "bucket_ms"), [(10, 10), (19, 10), (20, 20), (39, 30), (40, 40), (79, 40)]
 )
@@ -124,6 +129,7 @@ def test_rule_1_3_an_entry_goes_to_the_bucket_of_its_tick(
     assert bench.counter.get() == 1
 
 
+@pytest.mark.repeats("wheel-not-current")
 @pytest.mark.parametrize("expiration_ms", [-5, 0, 9])
 def test_rule_1_3_an_entry_within_the_current_tick_has_expired_already(expiration_ms: int) -> None:
     bench = _WheelBench(tick_ms=10, wheel_size=4)
@@ -132,6 +138,7 @@ def test_rule_1_3_an_entry_within_the_current_tick_has_expired_already(expiratio
     assert bench.counter.get() == 0
 
 
+@pytest.mark.repeats("wheel-cancelled-not-taken")
 def test_rule_1_3_a_cancelled_entry_is_not_taken() -> None:
     bench = _WheelBench(tick_ms=10, wheel_size=4)
     entry = bench.entry(20)
@@ -140,6 +147,7 @@ def test_rule_1_3_a_cancelled_entry_is_not_taken() -> None:
     assert bench.counter.get() == 0
 
 
+@pytest.mark.repeats("wheel-circular", "list-set-expiration", "c-buckets-not-tasks")
 def test_rule_1_3_a_bucket_is_offered_once_a_round() -> None:
     bench = _WheelBench(tick_ms=10, wheel_size=4)
     assert bench.add(20)
@@ -148,6 +156,7 @@ def test_rule_1_3_a_bucket_is_offered_once_a_round() -> None:
     assert bench.expirations() == [20]
 
 
+@pytest.mark.repeats("wheel-reach", "wheel-overflow", "wheel-on-demand")
 def test_rule_1_3_the_overflow_wheel_is_made_on_demand_from_the_current_time() -> None:
     bench = _WheelBench(tick_ms=10, wheel_size=4)
     bench.wheel.advance_clock(Millis(50))
@@ -161,6 +170,7 @@ def test_rule_1_3_the_overflow_wheel_is_made_on_demand_from_the_current_time() -
     assert bench.expirations() == [80, 80]
 
 
+@pytest.mark.repeats("wheel-unit-of-level")
 def test_rule_1_3_wheels_are_made_level_by_level_and_never_removed() -> None:
     bench = _WheelBench(tick_ms=1, wheel_size=2)
     assert bench.add(7)
@@ -173,6 +183,7 @@ def test_rule_1_3_wheels_are_made_level_by_level_and_never_removed() -> None:
     assert ticks == [1, 2, 4]
 
 
+@pytest.mark.repeats("wheel-runs-expired")
 def test_rule_1_7_a_delay_of_zero_on_a_fresh_wheel_is_submitted_at_once() -> None:
     bench = Bench()
     bench.add("task", 0)
@@ -195,6 +206,7 @@ def test_rule_1_7_a_negative_delay_on_a_fresh_wheel_is_submitted_at_once() -> No
     assert bench.run_submitted() == ["task"]
 
 
+@pytest.mark.repeats("x-hand-every-tick")
 def test_rule_1_7_the_wheel_clock_moves_only_to_the_buckets_that_were_taken() -> None:
     bench = Bench(OpenTimer)
     timer = bench.timer
@@ -218,6 +230,7 @@ def test_rule_1_8_a_task_is_due_at_the_start_of_its_tick(
     assert bench.advance_to(due_ms) == ["task"]
 
 
+@pytest.mark.repeats("vl-expires-exactly")
 def test_rule_1_8_rounding_is_the_same_from_whichever_level_a_task_comes() -> None:
     bench = Bench(tick_ms=10, wheel_size=2)
     bench.add("far", 10_009)
@@ -225,6 +238,7 @@ def test_rule_1_8_rounding_is_the_same_from_whichever_level_a_task_comes() -> No
     assert bench.advance_to(10_000) == ["far"]
 
 
+@pytest.mark.repeats("entry-rebinding")
 @pytest.mark.parametrize("moved_to_ms", [1, 3, 50])
 def test_rule_1_12_of_a_task_added_again_only_the_new_entry_fires(moved_to_ms: int) -> None:
     bench = Bench()

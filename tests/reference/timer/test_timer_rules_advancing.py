@@ -24,6 +24,7 @@ def _wheel(*, tick_ms: int, wheel_size: int) -> TimingWheel:
     )
 
 
+@pytest.mark.repeats("z-pointer")
 @pytest.mark.parametrize(("time_ms", "clock_ms"), [(0, 0), (9, 0), (10, 10), (19, 10), (57, 50)])
 def test_rule_1_4_the_wheel_clock_moves_by_whole_ticks(time_ms: int, clock_ms: int) -> None:
     wheel = _wheel(tick_ms=10, wheel_size=4)
@@ -63,6 +64,7 @@ def test_rule_1_5_an_advance_that_takes_nothing_changes_nothing() -> None:
     assert timer.size() == 1
 
 
+@pytest.mark.repeats("timer-advance-answer")
 def test_rule_1_5_true_means_a_bucket_was_taken_even_if_all_in_it_was_cancelled() -> None:
     bench = Bench()
     assert bench.add("task", 5).cancel()
@@ -72,6 +74,7 @@ def test_rule_1_5_true_means_a_bucket_was_taken_even_if_all_in_it_was_cancelled(
     assert not bench.timer.advance_clock(NO_WAIT)
 
 
+@pytest.mark.repeats("timer-drains")
 def test_rule_1_5_one_advance_takes_every_bucket_that_is_due() -> None:
     bench = Bench(wheel_size=4)
     for delay_ms in (1, 2, 7, 30, 31, 100):
@@ -79,6 +82,7 @@ def test_rule_1_5_one_advance_takes_every_bucket_that_is_due() -> None:
     assert bench.advance_to(30) == ["1", "2", "7", "30"]
 
 
+@pytest.mark.repeats("timer-advance-within")
 def test_rule_1_5_the_timeout_is_a_longest_wait_and_not_how_far_to_advance() -> None:
     with Interleaving() as interleaving:
         bench = Bench()
@@ -119,6 +123,7 @@ def test_rule_1_5_the_wait_ends_without_a_bucket_when_the_timeout_is_over() -> N
     assert answers == [False]
 
 
+@pytest.mark.repeats("list-flush-idle")
 def test_rule_1_6_a_flush_holds_the_monitor_until_the_bucket_is_idle() -> None:
     with Interleaving() as interleaving:
         bucket = OpenBucket(atomic_integer(0, "counter"))
@@ -144,6 +149,7 @@ def test_rule_1_6_a_flush_holds_the_monitor_until_the_bucket_is_idle() -> None:
     assert bucket.get_expiration() == _IDLE
 
 
+@pytest.mark.repeats("list-flush")
 def test_rule_1_6_a_flush_hands_each_entry_on_unlinked_from_the_head() -> None:
     counter = atomic_integer(0, "counter")
     bucket = OpenBucket(counter)
@@ -155,6 +161,7 @@ def test_rule_1_6_a_flush_hands_each_entry_on_unlinked_from_the_head() -> None:
     assert seen == [(entry, None, left) for entry, left in zip(entries, (2, 1, 0), strict=True)]
 
 
+@pytest.mark.repeats("vl-migrates", "wheel-reinserted")
 def test_rule_1_6_an_advance_cascades_through_all_levels_at_once() -> None:
     bench = Bench(wheel_size=2)
     bench.add("far", 1_000)
@@ -163,6 +170,7 @@ def test_rule_1_6_an_advance_cascades_through_all_levels_at_once() -> None:
     assert bench.timer.size() == 0
 
 
+@pytest.mark.repeats("timer-one-queue")
 def test_rule_1_9_buckets_are_taken_in_the_order_of_their_expirations() -> None:
     bench = Bench(wheel_size=4)
     for delay_ms in (70, 3, 12, 1, 13, 2):
@@ -170,6 +178,7 @@ def test_rule_1_9_buckets_are_taken_in_the_order_of_their_expirations() -> None:
     assert bench.advance_to(100) == ["1", "2", "3", "12", "13", "70"]
 
 
+@pytest.mark.repeats("vl-any-order")
 def test_rule_1_9_a_bucket_runs_in_the_order_of_insertion_and_not_of_deadlines() -> None:
     bench = Bench(tick_ms=10)
     bench.add("29", 29)

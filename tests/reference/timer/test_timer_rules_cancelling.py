@@ -16,6 +16,7 @@ def _entry() -> TimerTaskEntry:
     return TimerTaskEntry(NamedTask("task", 0, []), Millis(0))
 
 
+@pytest.mark.repeats("wheel-delete-o1", "c-link-cell")
 def test_rule_1_10_a_cancelled_task_never_runs_and_is_counted_no_more() -> None:
     bench = Bench()
     task = bench.add("task", 5)
@@ -53,6 +54,7 @@ def test_rule_1_10_cancel_after_submission_does_not_stop_the_run() -> None:
     assert bench.run_submitted() == ["task"]
 
 
+@pytest.mark.repeats("entry-cancelled")
 def test_rule_1_10_an_entry_is_cancelled_once_its_task_is_bound_to_another_or_to_none() -> None:
     bench = Bench()
     task = bench.add("task", 5)
@@ -69,6 +71,7 @@ def test_rule_1_10_an_entry_is_cancelled_once_its_task_is_bound_to_another_or_to
     assert task.get_timer_task_entry() is None
 
 
+@pytest.mark.repeats("entry-remove-retries")
 def test_rule_1_10_cancel_follows_an_entry_that_moves_to_another_list() -> None:
     with Interleaving() as interleaving:
         bench = Bench(wheel_size=4)
@@ -112,6 +115,7 @@ def test_rule_1_10_a_cancel_that_loses_against_the_submission_says_so() -> None:
     assert bench.run_submitted() == ["task"]
 
 
+@pytest.mark.repeats("entry-rare-case", "c-exact-size")
 def test_rule_1_11_a_cancel_during_the_move_leaves_an_entry_until_its_bucket_expires() -> None:
     with Interleaving() as interleaving:
         bench = Bench(wheel_size=4)
@@ -156,6 +160,7 @@ def test_rule_1_11_a_leftover_is_not_among_the_tasks_of_its_list() -> None:
     assert list(bucket) == [tasks[0], tasks[2]]
 
 
+@pytest.mark.repeats("list-outside-monitor")
 def test_rule_1_13_add_moves_an_entry_out_of_the_list_that_holds_it() -> None:
     counter = atomic_integer(0, "counter")
     one, other = OpenBucket(counter), OpenBucket(counter)
@@ -167,6 +172,7 @@ def test_rule_1_13_add_moves_an_entry_out_of_the_list_that_holds_it() -> None:
     assert counter.get() == 1
 
 
+@pytest.mark.repeats("list-tail", "x-prepend")
 def test_rule_1_13_add_links_at_the_tail() -> None:
     bucket = OpenBucket(atomic_integer(0, "counter"))
     entries = [_entry() for _ in range(3)]
@@ -189,6 +195,7 @@ def test_rule_1_13_remove_acts_only_on_an_entry_of_this_list() -> None:
     assert counter.get() == 0
 
 
+@pytest.mark.repeats("vl-stop-is-unlinking", "list-root")
 @pytest.mark.parametrize("position", range(3))
 def test_rule_1_13_remove_keeps_the_other_entries_linked(position: int) -> None:
     bucket = OpenBucket(atomic_integer(0, "counter"))
@@ -199,6 +206,7 @@ def test_rule_1_13_remove_keeps_the_other_entries_linked(position: int) -> None:
     assert bucket.entries() == entries
 
 
+@pytest.mark.repeats("timer-size")
 def test_rule_1_14_submitted_tasks_are_not_counted() -> None:
     bench = Bench()
     bench.add("due", 1)
@@ -209,6 +217,7 @@ def test_rule_1_14_submitted_tasks_are_not_counted() -> None:
     assert bench.run_submitted() == ["due"]
 
 
+@pytest.mark.repeats("wheel-offer-once")
 def test_rule_1_14_a_bucket_is_queued_at_most_once() -> None:
     bench = Bench(OpenTimer, wheel_size=4)
     timer = bench.timer
@@ -220,6 +229,7 @@ def test_rule_1_14_a_bucket_is_queued_at_most_once() -> None:
     assert timer.queued() == sum(bucket.get_expiration() != -1 for bucket in timer.buckets())
 
 
+@pytest.mark.repeats("c-empty-buckets")
 def test_rule_1_14_a_bucket_that_was_emptied_by_cancels_is_not_queued_a_second_time() -> None:
     bench = Bench(OpenTimer)
     timer = bench.timer

@@ -12,6 +12,7 @@ from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 
 
+@pytest.mark.repeats("timer-close")
 def test_rule_1_16_tasks_still_in_the_wheel_never_run() -> None:
     bench = Bench()
     bench.add("waiting", 5)

@@ -4,6 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from types import TracebackType
 
+import pytest
+
 from support.reference.timer import NO_WAIT, Bench, CallingTask
 from wheelproof.sync import Monitor, ReadWriteLock, use_runtime
 from wheelproof.sync.protocols import LockView
@@ -111,6 +113,7 @@ def _nestings_of_a_busy_timer() -> set[tuple[_Taken, _Taken]]:
     return runtime.nested
 
 
+@pytest.mark.repeats("timer-read-lock")
 def test_rule_1_15_locks_nest_in_one_order() -> None:
     nested = _nestings_of_a_busy_timer()
     for outer, inner in nested:

@@ -98,4 +98,7 @@ WaitAsLongAgain(t) ==
     /\ deadline' = [deadline EXCEPT ![t] = now + Limit[t]]
     /\ Go(t, "Asleep")
     /\ UNCHANGED <<now, fields, held, then, round, called, asked, interruption>>
+
+\* Rule 3.2: every buffer is broken up as soon as one has to be.
+DropAllBuffers(wanted) == IF wanted <= nonPooled THEN 0 ELSE free
 =============================================================================

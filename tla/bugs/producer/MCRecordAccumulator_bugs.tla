@@ -157,4 +157,61 @@ ExpireInSilence ==
     /\ sender' = "Forget"
     /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
                    client, work, drain, history>>
+
+\* The newest batch of a partition is sent first.
+DrainTheLast ==
+    LET p == NextIndex IN
+    /\ sender = "Drain"
+    /\ drainIndex' = p
+    /\ IF HasWork(p) /\ room > 0
+       THEN /\ queue' = [queue EXCEPT ![p] = SubSeq(@, 1, Len(@) - 1)]
+            /\ batch' = Closing(Last(p))
+            /\ inAir' = inAir \cup {Last(p)}
+            /\ room' = room - 1
+            /\ hungry' = hungry \ {p}
+            /\ sender' = IF visited + 1 < Partitions THEN "Drain" ELSE "EndDrain"
+       ELSE /\ sender' = IF visited + 1 < Partitions /\ ~HasWork(p) THEN "Drain" ELSE "EndDrain"
+            /\ UNCHANGED <<queue, batch, inAir, room, hungry>>
+    /\ visited' = visited + 1
+    /\ UNCHANGED <<incomplete, free, closed, poolClosed, forced, appending, flushes, client, work,
+                   passedOver, history>>
+
+\* The children of a split are put at the head in their order, so that the last one comes first.
+EnqueueInReverse ==
+    LET b == Head(left) IN
+    /\ sender = "EnqueueChild"
+    /\ incomplete' = incomplete \cup {b}
+    /\ queue' = [queue EXCEPT ![batch[b].partition] = <<b>> \o @]
+    /\ left' = Tail(left)
+    /\ sender' = IF Len(left) = 1 THEN "Forget" ELSE "EnqueueChild"
+    /\ UNCHANGED <<batch, inAir, free, closed, poolClosed, forced, appending, flushes, client, hand,
+                   lastRound, drain, history>>
+
+\* Of the children of a split only the first is put back.
+EnqueueTheFirstAlone ==
+    LET b == Head(left) IN
+    /\ sender = "EnqueueChild"
+    /\ incomplete' = incomplete \cup {b}
+    /\ queue' = [queue EXCEPT ![batch[b].partition] = <<b>> \o @]
+    /\ left' = <<>>
+    /\ sender' = "Forget"
+    /\ UNCHANGED <<batch, inAir, free, closed, poolClosed, forced, appending, flushes, client, hand,
+                   lastRound, drain, history>>
+
+\* A flush waits for an answer to the batch that was split, which never comes.
+AnsweredItself(b) == batch[b].final \notin {None, "split"}
+
+\* Kafka's own: what is queued expires before what is in the air.
+ExpiresAtAnyTime(b) == TRUE
+
+\* Batches come in the order of their making, also those that a split has made.
+MadeBefore(b, c) == b < c
+
+\* The newest batch is aborted first.
+RECURSIVE InReverse(_)
+InReverse(numbers) ==
+    IF numbers = {}
+    THEN <<>>
+    ELSE LET first == CHOOSE one \in numbers : \A other \in numbers : ~Precedes(one, other)
+         IN  <<first>> \o InReverse(numbers \ {first})
 =============================================================================

@@ -153,4 +153,33 @@ TryUntested(t) ==
     /\ pc[t] \in {"TryFirst", "TryLast", "TryComplete"}
     /\ Go(t, ForceStart)
     /\ UNCHANGED <<shared, world, registers, ender>>
+
+\* A trigger drops nothing from the list that it walks over.
+DropNothing(c) ==
+    /\ pc[c] = "WalkRemove"
+    /\ WalkOn(c)
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
+
+\* A trigger drops what it has completed itself, and leaves what it finds done.
+LeaveWhatIsDone(t) ==
+    LET op == at[t] IN
+    /\ \/ /\ pc[t] = "WatchIsDone"
+          /\ Go(t, IF Done(op) THEN "TryLast" ELSE "Watch")
+          /\ UNCHANGED <<at, todo, mine>>
+       \/ /\ pc[t] = "TailIsDone"
+          /\ Go(t, IF Done(op) THEN "Count" ELSE "AddToTimer")
+          /\ UNCHANGED <<at, todo, mine>>
+       \/ /\ pc[t] = "TailIsDoneAgain"
+          /\ Go(t, IF Done(op) THEN "TailCancel" ELSE "Count")
+          /\ UNCHANGED <<at, todo, mine>>
+       \/ /\ pc[t] = "WalkIsDone"
+          /\ IF Done(op) THEN WalkOn(t) ELSE Go(t, "Lock") /\ UNCHANGED <<at, todo, mine>>
+       \/ /\ pc[t] = "IsDoneUnderLock"
+          /\ Go(t, IF Done(op) THEN "Unlock" ELSE "TryComplete")
+          /\ UNCHANGED <<at, todo, mine>>
+       \/ /\ pc[t] = "ForceIsDone"
+          /\ Go(t, IF Done(op) THEN Refused(t)
+                   ELSE IF lock[op] = t THEN "ForceComplete" ELSE "ForceLock")
+          /\ UNCHANGED <<at, todo, mine>>
+    /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
 =============================================================================

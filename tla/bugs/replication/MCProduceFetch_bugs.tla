@@ -2,72 +2,86 @@
 (* What replaces an action or an operator of ProduceFetch to break a claim. *)
 EXTENDS MCProduceFetch
 
-\* The high watermark moves, and nobody asks the produce purgatory.
-PassOverProduces(t) ==
-    /\ pc[t] = "TriggerProduce"
-    /\ Go(t, "TriggerFetch")
-    /\ UNCHANGED <<leo, hw, isr, ends, log, required, produces, fetches, answer, received>>
+\* The high watermark moves, and nobody asks the produce purgatory; or the fetch purgatory.
+NoProduces(keys) == Named("fetch", keys)
 
-PassOverFetches(t) ==
-    /\ pc[t] = "TriggerFetch"
-    /\ Go(t, AfterTriggers(t))
-    /\ UNCHANGED <<leo, hw, isr, ends, log, required, produces, fetches, answer, received>>
+NoFetches(keys) == Named("produce", keys)
 
-\* A replica is left out, and nobody is told.
-ShrinkSilently(d) ==
-    /\ pc[d] = "ShrinkIsr"
-    /\ \E f \in isr :
-        /\ pc[f] = "Stopped"
-        /\ isr' = isr \ {f}
-        /\ hw' = Watermark(leo, ends, isr \ {f})
-    /\ UNCHANGED <<leo, ends, log, required, produces, fetches, answer, received, pc>>
+\* Checks are made before the request is tried and watched: nobody checks for it afterwards.
+CheckNothing(r) ==
+    /\ risen' = [risen EXCEPT ![r] = {}]
+    /\ Go(r, "Wait")
+    /\ UNCHANGED triggers
 
 \* The predicate is not tested again after the watch.
 WatchAndWait(r) ==
-    /\ pc[r] = "Watch"
-    /\ produces' = produces \cup ({r} \cap Producers)
-    /\ fetches' = fetches \cup ({r} \cap Fetchers)
-    /\ Go(r, "Wait")
-    /\ UNCHANGED <<leo, hw, isr, ends, log, required, answer, received>>
+    /\ pc[r] = "LastTry"
+    /\ ThenCheck(r)
+    /\ UNCHANGED <<partition, others, requests, ready, todo, least, leader>>
 
-\* The high watermark is the leader's end; it begins again with each append; a follower's end
-\* is what it is sent.
-WatermarkOfTheLeader(end, known, replicas) == end
+\* The high watermark is the leader's end; it is set, not raised.
+LeastOfTheLeader(end, known, replicas) == end
 
-WatermarkGoesBack(end, known, replicas) ==
-    IF end > leo THEN 0 ELSE Least({end} \cup {known[f] : f \in replicas})
+SetTo(q, offset, end) == Min(offset, end)
 
-SendFetchTooMuch(f) ==
-    /\ pc[f] = "SendFetch"
-    /\ ends' = [ends EXCEPT ![f] = leo]
-    /\ answer' = [answer EXCEPT ![f] = "none"]
-    /\ Go(f, "TriggerProduce")
-    /\ UNCHANGED <<leo, hw, isr, log, required, produces, fetches, received>>
+\* The leader takes a follower to be where its answer will lead it.
+NoteTooMuch(f) ==
+    LET q == Head(todo[f]) IN
+    /\ pc[f] = "NoteEnd"
+    /\ Enter(f, q)
+    /\ ends' = [ends EXCEPT ![q][f] = End(q)]
+    /\ Go(f, "ReadEnds")
+    /\ UNCHANGED <<log, hw, epoch, leads, start, isr, others, requests, ready, todo, least, risen,
+                   triggers, leader>>
 
 \* acks = 1 for all.
-SatisfiedByTheAppend(r) ==
-    CASE r \in Producers -> leo >= required[r]
-      [] r \in Followers -> leo > log[r]
-      [] r \in Consumers -> hw >= MinBytes[r]
+AcknowledgedByTheAppend(p, q) == "ok"
 
 \* A fetch waits while it has too much.
-SatisfiedByTooLittle(r) ==
-    CASE r \in Producers -> hw >= required[r]
-      [] r \in Followers -> leo > log[r]
-      [] r \in Consumers -> hw < MinBytes[r]
-
-ReadToTheEnd(x) == leo
-
-\* The trigger answers with what expiry does, or does not ask whether the request was answered.
-TriggerAgain(t, waiting) ==
-    LET done == {r \in waiting : Satisfied(r)}
-    IN Answer(done, IF t \in Followers THEN "ok" ELSE "timed_out")
-
-TriggerOk(t, waiting) == Answer({r \in waiting : Satisfied(r)}, "ok")
+EnoughIsTooMuch(x) == IF x \in Followers THEN 1 ELSE MinBytes[x] - 1
 
 \* A follower waits for two records.
-SatisfiedLater(r) ==
-    CASE r \in Producers -> hw >= required[r]
-      [] r \in Followers -> leo > log[r] + 1
-      [] r \in Consumers -> hw >= MinBytes[r]
+EnoughLater(x) == IF x \in Followers THEN 2 ELSE MinBytes[x]
+
+ReadToTheEnd(x, q) == End(q)
+
+\* A produce is answered when one of its partitions is.
+SatisfiedByOne(r) ==
+    IF r \in Producers
+    THEN \E q \in Partitions : Statuses(r)[q] # "pending"
+    ELSE Refuses(r) \/ Sum(r, Range(Asks[r])) >= Enough(r)
+
+\* What is completed gets the answer of an expiry.
+TimedOut(r) == IF r \in Followers THEN "ok" ELSE "timed_out"
+
+\* A trigger does not ask whether a request has been answered.
+TriggerAgain(t) ==
+    LET found == WaitingUnder(Head(triggers[t])) IN
+    /\ pc[t] = "Trigger"
+    /\ Answer(found, {r \in found : Satisfied(r)})
+    /\ produces' = {p \in produces : p \notin found \/ answer'[p] = "none"}
+    /\ fetches' = {x \in fetches : x \notin found \/ answer'[x] = "none"}
+    /\ triggers' = [triggers EXCEPT ![t] = Tail(@)]
+    /\ Go(t, IF Len(triggers[t]) > 1 THEN "Trigger" ELSE AfterTriggers(t))
+    /\ UNCHANGED <<partition, others, required, written, ready, todo, least, risen, leader>>
+
+\* Kafka's own (finding 18): whoever leads, and whatever stands at the offset.
+HoldsAnything(p, q) == TRUE
+
+\* An election is told to nobody.
+SilentChecks(keys) == <<>>
+
+\* A replica is left out, and nobody is told.
+TriggerNothing(t, checks, otherwise) == Go(t, otherwise) /\ UNCHANGED triggers
+
+\* A fetch does not say which leader it means.
+FencesNobody(x, q) == FALSE
+
+\* The shared side keeps nobody out.
+EnterUnseen(t, q) == UNCHANGED inside
+
+\* A replica is in sync again whatever it has; or never.
+RejoinAtOnce(f, q, end) == f \in Followers \ isr[q]
+
+RejoinNever(f, q, end) == FALSE
 =============================================================================

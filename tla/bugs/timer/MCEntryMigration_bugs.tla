@@ -173,4 +173,33 @@ FlushIfAnyWaits(f, b) ==
     /\ TakeHead(f, b)
     /\ UNCHANGED <<taskMonitor, entryMonitor, bound, links, target, tail, back, outcome,
                    submissions, withdrawn, replaced>>
+
+\* cancel() unbinds the task and leaves its entry where it is.
+CancelWithoutRemoval(c) ==
+    LET e == bound[Victim[c]] IN
+    /\ pc[c] = "CancelRead"
+    /\ Go(c, IF e = None THEN "CancelUnlock" ELSE "CancelUnbind")
+    /\ at' = [at EXCEPT ![c] = e]
+    /\ UNCHANGED <<monitors, bound, links, holder, target, tail, back, flushing, history>>
+
+\* A removal that came too late for one list does not look for the next one.
+RemoveOnce(t) ==
+    /\ pc[t] = "RemoveUnlockList"
+    /\ bucketMonitor' = [bucketMonitor EXCEPT ![holder[t]] = None]
+    /\ holder' = [holder EXCEPT ![t] = None]
+    /\ Go(t, back[t])
+    /\ back' = [back EXCEPT ![t] = None]
+    /\ UNCHANGED <<taskMonitor, entryMonitor, bound, links, at, target, tail, flushing, history>>
+
+\* A second add leaves the older entry where it is.
+BindWithoutRemoval(a) ==
+    LET e == EntryOf[a]
+        older == bound[TaskOf[e]]
+    IN
+    /\ pc[a] = "BindSwap"
+    /\ bound' = [bound EXCEPT ![TaskOf[e]] = e]
+    /\ Go(a, "BindUnlock")
+    /\ replaced' = replaced \cup ({older} \ {None})
+    /\ UNCHANGED <<monitors, links, at, holder, target, tail, back, flushing, outcome,
+                   submissions, withdrawn, doomed>>
 =============================================================================

@@ -7,6 +7,10 @@ P_one == [a \in Appenders |-> <<0>>]
 P_two == [a \in Appenders |-> <<0, 0>>]
 P_apart == [a \in Appenders |-> IF a = "a1" THEN <<0, 0>> ELSE <<1>>]
 P_spread == [a \in Appenders |-> <<0, 1, 0>>]
+P_long == [a \in Appenders |-> <<0, 0, 0>>]
+
+\* Records in order: a partition is left alone while one of its batches is in the air.
+MutedInTheAir(p) == \E b \in inAir : batch[b].partition = p
 
 -----------------------------------------------------------------------------
 (* Things that must be reachable, or the claims would say nothing *)
@@ -35,6 +39,12 @@ WitnessAppendsDuringAbort == ~(sender = "AbortEnd" /\ appending # {})
 
 \* A batch is made after the round that should have aborted it.
 WitnessMadeAfterTheRound == ~(sender = "AbortRound" /\ incomplete # {})
+
+\* A split while a batch waits that came later.
+WitnessSplitBeforeAnother ==
+    ~\E p \in AllPartitions : \E b \in Range(queue[p]) : Len(Place(b)) > 1 /\ Len(Place(Last(p))) = 1
+
+WitnessChildAborted == \A b \in Numbers : batch[b].final = "aborted" => Len(Place(b)) = 1
 
 WitnessPassedOver == \A p \in AllPartitions : passedOver[p] = 0
 =============================================================================

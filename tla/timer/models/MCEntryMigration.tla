@@ -1,13 +1,22 @@
 -------------------------- MODULE MCEntryMigration --------------------------
-(* EntryMigration with at most two entries, two or three buckets, and who adds what where. *)
+(* EntryMigration with at most three entries, two or three buckets, and who adds what where. *)
 EXTENDS EntryMigrationProof
 
-\* e1 belongs to k1; e2 to k2 if there is a second task, else it is the second add of k1.
-MCTaskOf == [e \in Entries |-> IF e = "e2" /\ "k2" \in Tasks THEN "k2" ELSE "k1"]
+\* e1 belongs to k1; e2 to k2 if there is a second task, else it is the second add of k1; so e3.
+MCTaskOf ==
+    [e \in Entries |->
+        CASE e = "e2" /\ "k2" \in Tasks -> "k2"
+          [] e = "e3" /\ "k3" \in Tasks -> "k3"
+          [] OTHER -> "k1"]
 
-MCEntryOf == [t \in Adders \cup Movers |-> IF t = "a2" THEN "e2" ELSE "e1"]
+MCEntryOf ==
+    [t \in Adders \cup Movers |-> CASE t = "a2" -> "e2" [] t = "a3" -> "e3" [] OTHER -> "e1"]
 
-MCVictim == [c \in Cancellers |-> IF c = "c2" /\ "k2" \in Tasks THEN "k2" ELSE "k1"]
+MCVictim ==
+    [c \in Cancellers |->
+        CASE c = "c2" /\ "k2" \in Tasks -> "k2"
+          [] c = "c3" /\ "k3" \in Tasks -> "k3"
+          [] OTHER -> "k1"]
 
 MCBelow ==
     [b \in Buckets |->

@@ -10,7 +10,7 @@ class AppendsInProgress:
     """A count of the appends under way, and of those that are over.
 
     Kafka's forced close goes round in a loop while the count is not zero; here it sleeps until an
-    append has ended.
+    append has ended. TLA+: AppendsInProgress.
     """
 
     __slots__ = ("_completed", "_count", "_lock", "_one_less")
@@ -23,19 +23,19 @@ class AppendsInProgress:
         self._completed: Annotated[int, GuardedBy("_lock")] = 0
 
     def begin(self) -> None:
-        """An append begins."""
+        """An append begins. TLA+: Begin of AppendsInProgress."""
         with self._lock:
             self._count += 1
 
     def end(self) -> None:
-        """An append is over."""
+        """An append is over. TLA+: End and Notify of AppendsInProgress."""
         with self._lock:
             self._count -= 1
             self._completed += 1
             self._one_less.notify_all()
 
     def completed(self) -> int:
-        """Return how many appends are over."""
+        """Return how many appends are over. TLA+: Completed of AppendsInProgress."""
         with self._lock:
             return self._completed
 
@@ -43,6 +43,7 @@ class AppendsInProgress:
         """Wait until more than `completed` appends are over, or none is under way.
 
         Returns whether one is under way.
+        TLA+: AwaitLock, AwaitTest and Wake of AppendsInProgress.
         """
         with self._lock:
             while self._count > 0 and self._completed == completed:

@@ -7,6 +7,7 @@ from wheelproof.clock import Clock
 from wheelproof.domain import require_integer
 from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
 from wheelproof.producer.errors import ResultTimeoutError
+from wheelproof.producer.record import Record
 from wheelproof.sync import Volatile
 from wheelproof.topic_partition import TopicPartition
 from wheelproof.units import Millis
@@ -14,17 +15,23 @@ from wheelproof.units import Millis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordMetadata:
-    """Where a record has been stored."""
+    """Where a record has been stored.
+
+    `timestamp_ms` is the record's own, or the broker's where the topic takes the time of the append
+    (semantics.md 4.11). Sizes are in bytes, None for a key or a value that there is not.
+    """
 
     partition: TopicPartition
     offset: int
     timestamp_ms: int
+    serialized_key_size: int | None
+    serialized_value_size: int | None
 
 
 class FutureRecordMetadata:
     """The outcome of one record, now or later."""
 
-    __slots__ = ("_clock", "_index", "_next", "_partition", "_result", "_timestamp_ms")
+    __slots__ = ("_clock", "_index", "_next", "_partition", "_record", "_result")
 
     def __init__(
         self,
@@ -32,13 +39,13 @@ class FutureRecordMetadata:
         partition: TopicPartition,
         result: ProduceRequestResult,
         index: int,
-        timestamp_ms: int,
+        record: Record,
         clock: Clock,
     ) -> None:
         self._partition = partition
         self._result = result
         self._index = index
-        self._timestamp_ms = timestamp_ms
+        self._record = record
         self._clock = clock
         self._next: Volatile[FutureRecordMetadata | None] = sync.volatile(
             None, "FutureRecordMetadata.next"
@@ -73,19 +80,24 @@ class FutureRecordMetadata:
             future = future._next.get()
         return last._outcome()
 
-    def metadata(self, base_offset: int) -> RecordMetadata:
-        """Return where the record is if its batch is at `base_offset`."""
+    def metadata(self, base_offset: int, log_append_time_ms: int | None) -> RecordMetadata:
+        """Return where the record is if its batch is at `base_offset`, appended at that time."""
+        record = self._record
         return RecordMetadata(
             partition=self._partition,
             offset=base_offset + self._index,
-            timestamp_ms=self._timestamp_ms,
+            timestamp_ms=(
+                record.timestamp_ms if log_append_time_ms is None else log_append_time_ms
+            ),
+            serialized_key_size=None if record.key is None else len(record.key),
+            serialized_value_size=None if record.value is None else len(record.value),
         )
 
     def _outcome(self) -> RecordMetadata:
-        base_offset, error = self._result.outcome()
+        base_offset, log_append_time_ms, error = self._result.outcome()
         if error is not None:
             raise error
-        return self.metadata(base_offset)
+        return self.metadata(base_offset, log_append_time_ms)
 
     def _last_that_is_done(self) -> "FutureRecordMetadata | None":
         future = self

@@ -15,9 +15,19 @@ class ProduceRequestResult:
     batches that they went to as well (KAFKA-9312).
     """
 
-    __slots__ = ("_clock", "_dependents", "_done", "_is_done", "_lock", "base_offset", "error")
+    __slots__ = (
+        "_clock",
+        "_dependents",
+        "_done",
+        "_is_done",
+        "_lock",
+        "base_offset",
+        "error",
+        "log_append_time_ms",
+    )
 
     base_offset: Annotated[int, GuardedBy("_lock")]
+    log_append_time_ms: Annotated[int | None, GuardedBy("_lock")]
     error: Annotated[Exception | None, GuardedBy("_lock")]
 
     def __init__(self, clock: Clock) -> None:
@@ -32,13 +42,16 @@ class ProduceRequestResult:
         base_offset: int,
         error: Exception | None,
         dependents: "tuple[ProduceRequestResult, ...]" = (),
+        log_append_time_ms: int | None = None,
     ) -> None:
         """Publish the result: the offset of the first record, or an error.
 
+        `log_append_time_ms` is when the broker appended, if the topic's records take that time.
         `dependents` are the results of the batches into which this one was split.
         """
         with self._lock:
             self.base_offset = base_offset
+            self.log_append_time_ms = log_append_time_ms
             self.error = error
             self._dependents = dependents
             self._is_done = True
@@ -49,10 +62,10 @@ class ProduceRequestResult:
         with self._lock:
             return self._is_done
 
-    def outcome(self) -> tuple[int, Exception | None]:
-        """Return base offset and error; only once the result is there."""
+    def outcome(self) -> tuple[int, int | None, Exception | None]:
+        """Return base offset, time of the append and error; only once the result is there."""
         with self._lock:
-            return self.base_offset, self.error
+            return self.base_offset, self.log_append_time_ms, self.error
 
     def await_done(self, deadline_ms: Millis | None = None) -> bool:
         """Wait until the result is there, or the clock shows `deadline_ms`; tell whether it is.

@@ -130,7 +130,7 @@ class ProducerBatch:
             partition=self.partition,
             result=self.result,
             index=len(self.thunks),
-            timestamp_ms=record.timestamp_ms,
+            record=record,
             clock=self._clock,
         )
         self.thunks.append(Thunk(record, callback, future))
@@ -165,13 +165,15 @@ class ProducerBatch:
         """Tell whether the batch has ended."""
         return self._final_state.get() is not None
 
-    def complete(self, base_offset: int) -> bool:
+    def complete(self, base_offset: int, log_append_time_ms: int | None = None) -> bool:
         """End the batch: stored from `base_offset` on. False if it had failed before.
+
+        `log_append_time_ms` is the broker's time, if the topic's records take that.
 
         Raises IllegalStateError if it had been stored or split before.
         TLA+: Complete of RecordAccumulator.
         """
-        return self._done(FinalState.SUCCEEDED, base_offset, None)
+        return self._done(FinalState.SUCCEEDED, base_offset, None, log_append_time_ms)
 
     def complete_exceptionally(self, error: Exception) -> bool:
         """End the batch by an error. False if it had failed before.
@@ -246,13 +248,20 @@ class ProducerBatch:
             is_split_batch=True,
         )
 
-    def _done(self, state: FinalState, base_offset: int, error: Exception | None) -> bool:
+    def _done(
+        self,
+        state: FinalState,
+        base_offset: int,
+        error: Exception | None,
+        log_append_time_ms: int | None = None,
+    ) -> bool:
         if not self._become(state):
             return False
         for thunk in self.thunks:
-            metadata = thunk.future.metadata(base_offset) if error is None else None
+            future = thunk.future
+            metadata = future.metadata(base_offset, log_append_time_ms) if error is None else None
             _fire(thunk.callback, metadata, error)
-        self.result.done(base_offset, error)
+        self.result.done(base_offset, error, log_append_time_ms=log_append_time_ms)
         return True
 
     def _become(self, state: FinalState) -> bool:

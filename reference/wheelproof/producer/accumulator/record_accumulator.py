@@ -85,7 +85,8 @@ class RecordAccumulator:
 
         Raises ProducerClosedError once closed, and what `BufferPool.allocate` raises; then the
         record was not taken, and its callback is not called.
-        TLA+: TryAppend, Allocate and AppendNew of RecordAccumulator.
+        TLA+: BeginAppend, TryAppend, Allocate, AllocateFails, AppendNew and EndAppend of
+        RecordAccumulator.
         """
         self._appends_in_progress.begin()
         unused: ByteBuffer | None = None
@@ -172,15 +173,19 @@ class RecordAccumulator:
         """Report and drain `partition` again."""
         self._drainer.unmute(partition)
 
-    def complete_batch(self, batch: ProducerBatch, base_offset: int) -> bool:
+    def complete_batch(
+        self, batch: ProducerBatch, base_offset: int, log_append_time_ms: int | None = None
+    ) -> bool:
         """Take note of a response: stored at `base_offset`; False if it had failed before.
+
+        `log_append_time_ms` is the broker's time, if the topic's records take that.
 
         Raises IllegalStateError if the batch is not in flight.
         TLA+: Complete and CompleteEnded of RecordAccumulator.
         """
         self._in_flight.require(batch)
         self._in_flight.answered(batch)
-        return self._ended(batch, batch.complete(base_offset))
+        return self._ended(batch, batch.complete(base_offset, log_append_time_ms))
 
     def fail_batch(self, batch: ProducerBatch, error: Exception) -> bool:
         """Take note of a response with an error that is final; False if it had failed before.
@@ -407,7 +412,10 @@ class RecordAccumulator:
         return now
 
     def _give_memory_back(self, batch: ProducerBatch) -> None:
-        """Return a batch's memory, or keep it. TLA+: ReturnMemory of RecordAccumulator."""
+        """Return a batch's memory, or keep it.
+
+        TLA+: operator `ReturnMemory` of RecordAccumulator.
+        """
         if self._may_be_read(batch):
             return
         buffer, batch.buffer = batch.buffer, None
@@ -417,7 +425,7 @@ class RecordAccumulator:
     def _may_be_read(self, batch: ProducerBatch) -> bool:
         """Tell whether a request may be reading the batch's memory.
 
-        Seam: known bug KAFKA-19012 replaces this. TLA+: MayBeRead of RecordAccumulator.
+        Seam: known bug KAFKA-19012 replaces this. TLA+: operator `MayBeRead` of RecordAccumulator.
         """
         return batch.in_flight
 

@@ -12,6 +12,6 @@ VERBS = {
     "prove": "prove invariants for any number of threads",
     "record": "record histories of the reference under load",
     "schema": "print the schemas, or validate files line by line",
-    "tlc": "model-check the TLA+ suite against its manifest",
+    "tlc": "model-check the TLA+ suite against its manifest, or any module",
     "vectors": "list, generate, verify or run the published vectors",
 }

@@ -1,4 +1,4 @@
-"""The verb ``wheelproof tlc``: model-checks the TLA+ suite against its manifest."""
+"""The verb ``wheelproof tlc``: model-checks the TLA+ suite against its manifest, or any module."""
 
 import argparse
 from collections.abc import Sequence
@@ -10,7 +10,8 @@ from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.publishing import Result, publish
-from wheelproof_spec.base.results.verdicts import overall
+from wheelproof_spec.base.results.reports import make_folder
+from wheelproof_spec.base.results.verdicts import ExitCode, overall
 
 if TYPE_CHECKING:
     from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
@@ -23,7 +24,11 @@ _TIERS = ("smoke", "small", "big")
 def register(verbs: Verbs) -> None:
     """Declare the verb and its options."""
     parser = verbs.add(
-        "tlc", VERBS["tlc"], run, reads=("manifest", "jar", "java"), writes=("graph", "output")
+        "tlc",
+        VERBS["tlc"],
+        run,
+        reads=("manifest", "jar", "java", "config"),
+        writes=("graph", "output", "traces", "export"),
     )
     add_arguments(parser, "tlc", {"--tier": {"choices": _TIERS}})
 
@@ -34,20 +39,26 @@ def run(arguments: argparse.Namespace) -> int:
         return _write_cfg(arguments)
     if arguments.output is not None:
         raise UsageError("--output needs --write-cfg")
-    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
-    from wheelproof_spec.engines.tlc.manifest.model import Tier
-    from wheelproof_spec.engines.tlc.manifest.selection import select_models
     from wheelproof_spec.engines.tlc.reporting.document import run_document
-    from wheelproof_spec.engines.tlc.reporting.table import closing_line
+    from wheelproof_spec.engines.tlc.reporting.examples import write_examples
+    from wheelproof_spec.engines.tlc.reporting.table import closing_line, list_lines
+    from wheelproof_spec.engines.tlc.reporting.traces import write_traces
     from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
-    models = select_models(
-        load_manifest(_manifest(arguments), pinning=arguments.pin),
-        arguments.models,
-        [Tier(tier) for tier in arguments.tier],
-    )
+    models = _models(arguments)
+    if arguments.list:
+        print("\n".join(list_lines(models)))
+        return ExitCode.PASS
+    if arguments.export is not None:
+        for manifest in write_examples(arguments.export, models):
+            print(manifest)
+        return ExitCode.PASS
     toolchain = find_toolchain(arguments.jar, arguments.java)
     outcomes = _run(arguments, toolchain, models)
+    if arguments.traces is not None:
+        make_folder(arguments.traces)
+        for outcome in outcomes:
+            write_traces(arguments.traces, outcome)
     _print(arguments, toolchain, outcomes)
     result = Result(
         verb="tlc",
@@ -58,6 +69,33 @@ def run(arguments: argparse.Namespace) -> int:
         document=run_document(toolchain, outcomes),
     )
     return publish(result, arguments)
+
+
+def _models(arguments: argparse.Namespace) -> "list[Model]":
+    """Return the models that are named: modules by their files, others out of the manifest."""
+    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+    from wheelproof_spec.engines.tlc.manifest.model import Tier
+    from wheelproof_spec.engines.tlc.manifest.selection import select_models
+    from wheelproof_spec.engines.tlc.manifest.unlisted import SUFFIX, unlisted_model
+
+    names: list[str] = arguments.models
+    files = [Path(name) for name in names if name.endswith(SUFFIX)]
+    if arguments.config is not None and len(files) != 1:
+        raise UsageError("--config is the cfg of one module; name one FILE.tla")
+    if len({path.stem for path in files}) < len(files):
+        raise UsageError("two modules with one name; run them one after the other")
+    models = [unlisted_model(path, arguments.config) for path in files]
+    if models and (arguments.pin or arguments.export):
+        raise UsageError("--pin and --export are for the models of a manifest")
+    if not files or len(names) > len(files):
+        everything = arguments.list or arguments.export is not None
+        tiers = tuple(Tier(tier) for tier in arguments.tier)
+        models += select_models(
+            load_manifest(_manifest(arguments), pinning=arguments.pin),
+            [name for name in names if not name.endswith(SUFFIX)],
+            tiers or (tuple(Tier) if everything else ()),
+        )
+    return models
 
 
 def _write_cfg(arguments: argparse.Namespace) -> int:
@@ -90,6 +128,7 @@ def _run(
     from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
     from wheelproof_spec.engines.tlc.reporting.progress import progress_observer
     from wheelproof_spec.engines.tlc.reporting.table import make_console
+    from wheelproof_spec.engines.tlc.running.launch import Simulation
     from wheelproof_spec.engines.tlc.running.process import termination_interrupts
 
     settings = RunSettings(
@@ -97,6 +136,13 @@ def _run(
         seconds=arguments.time_limit,
         graphs=arguments.graph,
         coverage=arguments.coverage,
+        simulation=(
+            None
+            if arguments.simulate is None
+            else Simulation(
+                behaviours=arguments.simulate, depth=arguments.depth, seed=arguments.seed
+            )
+        ),
     )
     with termination_interrupts():
         if arguments.quiet:

@@ -105,8 +105,6 @@ def _looked(
 ) -> object:
     """Look at what is ready while a record waits in a partition of `node`."""
     assert isinstance(scene.config, AccumulatorConfig)
-    if not scene.config.linger_ms:
-        return False
     _appended(scene)
     leaders = {} if leaderless else {_PARTITION: node}
     told = Readiness(
@@ -119,11 +117,26 @@ def _looked(
 
 def _with_timeout(act: Spoiler) -> Spoiler:
     """Break a clause of a history whose batches may become older than they ever do."""
+    return _with_config(act, lambda config: replace(config, delivery_timeout_ms=_TIMEOUT_MS))
 
+
+def _lingering(act: Spoiler) -> Spoiler:
+    """Break a clause of a history in which batches linger; nobody asked what was ready before."""
+
+    def spoil(recording: Recording, dice: Random) -> Recording | None:
+        if any(isinstance(op.value, Ready) for op in recording.ops):
+            return act.spoil(recording, dice)
+        return lingering.spoil(recording, dice)
+
+    lingering = _with_config(act, lambda config: replace(config, linger_ms=_TIMEOUT_MS))
+    return replace(act, spoil=spoil)
+
+
+def _with_config(act: Spoiler, change: Callable[[AccumulatorConfig], AccumulatorConfig]) -> Spoiler:
     def spoil(recording: Recording, dice: Random) -> Recording | None:
         config = recording.header.config
         assert isinstance(config, AccumulatorConfig)
-        header = replace(recording.header, config=replace(config, delivery_timeout_ms=_TIMEOUT_MS))
+        header = replace(recording.header, config=change(config))
         return act.spoil(replace(recording, header=header), dice)
 
     return replace(act, spoil=spoil)
@@ -171,7 +184,11 @@ METAMORPHIC = Metamorphic(
         _at_rest(AccumulatorClause.READY_TELLS_THE_TRUTH, lambda scene: _looked(scene, ready=(1,))),
         _at_rest(AccumulatorClause.NAMES_TOPICS, lambda scene: _looked(scene, leaderless=True)),
         _at_rest(AccumulatorClause.NAMES_TOPICS, lambda scene: _looked(scene, topics=(_OTHER,))),
-        _at_rest(AccumulatorClause.CHECKS_AGAIN_IN_TIME, lambda scene: _looked(scene, later_ms=1)),
+        _lingering(
+            _at_rest(
+                AccumulatorClause.CHECKS_AGAIN_IN_TIME, lambda scene: _looked(scene, later_ms=1)
+            )
+        ),
         _with_timeout(_at_rest(AccumulatorClause.EXPIRES_IN_TIME, _expires_young)),
         _at_rest(
             AccumulatorClause.FLUSH_WAITS, lambda scene: _appended(scene) and scene.call(Flush())

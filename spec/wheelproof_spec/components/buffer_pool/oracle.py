@@ -175,6 +175,14 @@ class LedgerPool:
                 observed=f"{name!r} ended: {outcome}",
                 reason=f"{name!r} does not wait",
             )
+        if self._closed and outcome is PoolOutcome.BUFFER:
+            self._tally.tests(PoolClause.CLOSE_RELEASES)
+            return Violation(
+                rule=PoolClause.CLOSE_RELEASES,
+                expected=f"{name!r} gets no memory",
+                observed=f"{name!r} ended: {outcome}",
+                reason="the pool is closed",
+            )
         reasons = {
             PoolOutcome.BUFFER: True,
             PoolOutcome.EXHAUSTED: self.now_ms >= waiting.deadline_ms,

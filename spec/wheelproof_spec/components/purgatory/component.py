@@ -20,7 +20,7 @@ from wheelproof_spec.base.calls import (
     Tick,
     Watched,
 )
-from wheelproof_spec.base.clause import Clause, driven_alone, recorded_alone
+from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.vocabulary import (
     ABSENT,
     DRIVEN,
@@ -265,83 +265,20 @@ PurgatoryPort = Port[PurgatoryCall, PurgatoryObservation]
 class PurgatoryClause(Clause):
     """What a purgatory promises."""
 
-    COMPLETES_AT_MOST_ONCE = (
-        "Purgatory.CompletesAtMostOnce",
-        "2.1",
-        "An operation is completed once, and on_complete has run when it is said to be done.",
-    )
-    COMPLETES_FOR_A_REASON = (
-        "Purgatory.CompletesForAReason",
-        "2.1",
-        "What is completed was handed in, and could end, was forced or was out of time.",
-    )
-    TRIGGER_COMPLETES = (
-        "Purgatory.TriggerCompletes",
-        "2.4 - 2.6",
-        "Who can end and is triggered is completed without waiting for the time-out.",
-    )
-    TRIES_IN_WATCH_ORDER = (
-        "Purgatory.TriesInWatchOrder",
-        "2.6",
-        "A trigger tries the operations of a key once each, in the order of their watches.",
-    )
-    ATTEMPTS_EXCLUDE = (
-        "Purgatory.AttemptsExclude",
-        "2.7",
-        "If that is claimed, try_complete and on_complete of one operation exclude each other.",
-        recorded_alone("a driven case has one thread"),
-    )
-    ANSWERS_TRULY = (
-        "Purgatory.AnswersWhetherItCompleted",
-        "2.1, 2.4",
-        "One caller, the one that completes an operation, is told that it did.",
-    )
-    COUNTS_COMPLETED = (
-        "Purgatory.CountsWhatItCompleted",
-        "2.6",
-        "Who completes operations is told how many.",
-    )
-    EXPIRES_IN_TIME = (
-        "Purgatory.ExpiresInTime",
-        "1.8, 2.2",
-        "An operation expires when its time is out, not before and not much later.",
-    )
-    EXPIRES_ONCE_AFTER_COMPLETION = (
-        "Purgatory.ExpiresAtMostOnceAfterCompletion",
-        "2.2",
-        "Whoever expires is completed first, and by that alone; on_expiration runs once.",
-        recorded_alone(
-            "a driver tells of completions and expiries in two lists: what came first is not known"
-        ),
-    )
-    CANCELS_WHO_WAITS = (
-        "Purgatory.CancelsWhoWaits",
-        "2.9",
-        "cancel_for_key returns the operations that wait for its key; given up, they stay so.",
-    )
-    DELAYED_COUNTS = (
-        "Purgatory.DelayedCountsTimeouts",
-        "2.10",
-        "num_delayed counts the operations that wait to expire.",
-    )
-    WATCHED_COUNTS = (
-        "Purgatory.WatchedCountsWatches",
-        "2.10",
-        "watched counts who waits, under each key, and beside them only what is not dropped yet.",
-    )
-    NO_EMPTY_KEY = (
-        "Purgatory.NoEmptyKeyIsKept",
-        "2.6",
-        "A key is kept as long as there are operations in its list.",
-    )
-    ACCEPTS_ITS_DOMAIN = (
-        "Purgatory.AcceptsItsDomain",
-        "1.17",
-        "A call within the domain is carried out.",
-        driven_alone(
-            "a refusal may come from what callers bring: an executor, a predicate, a callback"
-        ),
-    )
+    COMPLETES_AT_MOST_ONCE = "Purgatory.CompletesAtMostOnce"
+    COMPLETES_FOR_A_REASON = "Purgatory.CompletesForAReason"
+    TRIGGER_COMPLETES = "Purgatory.TriggerCompletes"
+    TRIES_IN_WATCH_ORDER = "Purgatory.TriesInWatchOrder"
+    ATTEMPTS_EXCLUDE = "Purgatory.AttemptsExclude"
+    ANSWERS_TRULY = "Purgatory.AnswersWhetherItCompleted"
+    COUNTS_COMPLETED = "Purgatory.CountsWhatItCompleted"
+    EXPIRES_IN_TIME = "Purgatory.ExpiresInTime"
+    EXPIRES_ONCE_AFTER_COMPLETION = "Purgatory.ExpiresAtMostOnceAfterCompletion"
+    CANCELS_WHO_WAITS = "Purgatory.CancelsWhoWaits"
+    DELAYED_COUNTS = "Purgatory.DelayedCountsTimeouts"
+    WATCHED_COUNTS = "Purgatory.WatchedCountsWatches"
+    NO_EMPTY_KEY = "Purgatory.NoEmptyKeyIsKept"
+    ACCEPTS_ITS_DOMAIN = "Purgatory.AcceptsItsDomain"
 
 
 class PurgatoryCapability(Capability):

@@ -13,6 +13,7 @@ from wheelproof_spec.components.purgatory.component import (
     OnComplete,
     OnExpiration,
     PurgatoryClause,
+    PurgatoryConfig,
     Satisfy,
     TryComplete,
     TryCompleteElseWatch,
@@ -57,7 +58,21 @@ def _out_of_order(scene: Scene) -> object:
     return _checks(scene, 2, second, first)
 
 
+def _config(scene: Scene) -> PurgatoryConfig:
+    assert isinstance(scene.config, PurgatoryConfig)
+    return scene.config
+
+
+def _in_vain(scene: Scene) -> object:
+    if _config(scene).triggers == "may_be_missed":
+        return False
+    _able(scene)
+    return _checks(scene, 0)
+
+
 def _at_once(scene: Scene) -> object:
+    if _config(scene).attempts != "exclusive":
+        return False
     name = _watched(scene)
     threads = ("one", "another")
     for thread in threads:
@@ -100,7 +115,7 @@ METAMORPHIC = Metamorphic(
         acted(
             PurgatoryClause.COMPLETES_FOR_A_REASON, lambda scene: _checks(scene, 1, _watched(scene))
         ),
-        acted(PurgatoryClause.TRIGGER_COMPLETES, lambda scene: _able(scene) and _checks(scene, 0)),
+        acted(PurgatoryClause.TRIGGER_COMPLETES, _in_vain),
         acted(PurgatoryClause.TRIES_IN_WATCH_ORDER, _out_of_order),
         acted(PurgatoryClause.ATTEMPTS_EXCLUDE, _at_once),
         acted(PurgatoryClause.ANSWERS_TRULY, _boasts),

@@ -313,43 +313,13 @@ ReplicationPort = Port[ReplicationCall, ReplicationObservation]
 class ReplicationClause(Clause):
     """What a broker promises."""
 
-    ANSWERED_AT_MOST_ONCE = (
-        "Replication.AnsweredAtMostOnce",
-        "2.1",
-        "A request is answered once.",
-    )
-    ANSWERED_WHEN_IT_CAN_BE = (
-        "Replication.AnsweredWhenItCanBe",
-        "2.13 - 2.15",
-        "Whoever can be answered is answered by the call that makes it so, or when its time is "
-        "over.",
-    )
-    NOT_ANSWERED_BEFORE = (
-        "Replication.NotAnsweredBefore",
-        "2.13, 2.14",
-        "Nobody is answered before there is a reason, or the time is over.",
-    )
-    ANSWER_IS_RIGHT = (
-        "Replication.AnswerIsRight",
-        "2.13, 2.14, 2.16",
-        "An answer says what the log, its leader and its replicas were at some moment; what is "
-        "acknowledged is in the log, and its replicas have it.",
-    )
-    DELAYED_ARE_THE_WAITING = (
-        "Replication.DelayedAreTheWaiting",
-        "2.10",
-        "Those in the timers are those who wait.",
-    )
-    NOTHING_IS_KEPT = (
-        "Replication.NothingIsKept",
-        "2.10",
-        "After a purge the lists have those who wait, and nobody else.",
-    )
-    KEEPS_TO_ITS_DOMAIN = (
-        "Replication.KeepsToItsDomain",
-        "2.16",
-        "What lies outside the domain is refused, and nothing else.",
-    )
+    ANSWERED_AT_MOST_ONCE = "Replication.AnsweredAtMostOnce"
+    ANSWERED_WHEN_IT_CAN_BE = "Replication.AnsweredWhenItCanBe"
+    NOT_ANSWERED_BEFORE = "Replication.NotAnsweredBefore"
+    ANSWER_IS_RIGHT = "Replication.AnswerIsRight"
+    DELAYED_ARE_THE_WAITING = "Replication.DelayedAreTheWaiting"
+    NOTHING_IS_KEPT = "Replication.NothingIsKept"
+    KEEPS_TO_ITS_DOMAIN = "Replication.KeepsToItsDomain"
 
 
 class ReplicationLimit(StrEnum):

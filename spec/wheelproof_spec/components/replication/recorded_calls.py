@@ -57,12 +57,15 @@ class RecordedBroker:
     def lose_and_lead_again(
         self, partition: PartitionName, records: int, in_sync: Sequence[int]
     ) -> None:
-        """Follow somebody else, drop as many records, and lead again; one thread at a time."""
+        """Follow somebody else, drop so many records and the rest of their batch, and lead again.
+
+        One thread at a time.
+        """
         epoch = self._next_epoch(partition)
         self._control(
             BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=_BROKER + 1)
         )
-        offset = max(self._broker.log_end(partition) - records, 0)
+        offset = self._broker.batch_base(partition, records)
         self._control(TruncateAsFollower(partition=partition, offset=offset))
         self._lead(partition, in_sync)
 

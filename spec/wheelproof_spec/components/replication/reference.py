@@ -168,10 +168,15 @@ class ReferenceBroker:
         found = self.partition(partition)
         return 0 if found is None else found.log.high_watermark
 
-    def log_end(self, partition: PartitionName) -> int:
-        """Return where a log ends; 0 if there is no such partition."""
+    def batch_base(self, partition: PartitionName, back: int) -> int:
+        """Return where the batch begins that is `back` records before the end of a log.
+
+        0 if there is no such partition, or the log is shorter.
+        """
         found = self.partition(partition)
-        return 0 if found is None else found.log.log_end_offset
+        offset = 0 if found is None else max(found.log.log_end_offset - back, 0)
+        place = found and found.log.fetch_progress(offset, up_to_high_watermark=False)
+        return place.start.message_offset if place else 0
 
     def read_log(self, partition: PartitionName) -> LogContent:
         """Return what is in a log, from its beginning to its end."""

@@ -2,6 +2,7 @@
 
 from wheelproof_spec.base.calls import Gauge, NumDelayed, PurgeCompleted, Watched
 from wheelproof_spec.components.replication.component import (
+    KAFKA,
     WHEELPROOF,
     AppendRecords,
     BecomeLeader,
@@ -62,5 +63,5 @@ METAMORPHIC = Metamorphic(
         acted(ReplicationClause.KEEPS_TO_ITS_DOMAIN, lambda scene: scene.call(_LEAD).call(_LEAD)),
     ),
     looks=frozenset({"watched", "num_delayed", "num_keys", "read_log"}),
-    profiles={WHEELPROOF: lambda recording: recording},
+    profiles=dict.fromkeys((WHEELPROOF, KAFKA), lambda recording: recording),
 )

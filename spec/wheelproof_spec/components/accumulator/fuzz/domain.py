@@ -37,7 +37,7 @@ def accumulator_configs(domain: AccumulatorDomain) -> st.SearchStrategy[Accumula
         _config,
         batch_size=st.integers(90 if domain.kafka_sizes else upper_bound(20), 130),
         batches=st.sampled_from((1, 2, 4)),
-        linger_ms=st.sampled_from((0, 5)),
+        linger_ms=st.sampled_from((0, 5, 20)),
         retry_backoff_ms=st.sampled_from((0, 3)),
         doublings=st.sampled_from((1, 4) if domain.growing_backoff else (1,)),
         delivery_timeout_ms=st.sampled_from((20, 1_000)),

@@ -117,6 +117,12 @@ def accumulator_machine(
                 )
             )
 
+        @rule(partition=st.sampled_from(PARTITIONS))
+        def append_plainly(self, partition: int) -> None:
+            """Most records are small and come to nothing special: without them little waits."""
+            record = f"r{self._calls}"
+            self._call(Append(record=record, partition=partition, size=3, max_time_to_block_ms=0))
+
         @rule(first=st.sampled_from((0, 0, None)), last=st.sampled_from((0, 1, 2, None)))
         def ready(self, first: int | None, last: int | None) -> None:
             nodes = zip(PARTITIONS, (first, 1, last), strict=True)

@@ -1,6 +1,11 @@
 """The comparisons of the purgatory: attempts to complete one operation, and visits to many."""
 
 from wheelproof_spec.base.codec.tables import read_table
+from wheelproof_spec.components.purgatory.graph.delayed_operation import (
+    OneOperation,
+    delayed_operation,
+    label_of_delayed_operation,
+)
 from wheelproof_spec.components.purgatory.graph.maybe_try_complete import (
     Attempts,
     maybe_try_complete,
@@ -46,6 +51,22 @@ def purgatory_model(name: str, summary: str, visitors: Visitors) -> GraphModel:
     )
 
 
+def delayed_operation_model(name: str, summary: str, configuration: OneOperation) -> GraphModel:
+    """Return the comparison of one operation of the reference with DelayedOperation."""
+    return GraphModel(
+        name=name,
+        summary=summary,
+        code=program_side(delayed_operation(configuration)),
+        configuration=TlcConfiguration(
+            module="MCDelayedOperation",
+            constants=configuration.constants(),
+            specification="PendingSpec",
+        ),
+        project=lambda state: state,
+        label=label_of_delayed_operation,
+    )
+
+
 _DISCIPLINES = ("monitor", "try_lock_once", "try_lock_pending", "blocking", "exclusive")
 _TABLE = read_table(__file__, "catalog.toml")
 
@@ -59,7 +80,18 @@ COMPARISONS = (
         )
         for discipline in _DISCIPLINES
         for name, row in _TABLE.items()
-        if "*" in name
+        if "*" in name and "of" not in row
+    ),
+    *(
+        model_of(
+            name.replace("*", discipline.replace("_", "-")),
+            {**row, "discipline": discipline, "summary": f"{discipline}: {row['summary']}"},
+            delayed_operation_model,
+            OneOperation,
+        )
+        for discipline in _DISCIPLINES
+        for name, row in _TABLE.items()
+        if "of" in row
     ),
     *(
         model_of(name, row, purgatory_model, Visitors)

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.components.timer.oracle import HeapTimer
-from wheelproof_spec.engines.graph.comparing.projected import Move, ProjectedGraph
-from wheelproof_spec.engines.graph.states.state_graph import Observation, observe
+from wheelproof_spec.engines.graph.comparing.driven import driven_graph
+from wheelproof_spec.engines.graph.comparing.projected import ProjectedGraph
 from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
 
 OracleClass = Callable[[int], HeapTimer[str]]
@@ -91,20 +91,11 @@ class _Driver:
 
 def oracle_graph(bounds: TimerBounds, oracle: OracleClass = kafka_oracle) -> ProjectedGraph:
     """Return every state that calls within the bounds bring the oracle into."""
-    first = _Driver(timer=oracle(bounds.tick_ms))
-    numbers: dict[Observation, int] = {observe(first.state(bounds.tasks)): 0}
-    drivers = [first]
-    moves: list[list[Move]] = []
-    while len(moves) < len(drivers):
-        found: set[Move] = set()
-        for label, driver in _calls(drivers[len(moves)], bounds):
-            state = observe(driver.state(bounds.tasks))
-            number = numbers.setdefault(state, len(numbers))
-            if number == len(drivers):
-                drivers.append(driver)
-            found.add((label, number))
-        moves.append(list(found))
-    return ProjectedGraph(observations=list(numbers), moves=moves, initial=frozenset({0}))
+    return driven_graph(
+        _Driver(timer=oracle(bounds.tick_ms)),
+        lambda driver: driver.state(bounds.tasks),
+        lambda driver: _calls(driver, bounds),
+    )
 
 
 def label_of_timer(action: str, before: State, after: State) -> str:

@@ -8,7 +8,6 @@ compared with what the action does; what was not is free. The lock has no order 
 from collections.abc import Callable, Mapping
 
 from wheelproof_spec.base.codec.tables import read_lists
-from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.components.timer.trace.state import (
     Bucket,
     SeveralError,
@@ -19,22 +18,14 @@ from wheelproof_spec.components.timer.trace.state import (
     put_down,
     refuse,
     require_bucket,
-    require_same,
+    require_seen,
     words_of,
 )
 from wheelproof_spec.components.timer.trace.vocabulary import (
     Binding,
-    Bound,
     BucketSeen,
-    Claimed,
     ClockRead,
-    EntryTaken,
-    ExpirationSet,
-    Found,
-    InsertSeen,
     TaskNamed,
-    Unbound,
-    WheelClock,
 )
 
 STEPS = {
@@ -146,8 +137,7 @@ class TimerActions:
                 "the delay of a task is fixed (semantics.md 1)",
             )
         expiration = t.reading + args.delay_ms
-        if isinstance(obs, Bound) and isinstance(obs.expiration_ms, int):
-            require_same("expiration_ms", expiration, obs.expiration_ms)
+        require_seen(obs, "expiration_ms", expiration)
         state.take_out(task)
         state.waiting.add(task)
         state.deadline[task] = expiration
@@ -167,10 +157,8 @@ class TimerActions:
         deadline = state.deadline[task]
         level = state.place_for(deadline) if task in state.waiting else None
         into = None if level is None else state.bucket_for(deadline, level)
-        if isinstance(obs, InsertSeen):
-            if obs.taken is not ABSENT:
-                require_same("taken", level is not None, obs.taken)
-            require_bucket(into, obs.level, obs.bucket)
+        require_seen(obs, "taken", level is not None)
+        require_bucket(into, obs)
         if level is None:
             t.pc = "Submit"
             return
@@ -180,10 +168,8 @@ class TimerActions:
 
     def _link(self, t: ThreadState, obs: object) -> None:
         assert t.into is not None
-        if isinstance(obs, BucketSeen):
-            require_bucket(t.into, obs.level, obs.bucket)
-            if isinstance(obs.expiration_ms, int):
-                require_same("expiration_ms", self.state.key_of(t.into), obs.expiration_ms)
+        require_bucket(t.into, obs)
+        require_seen(obs, "expiration_ms", self.state.key_of(t.into))
         self.state.content(t.into).append(t.hand)
 
     def _set_expiration(self, t: ThreadState, obs: object) -> None:
@@ -192,11 +178,8 @@ class TimerActions:
         level, index = t.into
         key = state.key_for(state.deadline[t.hand], level)
         changed = state.key_of(t.into) != key
-        if isinstance(obs, ExpirationSet):
-            if isinstance(obs.expiration_ms, int):
-                require_same("expiration_ms", key, obs.expiration_ms)
-            if obs.changed is not ABSENT:
-                require_same("changed", changed, obs.changed)
+        require_seen(obs, "expiration_ms", key)
+        require_seen(obs, "changed", changed)
         state.levels[level].keys[index] = key
         if changed:
             t.pc = "Offer"
@@ -206,10 +189,8 @@ class TimerActions:
 
     def _offer(self, t: ThreadState, obs: object) -> None:
         assert t.into is not None
-        if isinstance(obs, BucketSeen):
-            require_bucket(t.into, obs.level, obs.bucket)
-            if isinstance(obs.expiration_ms, int):
-                require_same("expiration_ms", self.state.key_of(t.into), obs.expiration_ms)
+        require_bucket(t.into, obs)
+        require_seen(obs, "expiration_ms", self.state.key_of(t.into))
         self.state.offer(t.into)
         t.into = None
         put_down(t)
@@ -217,8 +198,7 @@ class TimerActions:
     def _submit(self, t: ThreadState, obs: object) -> None:
         state = self.state
         claimed = t.hand in state.waiting
-        if isinstance(obs, Claimed) and obs.submitted is not ABSENT:
-            require_same("submitted", claimed and not state.shut, obs.submitted)
+        require_seen(obs, "submitted", claimed and not state.shut)
         state.waiting.discard(t.hand)
         put_down(t)
 
@@ -228,8 +208,7 @@ class TimerActions:
         assert isinstance(args, TaskNamed)
         state, task = self.state, args.task
         found = task in state.waiting
-        if isinstance(obs, Found) and obs.found is not ABSENT:
-            require_same("found", found, obs.found)
+        require_seen(obs, "found", found)
         if not found:
             return
         for other in state.threads.values():
@@ -246,8 +225,7 @@ class TimerActions:
 
     def _cancel_unbind(self, t: ThreadState, obs: object) -> None:
         state = self.state
-        if isinstance(obs, Unbound) and obs.cancelled is not ABSENT:
-            require_same("cancelled", t.task in state.waiting, obs.cancelled)
+        require_seen(obs, "cancelled", t.task in state.waiting)
         state.waiting.discard(t.task)
         t.task = ""
 
@@ -297,8 +275,7 @@ class TimerActions:
         state = self.state
         time, clock, tick = state.key_of(t.polled), state.levels[0].clock, state.tick_ms
         after = clock if time < clock + tick else time - time % tick
-        if isinstance(obs, WheelClock) and isinstance(obs.wheel_ms, int):
-            require_same("wheel_ms", after, obs.wheel_ms)
+        require_seen(obs, "wheel_ms", after)
         state.advance(time)
 
     def _flush_entry(self, t: ThreadState, obs: object) -> None:
@@ -306,8 +283,7 @@ class TimerActions:
         content = self.state.content(t.polled)
         if not content:
             refuse("the bucket is empty", "an entry is taken out", "nothing is linked in it")
-        if isinstance(obs, EntryTaken) and obs.task is not ABSENT:
-            require_same("task", content[0], obs.task)
+        require_seen(obs, "task", content[0])
         t.hand = content.pop(0)
 
     def _flush_end(self, t: ThreadState) -> None:

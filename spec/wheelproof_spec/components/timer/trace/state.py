@@ -226,14 +226,16 @@ def put_down(t: ThreadState) -> None:
     t.pc = "UnlockRead" if t.adds else "FlushEntry"
 
 
-def require_same(name: str, expected: object, observed: object) -> None:
-    """Refuse the step if what was observed is not what is expected."""
-    if expected != observed:
+def require_seen(obs: object, name: str, expected: object) -> None:
+    """Refuse the step if this was observed, and is not what is expected."""
+    observed = getattr(obs, name, ABSENT)
+    if observed is not ABSENT and observed != expected:
         refuse(f"{name} = {expected}", f"{name} = {observed}", f"{name} has another value")
 
 
-def require_bucket(bucket: Bucket | None, level: object, index: object) -> None:
+def require_bucket(bucket: Bucket | None, obs: object) -> None:
     """Refuse the step if it is about another bucket than was observed."""
+    level, index = getattr(obs, "level", ABSENT), getattr(obs, "bucket", ABSENT)
     if level is not ABSENT and (bucket is None or bucket[0] != level):
         refuse(_bucket_words(bucket), f"level {level}", "it is another bucket")
     if index is not ABSENT and (bucket is None or bucket[1] != index):

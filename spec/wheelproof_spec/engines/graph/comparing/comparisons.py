@@ -10,6 +10,7 @@ from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.graph.comparing.compare import Comparison, compare
+from wheelproof_spec.engines.graph.comparing.driven import UnderWay, call_by_call
 from wheelproof_spec.engines.graph.comparing.projected import (
     Labeller,
     ProjectedGraph,
@@ -42,6 +43,7 @@ class GraphModel:
     """A configuration for which code and module must have the same graph.
 
     Unless `still_steps`, a step that changes nothing that can be seen is no action on either side.
+    With `under_way`, what the module has begun is finished before it is compared.
     """
 
     name: str
@@ -51,6 +53,7 @@ class GraphModel:
     project: Projection
     label: Labeller
     still_steps: bool = True
+    under_way: UnderWay | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +114,10 @@ def carry_out(
     begin = time.monotonic()
     code = model.code(progress)
     middle = time.monotonic()
-    spec = project_tlc(tlc_graph(toolchain, model.configuration), model.project, model.label)
+    states = tlc_graph(toolchain, model.configuration)
+    if model.under_way is not None:
+        states = call_by_call(states, model.under_way)
+    spec = project_tlc(states, model.project, model.label)
     end = time.monotonic()
     return GraphOutcome(
         model=model,

@@ -41,24 +41,16 @@ def judge(model: Model, run: TlcRun) -> Judgement:
     if unusable is not None:
         return unusable
     violation = first_violation(run.report)
-    problems = tuple(_problems(model, run.report, violation))
+    if run.simulation is not None and violation is None and model.expect is not Expectation.PASS:
+        return _inconclusive(f"{model.expected_text()} was expected, and no behaviour came to it")
+    if violation is None and not (model.listed or _checks_something(model)):
+        return _inconclusive(f"{model.cfg.name} names nothing to check, and deadlocks are allowed")
+    problems = tuple(_problems(model, run, violation))
     return Judgement(verdict=Verdict.FAIL if problems else Verdict.PASS, problems=problems)
 
 
-def judge_witness(witness: str, run: TlcRun) -> Judgement:
-    """Judge a run in which `witness` was the only invariant: it has to be violated."""
-    unusable = _unusable(run)
-    if unusable is not None:
-        problems = tuple(f"witness {witness}: {problem}" for problem in unusable.problems)
-        return Judgement(verdict=unusable.verdict, problems=problems)
-    violation = first_violation(run.report)
-    if violation == Violation(kind=ViolationKind.INVARIANT, name=witness):
-        return Judgement(verdict=Verdict.PASS)
-    found = "no error" if violation is None else describe(violation)
-    return Judgement(
-        verdict=Verdict.FAIL,
-        problems=(f"the witness {witness} was never reached (TLC found {found})",),
-    )
+def _checks_something(model: Model) -> bool:
+    return bool(model.cfg.invariants or model.cfg.properties or model.check_deadlock)
 
 
 def first_violation(report: TlcReport) -> Violation | None:
@@ -103,7 +95,8 @@ def _unusable(run: TlcRun) -> Judgement | None:
     if run.exit_code != 0:
         tail = " / ".join(_last_words(report)) or "nothing"
         return _error(f"TLC ended with exit code {run.exit_code}; its last words: {tail}")
-    incomplete = "; ".join(_signs_of_incompleteness(report))
+    signs = _signs_of_incompleteness if run.simulation is None else _signs_of_a_broken_simulation
+    incomplete = "; ".join(signs(report))
     return _inconclusive(f"TLC claims success, but {incomplete}") if incomplete else None
 
 
@@ -119,15 +112,26 @@ def _signs_of_incompleteness(report: TlcReport) -> Iterator[str]:
         yield "it did not finish checking the temporal properties"
 
 
-def _problems(model: Model, report: TlcReport, violation: Violation | None) -> Iterator[str]:
+def _signs_of_a_broken_simulation(report: TlcReport) -> Iterator[str]:
+    if not report.finished:
+        yield "its closing message is missing"
+    if not report.simulated:
+        yield "it has not said that it generated states"
+
+
+def _problems(model: Model, run: TlcRun, violation: Violation | None) -> Iterator[str]:
+    report = run.report
     if model.expect is Expectation.PASS and violation is None:
-        yield from _count_problems(model, report)
-        yield from _coverage_problems(model, report.coverage)
+        if run.simulation is None and model.listed:
+            yield from _count_problems(model, report)
+            yield from _coverage_problems(model, report.coverage)
+            yield from _witness_problems(model, report)
     elif violation is None:
         yield f"{model.expected_text()} was expected, but TLC found no error"
     elif not is_expected(model, violation):
-        yield f"{model.expected_text()} was expected, but TLC found {describe(violation)}"
-    elif model.expect is not Expectation.ASSUMPTION:
+        expected = f"{model.expected_text()} was expected, but " if model.listed else ""
+        yield f"{expected}TLC found {describe(violation)}"
+    elif model.expect is not Expectation.ASSUMPTION and run.simulation is None:
         yield from _differences("trace_length", model.trace_length, trace_length(report))
 
 
@@ -182,6 +186,12 @@ def _coverage_problems(model: Model, coverage: Iterable[ActionCoverage]) -> Iter
     for name in model.unreached_actions:
         if name not in names:
             yield f"{name} is listed as unreached, but TLC knows no such action"
+
+
+def _witness_problems(model: Model, report: TlcReport) -> Iterator[str]:
+    for witness in model.witnesses:
+        if witness not in report.reached:
+            yield f"the witness {witness} was never reached"
 
 
 def _ran_out_of_memory(report: TlcReport) -> bool:

@@ -15,7 +15,7 @@ GROUP = "tlc"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessOutcome:
-    """Whether a witness was reached; `trace_length` is the number of states on the way to it."""
+    """Whether a witness was reached, and how many states a shortest way to it has."""
 
     name: str
     verdict: Verdict
@@ -26,14 +26,13 @@ class WitnessOutcome:
 class ModelOutcome:
     """The verdict on one model.
 
-    `problems` are the reasons when it is no pass, `seconds` the wall time of all its runs,
+    `problems` are the reasons when it is no pass, `seconds` the wall time of the run,
     `graph_summary` is empty unless the state graph was dumped.
     """
 
     model: Model
     judgement: Judgement
     run: TlcRun
-    witnesses: tuple[WitnessOutcome, ...]
     seconds: float
     graph_summary: str = ""
 
@@ -46,6 +45,21 @@ class ModelOutcome:
     def problems(self) -> tuple[str, ...]:
         """Why the verdict is no pass, one sentence each."""
         return self.judgement.problems
+
+    @property
+    def witnesses(self) -> tuple[WitnessOutcome, ...]:
+        """The witnesses that the run looked for; one that is not reached fails a complete run."""
+        reached = self.run.report.reached
+        if not reached and self.run.report.statistics is None:
+            return ()
+        return tuple(
+            WitnessOutcome(
+                name=name,
+                verdict=Verdict.PASS if name in reached else Verdict.FAIL,
+                trace_length=reached.get(name),
+            )
+            for name in self.model.witnesses
+        )
 
     @property
     def distinct(self) -> int | None:
@@ -82,6 +96,11 @@ class ModelOutcome:
         if self.model.expect is not Expectation.PASS:
             states = "" if self.trace_length is None else f", {self.trace_length} states"
             return f"fails as it must: {self.model.expected_text()}{states}"
+        if self.run.simulation is not None:
+            return (
+                f"nothing found in {self.run.simulation.behaviours:,} behaviours at random, "
+                f"{self.run.report.simulated:,} states; others were not looked at"
+            )
         reached = ", every witness reached" if self.witnesses else ""
         return f"{self.distinct} distinct states, depth {self.depth}{reached}"
 
@@ -98,7 +117,15 @@ class ModelOutcome:
     def command(self) -> str:
         """Return the command that repeats the run."""
         command = ["wheelproof", "tlc", self.model.name, "--explain"]
-        if self.model.manifest != (tla_directory() / "manifest.toml").resolve():
+        if self.run.simulation is not None:
+            drawn = self.run.simulation
+            numbers = (drawn.behaviours, drawn.depth, drawn.seed)
+            for option, number in zip(("--simulate", "--depth", "--seed"), numbers, strict=True):
+                command += [option, str(number)]
+        if not self.model.listed:
+            command[2] = str(self.model.module_path)
+            command += ["--config", self.model.cfg.name]
+        elif self.model.manifest != (tla_directory() / "manifest.toml").resolve():
             command += ["--manifest", str(self.model.manifest)]
         return shlex.join(command)
 

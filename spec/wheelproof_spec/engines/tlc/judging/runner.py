@@ -9,9 +9,8 @@ from pathlib import Path
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.reports import make_folder
-from wheelproof_spec.base.results.verdicts import Verdict, overall
-from wheelproof_spec.engines.tlc.judging.check import Judgement, judge, judge_witness, trace_length
-from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome, WitnessOutcome
+from wheelproof_spec.engines.tlc.judging.check import judge
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Expectation, Model, Tier
 from wheelproof_spec.engines.tlc.manifest.selection import select_models
@@ -19,6 +18,7 @@ from wheelproof_spec.engines.tlc.running.launch import (
     LIMITS,
     Limits,
     RunOptions,
+    Simulation,
     TlcRun,
     Toolchain,
     run_tlc,
@@ -51,13 +51,15 @@ class RunSettings:
     """How to run: at most `jobs` models at a time (None: what cores and memory allow).
 
     `seconds` replaces the limits of time of the tiers, `graphs` is the folder for state graphs,
-    `coverage` counts actions also where no verdict needs it.
+    `coverage` counts actions also where no verdict needs it, a `simulation` replaces the complete
+    search.
     """
 
     jobs: int | None = None
     seconds: float | None = None
     graphs: Path | None = None
     coverage: bool = False
+    simulation: Simulation | None = None
 
 
 def run_manifest(
@@ -82,7 +84,12 @@ def run_manifest(
 def run_models(
     toolchain: Toolchain, models: Sequence[Model], settings: RunSettings, observer: Observer
 ) -> list[ModelOutcome]:
-    """Run `models`, the ones with the most states first, and return their outcomes in order."""
+    """Run `models`, the ones with the most states first, and return their outcomes in order.
+
+    Raises InputRejectedError if a cfg has a keyword that this TLC does not know.
+    """
+    for model in models:
+        model.cfg.require(toolchain.jar.keywords, toolchain.jar.path.name)
     if settings.graphs is not None:
         make_folder(settings.graphs)
     pool = ProcessPool()
@@ -129,18 +136,10 @@ class _ModelRunner:
             self._observer.started(model)
         begin = time.monotonic()
         run = self._main_run(model)
-        judgement = judge(model, run)
-        judgements, witnesses = [judgement], list[WitnessOutcome]()
-        if run.ending is Ending.EXITED and judgement.verdict is not Verdict.ERROR:
-            for name in model.witnesses:
-                judged, witness = self._witness(model, name)
-                judgements.append(judged)
-                witnesses.append(witness)
         outcome = ModelOutcome(
             model=model,
-            judgement=_combine(judgements),
+            judgement=judge(model, run),
             run=run,
-            witnesses=tuple(witnesses),
             seconds=time.monotonic() - begin,
             graph_summary=self._graph_summary(model, run),
         )
@@ -148,11 +147,13 @@ class _ModelRunner:
         return outcome
 
     def _main_run(self, model: Model) -> TlcRun:
-        graphs = self._settings.graphs
+        graphs, simulation = self._settings.graphs, self._settings.simulation
+        judged = model.expect is Expectation.PASS and model.listed and simulation is None
         options = RunOptions(
             limits=self._limits(model),
-            coverage=self._settings.coverage or model.expect is Expectation.PASS,
+            coverage=self._settings.coverage or judged,
             dump=None if graphs is None else (graphs / f"{model.name}.dot").resolve(),
+            simulation=simulation,
         )
         return run_tlc(
             self._toolchain,
@@ -161,15 +162,6 @@ class _ModelRunner:
             options,
             lambda statistics, depth: self._observer.progressed(model, statistics, depth),
         )
-
-    def _witness(self, model: Model, name: str) -> tuple[Judgement, WitnessOutcome]:
-        options = RunOptions(limits=self._limits(model), witness=name)
-        run = run_tlc(self._toolchain, self._pool, model, options)
-        judgement = judge_witness(name, run)
-        outcome = WitnessOutcome(
-            name=name, verdict=judgement.verdict, trace_length=trace_length(run.report)
-        )
-        return judgement, outcome
 
     def _limits(self, model: Model) -> Limits:
         limits = LIMITS[model.tier]
@@ -184,10 +176,3 @@ class _ModelRunner:
             return read_graph(path).summary()
         except InputRejectedError as error:
             return f"no state graph: {error.problem}"
-
-
-def _combine(judgements: Sequence[Judgement]) -> Judgement:
-    return Judgement(
-        verdict=overall(judgement.verdict for judgement in judgements),
-        problems=tuple(problem for judgement in judgements for problem in judgement.problems),
-    )

@@ -1,7 +1,11 @@
-"""Reads the cfg of a model as far as the runner needs, and derives others from it."""
+"""Reads the cfg of a model as far as the runner needs, and derives others from it.
+
+A keyword that only newer versions of TLC have is accepted here; whether the jar at hand has it is
+found out before the run.
+"""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,8 +15,13 @@ _INVARIANTS = frozenset({"INVARIANT", "INVARIANTS"})
 _PROPERTIES = frozenset({"PROPERTY", "PROPERTIES"})
 _CONSTANTS = frozenset({"CONSTANT", "CONSTANTS"})
 _BEHAVIOUR = frozenset({"INIT", "NEXT", "SPECIFICATION"})
+_DEADLOCK = "CHECK_DEADLOCK"
+_POSTCONDITION = "POSTCONDITION"
+NEWER_KEYWORDS = frozenset({"ALIAS", _POSTCONDITION, _DEADLOCK})
+"""The keywords that TLC 2.15 does not have."""
 _KEYWORDS = (
-    _INVARIANTS
+    NEWER_KEYWORDS
+    | _INVARIANTS
     | _PROPERTIES
     | _CONSTANTS
     | _BEHAVIOUR
@@ -27,11 +36,6 @@ _KEYWORDS = (
         }
     )
 )
-_TOO_NEW = {
-    "ALIAS": "remove it",
-    "POSTCONDITION": "remove it",
-    "CHECK_DEADLOCK": "set check_deadlock in the manifest instead",
-}
 _TOKEN = re.compile(
     r"(?P<comment>\\\*[^\n]*|\(\*.*?\*\))|(?P<string>\"(?:[^\"\\]|\\.)*\")|(?P<word>\w+)"
     r"|(?P<other>\s+|.)",
@@ -94,14 +98,32 @@ class Cfg:
         """The constants and operators that another definition replaces."""
         return {name: value for name, sign, value in self._assignments() if sign == "<-"}
 
-    def witness_text(self, witness: str) -> str:
-        """Return this cfg with `witness` as the only thing that is checked."""
-        kept = (
-            f"{section.keyword} {section.text.strip()}\n"
-            for section in self.sections
-            if section.keyword not in _INVARIANTS | _PROPERTIES
-        )
-        return "".join(kept) + f"INVARIANT {witness}\n"
+    @property
+    def check_deadlock(self) -> bool:
+        """Whether a deadlock is an error: it is, unless CHECK_DEADLOCK says FALSE."""
+        sections = (section for section in self.sections if section.keyword == _DEADLOCK)
+        return all(section.text.strip() != "FALSE" for section in sections)
+
+    def require(self, known: Container[str], jar: str) -> None:
+        """Raise InputRejectedError for a keyword that the TLC at hand, `jar`, does not have."""
+        for section in self.sections:
+            if section.keyword in NEWER_KEYWORDS - {_DEADLOCK} and section.keyword not in known:
+                raise InputRejectedError(
+                    self.name,
+                    section.line,
+                    f"{section.keyword} is not known to the TLC in {jar}",
+                    "remove it, or name a newer tla2tools.jar with --jar",
+                )
+
+    def text_for(self, known: Container[str]) -> str:
+        """Return the text for a TLC that knows these newer keywords.
+
+        CHECK_DEADLOCK is left out where it is not known: an option of the command says the same.
+        """
+        if _DEADLOCK in known or all(section.keyword != _DEADLOCK for section in self.sections):
+            return self.text
+        kept = (section for section in self.sections if section.keyword != _DEADLOCK)
+        return "".join(f"{section.keyword} {section.text.strip()}\n" for section in kept)
 
     def varied(self, name: str, comment: str, variation: Variation) -> "Cfg":
         """Return the cfg `name` that differs from this one by `variation`; `comment` heads it."""
@@ -118,7 +140,7 @@ class Cfg:
 
     def _formulas(self, specification: str | None) -> Iterator[str]:
         """Yield the sections that are neither constants nor checked."""
-        dropped = _INVARIANTS | _PROPERTIES | _CONSTANTS
+        dropped = _INVARIANTS | _PROPERTIES | _CONSTANTS | {_POSTCONDITION}
         if specification is not None:
             dropped |= _BEHAVIOUR
             yield f"SPECIFICATION {specification}"
@@ -146,7 +168,7 @@ class Cfg:
 
 
 def load_cfg(path: Path) -> Cfg:
-    """Read a cfg file; raises InputRejectedError for what TLC 2.15 would not understand."""
+    """Read a cfg file; raises InputRejectedError if it cannot be read."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -164,8 +186,6 @@ def _sections(name: str, text: str) -> Iterator[Section]:
     line = 1
     for match in _TOKEN.finditer(text):
         token, kind = match[0], match.lastgroup
-        if kind == "word" and token in _TOO_NEW:
-            raise InputRejectedError(name, line, f"TLC 2.15 does not know {token}", _TOO_NEW[token])
         if kind == "word" and token in _KEYWORDS:
             if keyword is not None:
                 yield Section(keyword=keyword, line=start, text=body)

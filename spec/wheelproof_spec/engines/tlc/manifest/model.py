@@ -44,7 +44,8 @@ class Model:
     """One entry of the manifest, with its files resolved.
 
     `library` has the folders in which TLC finds the modules that `module` extends. Numbers that
-    its expectation does not call for are None; so are those that are to be pinned.
+    its expectation does not call for are None; so are those that are to be pinned. A model that is
+    not `listed` is in no manifest: nobody has said which numbers and actions are right.
     """
 
     name: str
@@ -67,6 +68,7 @@ class Model:
     witnesses: tuple[str, ...] = ()
     unreached_actions: tuple[str, ...] = ()
     bug: str | None = None
+    listed: bool = True
 
     def expected_text(self) -> str:
         """Return the expectation for a table."""

@@ -71,11 +71,12 @@ class ModelReader:
             entry.reject("the name is that of a module", f"call it {module}_ and what is special")
         folder = entry.path.parent.resolve()
         specifies = module.removeprefix("MC")
+        cfg = load_cfg(_file(entry, folder / "models" / module / f"{rest}.cfg"))
         base = _Base(
             module=module,
             specifies=specifies,
-            cfg=load_cfg(_file(entry, folder / "models" / module / f"{rest}.cfg")),
-            check_deadlock=entry.boolean("check_deadlock", default=True),
+            cfg=cfg,
+            check_deadlock=entry.boolean("check_deadlock", default=cfg.check_deadlock),
         )
         _file(entry, folder / f"{specifies}.tla")
         self._bases[entry.name] = base

@@ -1,8 +1,8 @@
 """Finds which lines of the reference are which actions of TLA+: their docstrings say so.
 
 A docstring ends a sentence with, for example, ``TLA+: Poll and AdvanceClock of SystemTimer``;
-``the steps Remove* of EntryMigration`` are all actions whose name begins so. A module alone, or a
-variable in backquotes, is cited as well, but is no action.
+``the steps Remove* of EntryMigration`` are all actions whose name begins so. A module alone, or in
+backquotes a variable or an operator that is no step by itself, is cited as well.
 """
 
 import ast
@@ -12,21 +12,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _SENTENCE = re.compile(r"TLA\+:\s(.*?)\.(?=\s|$)")
-_GROUP = re.compile(r"(.*?)\bof ([A-Z]\w*)")
+_GROUP = re.compile(r"(.*?)\bof ([A-Z]\w*)((?:,? and of [A-Z]\w*)*)")
+_FURTHER = re.compile(r"[A-Z]\w*")
 _ACTION = re.compile(r"(?<![`\w])[A-Z]\w*\*?")
-_VARIABLE = re.compile(r"variable `(\w+)`")
+_PART = re.compile(r"(?:variable|operator) `(\w+)`")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Citation:
-    """What a docstring names: an action, all actions with a prefix (``Remove*``), or a variable.
+    """What a docstring names: an action, all actions with a prefix (``Remove*``), or another part.
+
+    A `part` is a variable, or an operator that is no action.
 
     `definition` is the function or class, with its class before it, `line` where it begins.
     """
 
     module: str
     action: str | None
-    variable: str | None
+    part: str | None
     path: Path
     definition: str
     line: int
@@ -44,11 +47,11 @@ def _citations_in(path: Path, node: ast.AST, outer: tuple[str, ...]) -> Iterator
         if isinstance(child, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             names = (*outer, child.name)
             text = " ".join((ast.get_docstring(child) or "").split())
-            for module, action, variable in _named(text):
+            for module, action, part in _named(text):
                 yield Citation(
                     module=module,
                     action=action,
-                    variable=variable,
+                    part=part,
                     path=path,
                     definition=".".join(names),
                     line=child.lineno,
@@ -57,10 +60,9 @@ def _citations_in(path: Path, node: ast.AST, outer: tuple[str, ...]) -> Iterator
 
 
 def _named(text: str) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield each module of the sentences, with the action or the variable that is named of it."""
+    """Yield each module of the sentences, with the action or the part that is named of it."""
     for sentence in _SENTENCE.findall(text):
-        for names, module in _GROUP.findall(sentence):
-            for action in _ACTION.findall(names):
-                yield module, action, None
-            for variable in _VARIABLE.findall(names):
-                yield module, None, variable
+        for names, first, others in _GROUP.findall(sentence):
+            for module in (first, *_FURTHER.findall(others)):
+                yield from ((module, action, None) for action in _ACTION.findall(names))
+                yield from ((module, None, part) for part in _PART.findall(names))

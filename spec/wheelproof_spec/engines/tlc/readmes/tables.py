@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Kind, Model
 from wheelproof_spec.engines.tlc.readmes.citations import Citation, citations
@@ -16,6 +17,9 @@ _PART = re.compile(r"(<!-- (models|actions): made by [^>]* -->\n).*?(<!-- end --
 _LINE = re.compile(r"#L\d+")
 _STUTTERING = "Terminated"
 """The step that keeps an end from being a deadlock; no code does it."""
+_REASONS = "uncited.toml"
+_UNCITED = read_table(__file__, _REASONS)
+"""For each module the actions that no docstring names, with the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,17 +44,37 @@ class Suite:
         )
 
     def unknown(self) -> list[str]:
-        """Return a sentence for each thing that a docstring names and no module has."""
+        """Return a sentence for each thing that a docstring names and no module has.
+
+        And one for each action that no docstring names without a reason, or with a reason though
+        one names it.
+        """
         folders = [readme.parent for readme in self.readmes()]
         modules = {module.name: module for folder in folders for module in self.modules(folder)}
         actions = {name: module.actions() for name, module in modules.items()}
-        return [
+        found = [
             f"{citation.path}:{citation.line}: {citation.definition} names "
-            f"{citation.action or citation.variable} of {citation.module}, which has no such thing"
+            f"{citation.action or citation.part} of {citation.module}, which has no such thing"
             for citation in self.cited
             if (module := modules.get(citation.module)) is None
             or not _named(citation, module, actions[module.name])
         ]
+        for name, module in modules.items():
+            rest, given = set(self._uncited(module)), set(_UNCITED.get(name, ()))
+            wrong = {"no docstring names": rest - given, "a reason for": given - rest}
+            found += (
+                f"{_REASONS}: {what} {action} of {name}"
+                for what, names in wrong.items()
+                for action in sorted(names)
+            )
+        return found
+
+    def _uncited(self, module: Module) -> list[str]:
+        """Return the actions of a module that no docstring names."""
+        actions = module.actions()
+        mine = (citation for citation in self.cited if citation.module == module.name)
+        named = {name for citation in mine for name in _named(citation, module, actions)}
+        return [name for name in actions if name not in named and name != _STUTTERING]
 
     def modules(self, folder: Path) -> list[Module]:
         """Return the modules of a component in the order in which the manifest comes to them."""
@@ -101,7 +125,8 @@ class Suite:
                 rows.setdefault(", ".join(dict.fromkeys(links[name])), []).append(name)
             yield from (f"| {', '.join(names)} | {code} |" for code, names in rows.items())
             yield ""
-        rest = [name for name in actions if name not in links and name != _STUTTERING]
+        reasons = _UNCITED.get(module.name, {})
+        rest = [f"{name} ({reasons.get(name, '?')})" for name in self._uncited(module)]
         if rest:
             yield f"Named by no docstring: {', '.join(rest)}.\n"
 
@@ -123,10 +148,13 @@ def without_lines(text: str) -> str:
 def _named(citation: Citation, module: Module, actions: Sequence[str]) -> list[str]:
     """Return the rows of a citation: what it names of the module, if the module has it."""
     if citation.action is None:
-        return [f"variable `{citation.variable}`"] if citation.variable in module.variables else []
+        is_operator = citation.part in module.operators and citation.part not in actions
+        kind = "operator" if is_operator else "variable"
+        known = is_operator or citation.part in module.variables
+        return [f"{kind} `{citation.part}`"] if known else []
     if citation.action.endswith("*"):
         return [name for name in actions if name.startswith(citation.action[:-1])]
-    return [citation.action] if citation.action in module.operators else []
+    return [citation.action] if citation.action in actions else []
 
 
 def _link(citation: Citation, folder: Path) -> str:

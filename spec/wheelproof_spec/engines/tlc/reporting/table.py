@@ -10,6 +10,7 @@ from rich.table import Table
 
 from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+from wheelproof_spec.engines.tlc.manifest.model import Model
 from wheelproof_spec.engines.tlc.reporting.document import announced_version
 from wheelproof_spec.engines.tlc.running.launch import Toolchain
 
@@ -63,6 +64,19 @@ def closing_line(outcomes: Sequence[ModelOutcome]) -> str:
         if (count := sum(outcome.verdict is kind for outcome in outcomes))
     )
     return f"tlc: {verdict} ({counts} of {len(outcomes)} models)"
+
+
+def list_lines(models: Sequence[Model]) -> list[str]:
+    """Return a line for each model: name, tier, kind, how TLC has to end, and what it shows."""
+    rows = [
+        (model.name, model.tier.value, model.kind.value, model.expected_text(), model.summary)
+        for model in models
+    ]
+    widths = [max(len(row[column]) for row in rows) for column in range(4)]
+    return [
+        "  ".join((*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[-1]))
+        for row in rows
+    ]
 
 
 def _table(outcomes: Sequence[ModelOutcome]) -> Table:

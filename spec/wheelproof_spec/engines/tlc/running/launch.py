@@ -23,6 +23,7 @@ from wheelproof_spec.engines.tlc.running.memory import MEBIBYTE
 from wheelproof_spec.engines.tlc.running.process import Ending, ProcessPool, ProcessResult
 from wheelproof_spec.engines.tlc.running.report import ProgressCallback, TlcReport
 from wheelproof_spec.engines.tlc.running.report_builder import ReportBuilder
+from wheelproof_spec.engines.tlc.running.witnesses import WITNESSED_ROOT, write_witnessed
 
 _ATTEMPTS = 3
 """How often a run is begun that stands still."""
@@ -52,26 +53,36 @@ LIMITS: Mapping[Tier, Limits] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Simulation:
+    """A search at random: so many behaviours, of so many states at most, drawn from a seed."""
+
+    behaviours: int
+    depth: int
+    seed: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TlcRun:
-    """One run of TLC that has ended."""
+    """One run of TLC that has ended: a complete search, or a `simulation`."""
 
     ending: Ending
     exit_code: int
     report: TlcReport
+    simulation: Simulation | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What one run checks.
+    """What one run does beside checking what the cfg says.
 
-    `witness` replaces everything that the cfg checks by that one invariant, `dump` is where the
-    state graph goes, `coverage` asks TLC to count how often each action was taken.
+    `dump` is where the state graph goes, `coverage` asks TLC to count how often each action was
+    taken; a `simulation` takes the place of the complete search.
     """
 
     limits: Limits
-    witness: str | None = None
     coverage: bool = False
     dump: Path | None = None
+    simulation: Simulation | None = None
 
 
 def find_toolchain(jar: Path | None = None, java: Path | None = None) -> Toolchain:
@@ -118,7 +129,10 @@ def _run_once(
         report = TlcReport(errors=[f"TLC could not be run: {error}"])
         return TlcRun(ending=Ending.NOT_STARTED, exit_code=0, report=report)
     return TlcRun(
-        ending=result.ending, exit_code=result.exit_code, report=builder.finish(reader.tail)
+        ending=result.ending,
+        exit_code=result.exit_code,
+        report=builder.finish(reader.tail),
+        simulation=options.simulation,
     )
 
 
@@ -131,9 +145,9 @@ def _run_in_private_folder(
 ) -> ProcessResult:
     with tempfile.TemporaryDirectory(prefix="wheelproof-tlc-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        _prepare(folder, model, options)
+        root = _prepare(toolchain, folder, model, options)
         return pool.run(
-            command_line(toolchain, model, options, folder),
+            command_line(toolchain, model, options, folder, root),
             folder / "spec",
             options.limits.seconds,
             consume,
@@ -141,14 +155,14 @@ def _run_in_private_folder(
 
 
 def command_line(
-    toolchain: Toolchain, model: Model, options: RunOptions, folder: Path
+    toolchain: Toolchain, model: Model, options: RunOptions, folder: Path, root: str
 ) -> Sequence[str]:
-    """Return the command that checks `model`, with its private files in `folder`.
+    """Return the command that checks the module `root`, with its private files in `folder`.
 
     A fixed fingerprint polynomial and seed make the counterexamples of liveness repeatable.
     """
     libraries = dict.fromkeys((model.module_path.parent, *model.library))
-    compilers = ["-XX:TieredStopAtLevel=1"] if _is_short(model, options) else []
+    compilers = ["-XX:TieredStopAtLevel=1"] if _is_short(model) else []
     return [
         str(toolchain.java.path),
         f"-Xmx{options.limits.heap_bytes // MEBIBYTE}m",
@@ -162,27 +176,42 @@ def command_line(
         "tlc2.TLC",
         "-tool",
         # Liveness is checked once, on the whole graph: its traces are then always the same.
-        *("-workers", "1", "-fp", "0", "-seed", "0", "-lncheck", "final"),
+        *("-workers", "1", "-fp", "0", "-lncheck", "final", *_search(options.simulation)),
         *(("-coverage", "1") if options.coverage else ()),
-        *(("-deadlock",) if options.witness or not model.check_deadlock else ()),
+        *(("-deadlock",) if not model.check_deadlock else ()),
         *(("-dump", "dot,colorize,actionlabels", str(options.dump)) if options.dump else ()),
         *("-metadir", str(folder / "states")),
-        *("-config", f"{model.name}.cfg", f"{model.module}.tla"),
+        *("-config", f"{root}.cfg", f"{root}.tla"),
     ]
 
 
-def _is_short(model: Model, options: RunOptions) -> bool:
+def _search(simulation: Simulation | None) -> Sequence[str]:
+    if simulation is None:
+        return ("-seed", "0")
+    behaviours = f"num={simulation.behaviours}"
+    return (
+        *("-simulate", behaviours, "-depth", str(simulation.depth)),
+        *("-seed", str(simulation.seed)),
+    )
+
+
+def _is_short(model: Model) -> bool:
     """Tell whether the run is over before an optimizing compiler would have paid."""
-    ends_early = options.witness is not None or model.expect is not Expectation.PASS
-    return ends_early or model.tier is Tier.SMOKE
+    return model.expect is not Expectation.PASS or model.tier is Tier.SMOKE
 
 
-def _prepare(folder: Path, model: Model, options: RunOptions) -> None:
-    """Lay out the folder; TLC 2.15 finds a cfg only beside the root module, hence the copies."""
+def _prepare(toolchain: Toolchain, folder: Path, model: Model, options: RunOptions) -> str:
+    """Lay out the folder and return the root module.
+
+    TLC 2.15 finds a cfg only beside the root module, hence the copies.
+    """
     for part in ("spec", "tmp", "states"):
         (folder / part).mkdir()
-    shutil.copy(model.module_path, folder / "spec")
-    cfg = folder / "spec" / f"{model.name}.cfg"
-    witness = options.witness
-    text = model.cfg.text if witness is None else model.cfg.witness_text(witness)
-    cfg.write_text(text, encoding="utf-8")
+    root, text = model.module, model.cfg.text_for(toolchain.jar.keywords)
+    if model.witnesses and options.simulation is None:
+        root = WITNESSED_ROOT
+        text += "\n" + write_witnessed(folder / "spec", model.module, model.witnesses)
+    else:
+        shutil.copy(model.module_path, folder / "spec")
+    (folder / "spec" / f"{root}.cfg").write_text(text, encoding="utf-8")
+    return root

@@ -75,7 +75,9 @@ class Statistics:
 class TlcReport:
     """Everything that one run said, filled message by message.
 
-    `progress` are the last counts on the way, `statistics` those at the end.
+    `progress` are the last counts on the way, `statistics` those at the end; `simulated` is how
+    many states a simulation generated. `reached` has each witness that was reached, with the
+    number of states on a shortest way to it.
     """
 
     version: str | None = None
@@ -91,6 +93,8 @@ class TlcReport:
     coverage: list[ActionCoverage] = field(default_factory=list[ActionCoverage])
     counterexample: Counterexample | None = None
     output_tail: list[str] = field(default_factory=list[str])
+    reached: dict[str, int] = field(default_factory=dict[str, int])
+    simulated: int | None = None
 
 
 ProgressCallback = Callable[[Statistics, int], None]

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable
 
-from wheelproof_spec.engines.tlc.running.frames import Frame, Severity
+from wheelproof_spec.engines.tlc.running.frames import PRINTED, Frame, Severity
 from wheelproof_spec.engines.tlc.running.report import (
     ActionCoverage,
     Counterexample,
@@ -14,6 +14,7 @@ from wheelproof_spec.engines.tlc.running.report import (
     Violation,
     ViolationKind,
 )
+from wheelproof_spec.engines.tlc.running.witnesses import read_reached
 from wheelproof_spec.engines.tlc.states.value_parser import ValueSyntaxError, parse_state
 
 TRACE_LIMIT = 10_000
@@ -25,6 +26,7 @@ _SUCCESS = 2193
 _DEPTH = 2194
 _STATISTICS = 2199
 _FINISHED = 2186
+_SIMULATED = 2209
 _TEMPORAL_BEGUN = 2192
 _TEMPORAL_DONE = 2267
 _COVERAGE_BEGIN = 2201
@@ -39,6 +41,7 @@ _STATISTICS_TEXT = re.compile(
     r"([\d,]+) states generated.*?, ([\d,]+) distinct states found.*?, ([\d,]+) states left"
 )
 _PROGRESS_DEPTH = re.compile(r"Progress\((\d+)\)")
+_SIMULATED_TEXT = re.compile(r"([\d,]+) states generated")
 _DEPTH_TEXT = re.compile(r"search is ([\d,]+)\.")
 _ACTION_TEXT = re.compile(
     r"<(?P<name>[^\s(>]+)(?P<arguments>\(.*\))? (?P<place>line \d+, .*? of module "
@@ -86,6 +89,8 @@ class ReportBuilder:
             _STATE: self._state,
             _STUTTERING: self._stuttering,
             _BACK_TO_STATE: self._back,
+            _SIMULATED: self._simulated,
+            PRINTED: self._reached,
         }
 
     def consume(self, frames: Iterable[Frame]) -> None:
@@ -147,6 +152,14 @@ class ReportBuilder:
     def _depth(self, text: str) -> None:
         match = _DEPTH_TEXT.search(text)
         self.report.depth = None if match is None else _number(match[1])
+
+    def _simulated(self, text: str) -> None:
+        match = _SIMULATED_TEXT.search(text)
+        self.report.simulated = None if match is None else _number(match[1])
+
+    def _reached(self, text: str) -> None:
+        witness, length = read_reached(text)
+        self.report.reached.setdefault(witness, length)
 
     def _coverage(self, text: str) -> None:
         match = _ACTION_TEXT.search(text)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.base.clause import Clause, driven_alone
+from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.vocabulary import DRIVEN, About, Count, Positive, Time
 from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
 
@@ -57,14 +57,9 @@ class CounterObservation:
 class CounterClause(Clause):
     """What a counter promises."""
 
-    COUNTS = "Counter.CountsUpToItsBound", "1", "Each call below the bound counts, no other does."
-    TELLS = "Counter.TellsWhatItCounted", "1", "The count is the number of calls that counted."
-    KEEPS = (
-        "Counter.KeepsToItsDomain",
-        "1",
-        "No call of the domain is refused.",
-        driven_alone("a history takes a refusal as it is"),
-    )
+    COUNTS = "Counter.CountsUpToItsBound"
+    TELLS = "Counter.TellsWhatItCounted"
+    KEEPS = "Counter.KeepsToItsDomain"
 
 
 DEFINITION: ComponentDefinition[CounterCall, CounterObservation] = ComponentDefinition(

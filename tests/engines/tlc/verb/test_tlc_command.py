@@ -1,6 +1,5 @@
 """The verb: exit codes, what it prints, and that a signal leaves no Java behind."""
 
-import argparse
 import json
 import shutil
 import signal
@@ -11,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from support.tlc.toolchains import FIXTURES, MANIFEST, fixture_model
-from wheelproof_spec.app.verbs import tlc as command
-from wheelproof_spec.app.verbs.declaring import Verbs
+from support.tlc.verb import run_verb
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 
 pytestmark = pytest.mark.slow
 
@@ -41,17 +40,10 @@ summary = "A history that grows for ever."
 """
 
 
-def _run(*arguments: str) -> int:
-    parser = argparse.ArgumentParser()
-    command.register(Verbs(parser))
-    parsed = parser.parse_args(["tlc", *arguments])
-    return command.run(parsed)
-
-
 def test_a_pass(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report, junit = tmp_path / "out" / "tlc.json", tmp_path / "tlc.xml"
     options = ["--manifest", str(MANIFEST), "--json", str(report), "--junit", str(junit)]
-    assert _run("MCLock_pass", "MCLock_invariant", "--explain", "--coverage", *options) == 0
+    assert run_verb("MCLock_pass", "MCLock_invariant", "--explain", "--coverage", *options) == 0
     printed = capsys.readouterr()
     assert "tlc: pass (2 pass of 2 models)" in printed.out
     assert "TLC2 Version" in printed.out
@@ -67,7 +59,7 @@ def test_a_failure_tells_its_story(capsys: pytest.CaptureFixture[str], tmp_path:
     manifest = folder / "manifest.toml"
     text = manifest.read_text(encoding="utf-8").replace("trace_length = 4", "trace_length = 5")
     manifest.write_text(text, encoding="utf-8")
-    assert _run("MCLock_action_property", "--manifest", str(manifest)) == 1
+    assert run_verb("MCLock_action_property", "--manifest", str(manifest)) == 1
     printed = capsys.readouterr().out
     assert "trace_length: 5 expected, 4 measured" in printed
     assert "4. Release, thread t1" in printed
@@ -75,25 +67,59 @@ def test_a_failure_tells_its_story(capsys: pytest.CaptureFixture[str], tmp_path:
 
 
 def test_quiet(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("MCLock_assumption", "--manifest", str(MANIFEST), "--quiet") == 0
+    assert run_verb("MCLock_assumption", "--manifest", str(MANIFEST), "--quiet") == 0
     printed = capsys.readouterr()
     assert printed.out == "tlc: pass (1 pass of 1 models)\n"
     assert printed.err == ""
 
 
 def test_pin(capsys: pytest.CaptureFixture[str]) -> None:
-    assert _run("MCLock_stuttering", "--manifest", str(MANIFEST), "--pin") == 0
+    assert run_verb("MCLock_stuttering", "--manifest", str(MANIFEST), "--pin") == 0
     assert "trace_length = 7\n" in capsys.readouterr().out
 
 
-def test_the_cfg_that_is_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_cfg_that_isrun_verb(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     options = ("--manifest", str(MANIFEST))
-    assert _run("--write-cfg", "MCLock_deadlock", *options) == 0
+    assert run_verb("--write-cfg", "MCLock_deadlock", *options) == 0
     assert capsys.readouterr().out == fixture_model("MCLock_deadlock").cfg.text
     path = tmp_path / "pass.cfg"
-    assert _run("--write-cfg", "MCLock_pass", "--output", str(path), *options) == 0
+    assert run_verb("--write-cfg", "MCLock_pass", "--output", str(path), *options) == 0
     assert path.read_bytes() == (FIXTURES / "models" / "MCLock" / "pass.cfg").read_bytes()
     assert capsys.readouterr().out == ""
+
+
+def test_a_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_verb("--list", "--manifest", str(MANIFEST)) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(load_manifest(MANIFEST))
+    assert lines[0].split("  ")[0] == "MCLock_pass"
+    assert lines[1].split()[:5] == [
+        *("MCLock_invariant", "smoke", "mutant", "invariant:", "NobodyCounts"),
+    ]
+
+
+def test_an_export(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """A folder as tlaplus/Examples has them, whose models run as they are."""
+    assert run_verb("--export", str(tmp_path), "--manifest", str(MANIFEST)) == 0
+    folder = tmp_path / "specifications" / "fixtures"
+    assert capsys.readouterr().out == f"{folder / 'manifest.json'}\n"
+    document = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    assert document.keys() == {"sources", "authors", "tags", "modules"}
+    models = {
+        Path(model["path"]).stem: (Path(module["path"]).name, model)
+        for module in document["modules"]
+        for model in module["models"]
+    }
+    module, model = models["MCLock_pass"]
+    assert (module, model["result"], model["distinctStates"]) == ("MCLock.tla", "success", 13)
+    assert models["MCLock_lasso"][1]["result"] == "liveness failure"
+    assert {path.name for path in folder.glob("*.tla")} == {
+        Path(entry["path"]).name for entry in document["modules"]
+    }
+    for name in ("MCLock_pass", "MCLock_deadlock"):
+        module, model = models[name]
+        code = run_verb(str(folder / module), "--config", str(folder / f"{name}.cfg"), "--quiet")
+        assert code == (model["result"] != "success"), name
 
 
 @pytest.mark.parametrize(
@@ -107,16 +133,16 @@ def test_the_cfg_that_is_run(capsys: pytest.CaptureFixture[str], tmp_path: Path)
 )
 def test_a_cfg_that_is_refused(arguments: list[str], problem: str) -> None:
     with pytest.raises(UsageError, match=problem):
-        _run("--manifest", str(MANIFEST), *arguments)
+        run_verb("--manifest", str(MANIFEST), *arguments)
 
 
 def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError):
-        _run("Nothing", "--manifest", str(MANIFEST))
+        run_verb("Nothing", "--manifest", str(MANIFEST))
     with pytest.raises(InputRejectedError):
-        _run("--manifest", str(tmp_path / "manifest.toml"))
+        run_verb("--manifest", str(tmp_path / "manifest.toml"))
     with pytest.raises(InputRejectedError):
-        _run("--manifest", str(MANIFEST), "--jar", str(MANIFEST))
+        run_verb("--manifest", str(MANIFEST), "--jar", str(MANIFEST))
 
 
 @pytest.mark.parametrize(
@@ -124,7 +150,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
 )
 def test_options_without_sense(option: str) -> None:
     with pytest.raises(SystemExit) as caught:
-        _run("--manifest", str(MANIFEST), option)
+        run_verb("--manifest", str(MANIFEST), option)
     assert caught.value.code == 2
 
 

@@ -1,0 +1,1 @@
+"""How the states of the accumulator compare with those of RecordAccumulator.tla."""

@@ -1,0 +1,89 @@
+"""The graph of an object that one caller drives: a state after each call, whatever was called.
+
+Nothing is known of the object but how it is copied, what it can be asked and what can be seen of
+it; two states that look alike are one. A module that goes on by steps while a call is under way is
+compared with it call by call: what is under way is finished first.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TypeVar
+
+from wheelproof_spec.engines.graph.comparing.projected import Move, ProjectedGraph
+from wheelproof_spec.engines.graph.states.state_graph import Observation, observe
+from wheelproof_spec.engines.tlc.states.graph import Edge, StateGraph
+from wheelproof_spec.engines.tlc.states.values import State
+
+UnderWay = Callable[[State], Callable[[str], bool] | None]
+"""Of a state in which something is under way: which actions finish it. None of all others."""
+
+DriverT = TypeVar("DriverT")
+
+
+def driven_graph(
+    first: DriverT,
+    state: Callable[[DriverT], State],
+    calls: Callable[[DriverT], Iterable[tuple[str, DriverT]]],
+) -> ProjectedGraph:
+    """Return every state that calls bring `first` into.
+
+    `calls` makes each call on a copy, and yields its label with that copy.
+    """
+    numbers: dict[Observation, int] = {observe(state(first)): 0}
+    drivers = [first]
+    moves: list[list[Move]] = []
+    while len(moves) < len(drivers):
+        found: set[Move] = set()
+        for label, driver in calls(drivers[len(moves)]):
+            observation = observe(state(driver))
+            number = numbers.setdefault(observation, len(numbers))
+            if number == len(drivers):
+                drivers.append(driver)
+            found.add((label, number))
+        moves.append(list(found))
+    return ProjectedGraph(observations=list(numbers), moves=moves, initial=frozenset({0}))
+
+
+def call_by_call(graph: StateGraph, under_way: UnderWay) -> StateGraph:
+    """Return the graph of the states in which nothing is under way.
+
+    An edge leads to where what has begun ends, if nothing else happens meanwhile.
+    """
+    leaving: dict[int, list[Edge]] = {number: [] for number in graph.states}
+    for edge in graph.edges:
+        leaving[edge.source].append(edge)
+    finishing = {number: under_way(state) for number, state in graph.states.items()}
+    found: dict[int, set[Edge]] = {}
+    left = list(graph.initial)
+    while left:
+        here = left.pop()
+        if here not in found:
+            found[here] = {
+                Edge(source=here, target=end, action=edge.action)
+                for edge in leaving[here]
+                for end in _ends(edge.target, leaving, finishing)
+            }
+            left += (edge.target for edge in found[here])
+    return StateGraph(
+        states={number: graph.states[number] for number in found},
+        initial=graph.initial,
+        edges=frozenset(edge for edges in found.values() for edge in edges),
+    )
+
+
+def _ends(
+    start: int,
+    leaving: Mapping[int, list[Edge]],
+    finishing: Mapping[int, Callable[[str], bool] | None],
+) -> set[int]:
+    """Return the states in which that ends which is under way in a state."""
+    seen, left, ends = {start}, [start], set[int]()
+    while left:
+        here = left.pop()
+        finishes = finishing[here]
+        if finishes is None:
+            ends.add(here)
+            continue
+        following = {edge.target for edge in leaving[here] if finishes(edge.action)}
+        left += following - seen
+        seen |= following
+    return ends

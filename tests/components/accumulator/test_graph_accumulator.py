@@ -1,0 +1,59 @@
+"""Where the accumulator is changed, the comparison with RecordAccumulator tells the change.
+
+That it is equal as it is is tested with all other comparisons.
+"""
+
+from dataclasses import replace
+
+import pytest
+
+from support.graph.philosophers import compared
+from wheelproof.producer import ProducerBatch
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.components.accumulator.graph.catalog import accumulator_model
+from wheelproof_spec.components.accumulator.graph.record_accumulator import (
+    Appends,
+    ChosenAccumulator,
+    accumulator_graph,
+)
+from wheelproof_spec.engines.graph.comparing.comparisons import CodeSide, Progress
+
+pytestmark = pytest.mark.slow
+
+ONE = Appends(
+    programs={"a1": (0,)}, partitions=1, buffers=1, batch_size=2, request_size=1, expires=True
+)
+FORCED = replace(ONE, closes=True, by_force=True, expires=False)
+
+
+class _ReadAfterwards(ChosenAccumulator):
+    """KAFKA-19012: memory comes back while a request may still be reading it."""
+
+    def _may_be_read(self, batch: ProducerBatch) -> bool:
+        del batch
+        return False
+
+
+class _StaysQueued(ChosenAccumulator):
+    """KAFKA-3147: an aborted batch stays in its queue."""
+
+    def _remove_from_queue(self, queue: object, batch: ProducerBatch) -> None:
+        del queue, batch
+
+
+@pytest.mark.parametrize(
+    ("appends", "accumulator_class", "action", "steps"),
+    [(ONE, _ReadAfterwards, "Expire", 2), (FORCED, _StaysQueued, "Abort", 2)],
+)
+def test_an_accumulator_with_a_known_bug(
+    appends: Appends, accumulator_class: type[ChosenAccumulator], action: str, steps: int
+) -> None:
+    side = CodeSide(graph=accumulator_graph(appends, accumulator_class))
+
+    def given(_: Progress | None) -> CodeSide:
+        return side
+
+    outcome = compared(replace(accumulator_model("planted", "", appends), code=given))
+    assert outcome.verdict is Verdict.FAIL
+    nearest = outcome.comparison.differences[0]
+    assert (nearest.action, len(nearest.path)) == (action, steps)

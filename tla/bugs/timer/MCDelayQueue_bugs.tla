@@ -1,0 +1,55 @@
+-------------------------- MODULE MCDelayQueue_bugs --------------------------
+(* What replaces an action or an operator of DelayQueue to bring a mistake into it. *)
+EXTENDS MCDelayQueue
+
+\* A new head is told only if there was none before.
+OfferInSilence(o) ==
+    /\ pc[o] = "Offer"
+    /\ lock = None
+    /\ lock' = o
+    /\ queued' = queued \cup {o}
+    /\ Go(o, IF queued = {} THEN "Notify" ELSE "UnlockOffer")
+    /\ UNCHANGED <<now, taken, closed, asleep, wakeAt, deadline>>
+
+\* Sleeps for the head, whatever its own limit.
+SleepForTheHead(t) == IF queued = {} THEN deadline[t] ELSE KeyOf[CHOOSE o \in Heads : TRUE]
+
+\* Sleeps for its own limit, whatever the head.
+SleepForTheLimit(t) == deadline[t]
+
+\* close() does not wake anybody.
+CloseInSilence(c) ==
+    /\ pc[c] = "Close"
+    /\ lock = None
+    /\ lock' = c
+    /\ closed' = TRUE
+    /\ Go(c, "UnlockClose")
+    /\ UNCHANGED <<now, queued, taken, asleep, wakeAt, deadline>>
+
+\* Any bucket is the head; what is not due as well; a bucket stays when it is taken.
+AnyHead == queued
+
+DueSoon == \E o \in Heads : KeyOf[o] <= now + 1
+
+PollAndLeave(t) ==
+    /\ pc[t] = "Poll"
+    /\ lock = None
+    /\ taken' = IF HeadIsDue THEN taken \cup Heads ELSE taken
+    /\ Go(t, "ReadClock")
+    /\ UNCHANGED <<now, lock, queued, closed, asleep, wakeAt, deadline>>
+
+\* The lock is not taken again after a sleep.
+WakeUnlocked(t) ==
+    /\ pc[t] = "Asleep"
+    /\ t \notin asleep \/ now >= wakeAt[t]
+    /\ asleep' = asleep \ {t}
+    /\ wakeAt' = [wakeAt EXCEPT ![t] = 0]
+    /\ Go(t, "TestHead")
+    /\ UNCHANGED <<now, lock, queued, taken, closed, deadline>>
+
+\* Whoever is due is not taken: the head is looked at once.
+PollNothing(t) ==
+    /\ pc[t] = "Poll"
+    /\ Go(t, "ReadClock")
+    /\ UNCHANGED <<now, lock, queued, taken, closed, asleep, wakeAt, deadline>>
+=============================================================================
