@@ -30,9 +30,9 @@ and each clause, and prints a line for each such obligation; `--details` shows t
   state is evaluated once more by other code, which knows nothing of z3.
 - **Nothing is vacuous**: each action happens in a run of a few threads, where all clauses hold.
 - **A solver that gives up** within its limit makes the obligation inconclusive, never a pass.
-- **Known bugs are refuted**: with the defect in it, a run of a few threads comes to a state in which
-  all clauses hold, and from which the action that is named breaks the clause that is named; a run
-  breaks what the user is promised.
+- **Known bugs are refuted**: with the defect in it, a run of a few threads comes to a state in
+  which all clauses hold, and from which the action that is named breaks the clause that is named; a
+  run breaks what the user is promised.
 - **Tied to the TLA+ modules**: the actions are compared with the module on a few threads, where
   TLC's graph and theirs have to be equal, state by state and step by step. The clauses are printed
   as TLA+ from the same terms, and TLC checks them as invariants of the models named below.
