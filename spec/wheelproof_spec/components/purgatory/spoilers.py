@@ -58,20 +58,21 @@ def _out_of_order(scene: Scene) -> object:
     return _checks(scene, 2, second, first)
 
 
-def _config(scene: Scene) -> PurgatoryConfig:
-    assert isinstance(scene.config, PurgatoryConfig)
-    return scene.config
+def _claims(scene: Scene) -> PurgatoryConfig:
+    config = scene.config
+    assert isinstance(config, PurgatoryConfig)
+    return config
 
 
-def _in_vain(scene: Scene) -> object:
-    if _config(scene).triggers == "may_be_missed":
+def _missed(scene: Scene) -> object:
+    if _claims(scene).triggers == "may_be_missed":
         return False
     _able(scene)
     return _checks(scene, 0)
 
 
 def _at_once(scene: Scene) -> object:
-    if _config(scene).attempts != "exclusive":
+    if _claims(scene).attempts != "exclusive":
         return False
     name = _watched(scene)
     threads = ("one", "another")
@@ -115,7 +116,7 @@ METAMORPHIC = Metamorphic(
         acted(
             PurgatoryClause.COMPLETES_FOR_A_REASON, lambda scene: _checks(scene, 1, _watched(scene))
         ),
-        acted(PurgatoryClause.TRIGGER_COMPLETES, _in_vain),
+        acted(PurgatoryClause.TRIGGER_COMPLETES, _missed),
         acted(PurgatoryClause.TRIES_IN_WATCH_ORDER, _out_of_order),
         acted(PurgatoryClause.ATTEMPTS_EXCLUDE, _at_once),
         acted(PurgatoryClause.ANSWERS_TRULY, _boasts),
