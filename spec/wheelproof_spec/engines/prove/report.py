@@ -1,6 +1,6 @@
 """States in words: a counterexample is two of them, with the action in between."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from wheelproof_spec.engines.prove.finite import Finite, Places, State, Step, in_words
 from wheelproof_spec.engines.prove.system import Action
@@ -35,11 +35,6 @@ def told(world: Finite, field: Field, state: State) -> str:
 def way(steps: Sequence[Step]) -> str:
     """Return the steps of a run, one on a line."""
     return "\n".join(f"  {number:3}  {step.label}" for number, step in enumerate(steps, 1))
-
-
-def counted(verdicts: Mapping[str, int]) -> str:
-    """Return how many obligations ended in which way."""
-    return ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items() if number)
 
 
 def _name(place: Sequence[str]) -> str:
