@@ -186,6 +186,7 @@ def test_progress_is_for_a_terminal_alone(
         (["tlc"], "rich", "tlc"),
         (["explore", "--all"], "greenlet", "explore"),
         (["graph", "--all"], "greenlet", "explore"),
+        (["prove", "--all"], "z3", "prove"),
         (["pipeline", "check", "--input", "in", "--output", "out"], "pyspark", "spark"),
         (["pipeline", "check", "--input", "in", "--output", "out"], "py4j", "spark"),
         (["check", "README.md", "--html", "out/page.html"], "jinja2", "report"),

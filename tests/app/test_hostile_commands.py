@@ -222,6 +222,12 @@ BAD_USAGE = {
         "timer --jobs 0",
         "timer --seed x",
     ),
+    "prove": (
+        "",
+        "none-such",
+        "--all maybe-try-complete-flag",
+        *(f"--all --seconds {number}" for number in ("0", "-1", "nan", "inf", "x")),
+    ),
     "record": (
         "",
         "--component timer",

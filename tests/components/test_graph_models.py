@@ -76,7 +76,13 @@ def test_philosophers(count: int, states: int, edges: int) -> None:
 
 # Those of the purgatory are in test_graph_purgatory. The largest are left to
 # `wheelproof graph --all`.
-_LARGE = {"system-timer-two-adders-advancer", "system-timer-two-advancers", "system-timer-again"}
+_LARGE = {
+    "system-timer-two-adders-advancer",
+    "system-timer-two-advancers",
+    "system-timer-again",
+    "accumulator-two-partitions",
+    "accumulator-close-by-force",
+}
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from wheelproof_spec.app.parts import proofs
 from wheelproof_spec.base.known_bug import (
     Finder,
 )
@@ -86,6 +87,7 @@ def test_tla_has_a_model_for_each_cfg_and_a_use_for_each_module() -> None:
     modules = {path.stem: path for path in tla_directory().resolve().rglob("*.tla")}
     assert len(modules) == len(list(tla_directory().rglob("*.tla"))), "two have one name"
     used = {model.specifies for model in models} | {model.module for model in models}
+    used |= {proof.clauses_in.rpartition("/")[2] for proof in proofs()}
     assert used | {f"MC{model.specifies}" for model in models} == set(modules)
     assert {model.module_path for model in models} <= set(modules.values())
 

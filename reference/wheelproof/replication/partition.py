@@ -246,7 +246,7 @@ class Partition:
         """Drop replicas that have not caught up for too long.
 
         Returns whether the high watermark rose, which it may once nobody waits for them.
-        TLA+: ShrinkIsr of ProduceFetch.
+        TLA+: ShrinkIsr and LeaveOut of ProduceFetch.
         """
         with self._lock.write:
             if not self._is_leader():

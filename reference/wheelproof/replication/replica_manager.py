@@ -236,7 +236,7 @@ class ReplicaManager:
     ) -> None:
         """Complete what an append lets go. Seam: known bug silent-append replaces this.
 
-        TLA+: Checks and Trigger of ProduceFetch.
+        TLA+: operator `Checks` and Trigger of ProduceFetch.
         """
         appended = [key for key, result in results.items() if result.append is not None]
         risen = [key for key, result in results.items() if result.high_watermark_rose]

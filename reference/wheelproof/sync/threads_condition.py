@@ -23,14 +23,20 @@ class Interruption:
         self._waiter: _Waiter | None = None
 
     def request(self) -> None:
-        """Set the status, and wake the thread if it waits and has not been woken."""
+        """Set the status, and wake the thread if it waits and has not been woken.
+
+        TLA+: Interrupt of ConditionClaims.
+        """
         with self._lock:
             self._requested = True
             if self._waiter is not None:
                 self._waiter.interrupt()
 
     def enter(self, waiter: "_Waiter") -> None:
-        """Note that the thread is about to wait; raises, and clears the status, if that is set."""
+        """Note that the thread is about to wait; raises, and clears the status, if that is set.
+
+        TLA+: Enter of ConditionClaims.
+        """
         with self._lock:
             if self._requested:
                 self._requested = False
@@ -38,7 +44,10 @@ class Interruption:
             self._waiter = waiter
 
     def leave(self) -> None:
-        """Note that the thread waits no more; raises as `enter` does if it was interrupted."""
+        """Note that the thread waits no more; raises as `enter` does if it was interrupted.
+
+        TLA+: Leave of ConditionClaims.
+        """
         with self._lock:
             waiter, self._waiter = self._waiter, None
             if waiter is not None and waiter.interrupted:
@@ -64,7 +73,10 @@ class ThreadsCondition:
         self._waiters: deque[_Waiter] = deque()
 
     def wait(self, timeout_ms: Millis | None = None) -> bool:
-        """Release the lock, wait to be notified, take the lock again."""
+        """Release the lock, wait to be notified, take the lock again.
+
+        TLA+: Queue, Release and Relock of ConditionClaims.
+        """
         self._require_lock("wait")
         waiter = _Waiter()
         thread = threading.current_thread()
@@ -78,7 +90,7 @@ class ThreadsCondition:
         return notified
 
     def notify(self) -> None:
-        """Wake the thread that has waited longest, if any."""
+        """Wake the thread that has waited longest, if any. TLA+: Pop of ConditionClaims."""
         self._require_lock("notify")
         waiters = self._waiters
         while waiters and not waiters.popleft().wake():
@@ -127,7 +139,10 @@ class _Waiter:
         self.interrupted = False
 
     def wait(self, timeout_ms: Millis | None) -> bool:
-        """Sleep until woken, or until the time is over; tell whether it was notified."""
+        """Sleep until woken, or until the time is over; tell whether it was notified.
+
+        TLA+: TimeOut and Wake of ConditionClaims.
+        """
         if timeout_ms is None:
             self._asleep.acquire()
         elif not self._asleep.acquire(timeout=seconds(timeout_ms)):
@@ -138,7 +153,10 @@ class _Waiter:
         return not self.interrupted
 
     def wake(self) -> bool:
-        """Wake it unless its wait is over already, and tell whether this did."""
+        """Wake it unless its wait is over already, and tell whether this did.
+
+        TLA+: Notify and WakeWaiter of ConditionClaims.
+        """
         if not self._claim():
             return False
         self._asleep.release()

@@ -46,8 +46,8 @@ class DelayQueue:
         """Wait at most `timeout_ms` milliseconds until a bucket could be taken, and take none.
 
         Returns whether one could.
-        TLA+: AwaitDue of SystemTimer; ReadClock, Lock, TestHead, TestDeadline, NextLook, Await and
-        Wake of DelayQueue.
+        TLA+: AwaitDue of SystemTimer; ReadClock, Lock, TestHead, TestDeadline, Await and Wake of
+        DelayQueue.
         """
         deadline_ms = self._clock.hi_res_clock_ms() + timeout_ms
         with self._lock:

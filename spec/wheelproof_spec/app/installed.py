@@ -11,7 +11,7 @@ from pathlib import Path
 
 from wheelproof_spec.base.errors import WheelproofSpecError
 
-_PACKAGES = {"crosshair": "crosshair-tool"}
+_PACKAGES = {"crosshair": "crosshair-tool", "z3": "z3-solver"}
 """The packages that have another name than their module."""
 _JAVA_VERSION = re.compile(r'^JAVA_VERSION="(\d+)(?:\.(\d+))?[^"]*"', re.MULTILINE)
 
@@ -36,6 +36,7 @@ EXTRAS = (
     Extra(name="fuzz", modules=("hypothesis",), serves=("fuzz", "conform")),
     Extra(name="report", modules=("jinja2", "markupsafe"), serves=("--html of each verb",)),
     Extra(name="contracts", modules=("crosshair",), serves=("make run",)),
+    Extra(name="prove", modules=("z3",), serves=("prove",)),
     Extra(
         name="spark",
         modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard"),

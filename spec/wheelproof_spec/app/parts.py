@@ -21,6 +21,7 @@ from wheelproof_spec.engines.fuzz.order import Machine
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load import Load
+from wheelproof_spec.engines.prove.system import Proof
 
 MakeLoad = Callable[[Callers], Load]
 MakeView = Callable[[str], CaseView]
@@ -76,6 +77,12 @@ def comparisons() -> tuple[GraphModel, ...]:
     return tuple(model for _, models in found for model in models)
 
 
+def proofs() -> tuple[Proof, ...]:
+    """Return every proof for any number of threads."""
+    found = registry.parts("proofs.catalog", "PROOFS", _are_proofs)
+    return tuple(proof for _, some in found for proof in some)
+
+
 def machines() -> dict[str, Machine]:
     """Return the machines of `wheelproof fuzz`, by name."""
     return dict(registry.parts("fuzz.machine", "MACHINE", _is_machine))
@@ -114,6 +121,10 @@ def _are_programs(value: object) -> TypeGuard[tuple[Program, ...]]:
 
 
 def _are_comparisons(value: object) -> TypeGuard[tuple[GraphModel, ...]]:
+    return isinstance(value, tuple)
+
+
+def _are_proofs(value: object) -> TypeGuard[tuple[Proof, ...]]:
     return isinstance(value, tuple)
 
 

@@ -17,6 +17,7 @@ class Finder(StrEnum):
     EXPLORE = "model checker"
     INTERLEAVING = "scripted interleaving"
     TLC = "TLC"
+    PROOF = "proof"
 
 
 class Sight(StrEnum):

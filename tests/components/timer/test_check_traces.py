@@ -8,7 +8,7 @@ import pytest
 
 from support.history.trace_walks import Walk, renumbered, spoiled, walk
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.verbs.second_opinion import compare
+from wheelproof_spec.app.second_opinion import compare
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.results.run_verdict import RunVerdict

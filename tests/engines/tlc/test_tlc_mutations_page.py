@@ -1,4 +1,4 @@
-"""docs/mutations.md says what the manifest says, and every promise of a module can be broken."""
+"""docs/proofs/mutations.md says what the manifest says, and every promise of a module can be broken."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 ---------------------------- MODULE MCBufferPool ----------------------------
 (* BufferPool with a few threads, a handful of bytes and an end of time. *)
-EXTENDS BufferPool
+EXTENDS BufferPoolProof
 
 CONSTANT MaxTime    \* nothing happens later
 

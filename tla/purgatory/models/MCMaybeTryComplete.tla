@@ -1,6 +1,6 @@
 ------------------------- MODULE MCMaybeTryComplete -------------------------
 (* MaybeTryComplete with two or three triggers: it is finite as it is. *)
-EXTENDS MaybeTryComplete
+EXTENDS MaybeTryCompleteProof
 
 -----------------------------------------------------------------------------
 (* Things that must be reachable, or the claims would say nothing *)

@@ -1,6 +1,6 @@
 -------------------------- MODULE MCEntryMigration --------------------------
 (* EntryMigration with at most three entries, two or three buckets, and who adds what where. *)
-EXTENDS EntryMigration
+EXTENDS EntryMigrationProof
 
 \* e1 belongs to k1; e2 to k2 if there is a second task, else it is the second add of k1; so e3.
 MCTaskOf ==

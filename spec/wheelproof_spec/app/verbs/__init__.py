@@ -9,6 +9,7 @@ VERBS = {
     "fuzz": "stateful fuzzing against the oracle",
     "graph": "compare the state graph of the code with TLC's",
     "metamorphic": "vary right histories, and compare what their judges say",
+    "prove": "prove invariants for any number of threads",
     "record": "record histories of the reference under load",
     "schema": "print the schemas, or validate files line by line",
     "tlc": "model-check the TLA+ suite against its manifest, or any module",

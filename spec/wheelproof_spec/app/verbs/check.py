@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     seconds = time.monotonic() - started
     if arguments.tlc:
         # Its module needs Java and rich, and most users of the verb do not.
-        from wheelproof_spec.app.verbs.second_opinion import ask_tlc
+        from wheelproof_spec.app.second_opinion import ask_tlc
 
         ask_tlc(files, results, jar=arguments.jar, java=arguments.java)
 

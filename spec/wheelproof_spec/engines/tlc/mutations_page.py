@@ -1,4 +1,4 @@
-"""`python -m wheelproof_spec.engines.tlc.mutations_page`: renews docs/mutations.md.
+"""`python -m wheelproof_spec.engines.tlc.mutations_page`: renews docs/proofs/mutations.md.
 
 The page is the table of what must fail: for each mistake the property that it breaks. `wheelproof
 tlc` confirms each row, since a model that must fail and passes is an error.
@@ -13,7 +13,7 @@ from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Kind, Model
 
-PAGE = "docs/mutations.md"
+PAGE = "docs/proofs/mutations.md"
 
 _HEAD = """# Which mistake breaks which property
 

@@ -1,0 +1,1 @@
+"""What of the purgatory is proved for any number of threads."""

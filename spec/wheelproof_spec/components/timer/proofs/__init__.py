@@ -1,0 +1,1 @@
+"""What of the timer is proved for any number of threads."""

@@ -1,0 +1,252 @@
+"""What has to be shown for a proof, and how it ended: one obligation after another.
+
+PASS means that z3 found no state against it, for any number of elements; FAIL comes with such a
+state, and with the state after the action. A solver that gives up makes the obligation
+INCONCLUSIVE, never a pass. That an action can happen, and that a variant with a defect breaks a
+clause, is shown by a run of a few elements, without z3.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product, zip_longest
+
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+from wheelproof_spec.engines.prove.finite import Run, State, Step, TooManyStatesError
+from wheelproof_spec.engines.prove.following import following, resolved, with_values
+from wheelproof_spec.engines.prove.report import shown, way
+from wheelproof_spec.engines.prove.solver import Language, Question
+from wheelproof_spec.engines.prove.system import Action, Proof, System, Variant
+from wheelproof_spec.engines.prove.terms import (
+    Change,
+    Kind,
+    Term,
+    all_of,
+    fields_in,
+    for_all,
+    parts_of,
+    sums_in,
+)
+
+SECONDS = 60.0
+"""The limit for one question to the solver, in seconds."""
+
+_SOON = 0.3
+"""The limit for a first try with the clause alone, in seconds."""
+
+OnResult = Callable[[CheckResult], None]
+Found = tuple[Verdict, str, str]
+"""How an obligation ended: the verdict, a line, and states."""
+
+_HELD = "every clause holds before, and this does not after"
+
+
+def carry_out(
+    proof: Proof, *, seconds: float = SECONDS, on_result: OnResult | None = None
+) -> list[CheckResult]:
+    """Return how each obligation of a proof ended; `on_result` is told as soon as it has."""
+    results: list[CheckResult] = []
+    since = time.perf_counter()
+    for name, (verdict, summary, details) in _found(proof, seconds):
+        now = time.perf_counter()
+        result = CheckResult(
+            name=name,
+            group=proof.name,
+            verdict=verdict,
+            seconds=now - since,
+            summary=summary,
+            details=details,
+        )
+        since = now
+        results.append(result)
+        if on_result is not None:
+            on_result(result)
+    return results
+
+
+def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
+    asking = _Asking(proof, proof.system, seconds)
+    first = asking.question(initial=True)
+    for name, clause in proof.clauses.items():
+        yield f"first state: {name}", _refuted(first, ~clause)
+    happening = _Happening(proof)
+    for action in proof.system.actions:
+        yield f"{action.name} can happen", happening.to(action)
+        question = asking.question(action)
+        for name, clause in (*proof.clauses.items(), *proof.steps.items()):
+            then = _then(clause, action)
+            if then is clause:
+                found: Found = Verdict.PASS, "nothing that it reads is changed", ""
+            elif asking.keeps_by_itself(action, clause, then):
+                found = Verdict.PASS, "proved by the clause alone", ""
+            else:
+                found = _refuted(question, ~then, action)
+            yield f"{action.name}: {name}", found
+    question = asking.question()
+    for name, promise in proof.promises.items():
+        yield f"all clauses together: {name}", _refuted(question, ~promise)
+    for variant in proof.variants:
+        name = f"{variant.name}: {variant.action} breaks {variant.clause}"
+        yield name, _broken(proof, variant)
+
+
+class _Asking:
+    """Questions about a system under the clauses of a proof."""
+
+    def __init__(
+        self, proof: Proof, system: System, seconds: float, more: Sequence[Term] = ()
+    ) -> None:
+        wanted = (*proof.clauses.values(), *proof.promises.values(), *proof.steps.values(), *more)
+        read = (field for term in wanted for field in fields_in(term))
+        self._language = Language(tuple(dict.fromkeys((*system.fields, *read))))
+        self._system = system
+        self._seconds = seconds
+        self._clauses = tuple(proof.clauses.values())
+        self._facts = [
+            _fact_of(one) for one in dict.fromkeys(one for term in wanted for one in sums_in(term))
+        ]
+
+    def keeps_by_itself(self, action: Action, clause: Term, then: Term) -> bool:
+        """Tell whether an action keeps a clause whatever the others say: that is soon found."""
+        question = Question(self._language, action.parameters, min(self._seconds, _SOON))
+        question.assume(*self._system.assumed.values(), *self._facts)
+        if then is not clause and not any(part.kind is Kind.NEXT for part in parts_of(clause)):
+            question.assume(clause)
+        question.add(action.guard, ~then)
+        return question.ask(small=False).impossible
+
+    def question(self, action: Action | None = None, *, initial: bool = False) -> Question:
+        """Return what is known of a first state, or before an action, or of any state."""
+        parameters = () if action is None else action.parameters
+        question = Question(self._language, parameters, self._seconds)
+        question.assume(*self._system.assumed.values(), *self._facts)
+        if initial:
+            question.assume(*map(_first_value, self._system.initial))
+        else:
+            question.assume(*self._clauses)
+        if action is not None:
+            question.add(action.guard)
+        return question
+
+
+def _then(term: Term, action: Action) -> Term:
+    """Return a clause after the action, or a statement of a step, over the state before it."""
+    if any(part.kind is Kind.NEXT for part in parts_of(term)):
+        return resolved(term, action.changes)
+    return following(term, action.changes)
+
+
+def _refuted(question: Question, wrong: Term, action: Action | None = None) -> Found:
+    """Return PASS if `wrong` can never be."""
+    question.push()
+    question.add(wrong)
+    answer = question.ask()
+    question.pop()
+    if answer.impossible:
+        return Verdict.PASS, "proved", ""
+    if answer.sample is None:
+        return Verdict.INCONCLUSIVE, answer.unknown, ""
+    sample = answer.sample
+    return Verdict.FAIL, _HELD, shown(sample.world, sample.state, action, sample.given)
+
+
+class _Happening:
+    """The runs of the small instance, as far as they are needed to see an action happen."""
+
+    def __init__(self, proof: Proof) -> None:
+        self._proof = proof
+        self._seen: dict[str, tuple[Run, State]] = {}
+        self._steps = self._all_steps()
+
+    def _all_steps(self) -> Iterator[tuple[Run, State, Step]]:
+        more = [field for clause in self._proof.clauses.values() for field in fields_in(clause)]
+        instances = (self._proof.instance, *self._proof.more_instances)
+        runs = [Run(self._proof.system, instance, more) for instance in instances]
+        # A step of each in turn: what one instance never shows, another one may show soon.
+        for found in zip_longest(*(run.states() for run in runs)):
+            for run, one in zip(runs, found, strict=True):
+                if one is not None:
+                    yield from ((run, one[0], step) for step in one[1])
+
+    def to(self, action: Action) -> Found:
+        """Return PASS if an action happens in a state in which all clauses hold."""
+        try:
+            while action.name not in self._seen:
+                run, state, step = next(self._steps)
+                self._seen.setdefault(step.action.name, (run, state))
+        except StopIteration:
+            return Verdict.FAIL, "it never happens in the small instances", ""
+        except TooManyStatesError as error:
+            return Verdict.INCONCLUSIVE, str(error), ""
+        run, state = self._seen[action.name]
+        for name, clause in self._proof.clauses.items():
+            if not run.world.holds(clause, state):
+                there = shown(run.world, state, None, {})
+                return Verdict.FAIL, f"it happens where {name} does not hold", there
+        return Verdict.PASS, f"it does after {len(run.way_to(state))} steps of a run", ""
+
+
+def _broken(proof: Proof, variant: Variant) -> Found:
+    """Return PASS if the action breaks the clause in a run, and a run breaks what is promised."""
+    known = {**proof.clauses, **proof.promises, **proof.steps, **variant.more}
+    wanted = {variant.clause: variant.action, variant.reached: ""}
+    wanted.pop("", None)
+    more = [field for term in known.values() for field in fields_in(term)]
+    run = Run(variant.system, variant.instance or proof.instance, more)
+    then = {
+        (name, one.name): _then(known[name], one)
+        for name in wanted
+        for one in variant.system.actions
+    }
+    details: list[str] = []
+    try:
+        for state, steps in run.states():
+            for step, name in product(steps, tuple(wanted)):
+                if name not in wanted or wanted[name] not in ("", step.action.name):
+                    continue
+                if run.world.value(then[name, step.action.name], state, step.given):
+                    continue
+                if wanted[name] and not _all_hold(proof, run, state):
+                    continue
+                del wanted[name]
+                details.append(f"  {name} is broken:")
+                details.append(shown(run.world, state, step.action, step.given))
+                details.append(f"  after a run:\n{way([*run.way_to(state), step])}")
+            if not wanted:
+                break
+    except TooManyStatesError as error:
+        return Verdict.INCONCLUSIVE, str(error), ""
+    text = "\n".join(details)
+    if wanted:
+        return Verdict.FAIL, f"no run of the small instance breaks {' or '.join(wanted)} so", text
+    return Verdict.PASS, "refuted by a run, from a state in which all clauses hold", text
+
+
+def _all_hold(proof: Proof, run: Run, state: State) -> bool:
+    return all(run.world.holds(clause, state) for clause in proof.clauses.values())
+
+
+def _first_value(change: Change) -> Term:
+    """Say that a field has its first value everywhere."""
+    value = change.field(*change.where).is_(change.value)
+    for variable in change.where:
+        value = _for_all_values(variable, value)
+    return value
+
+
+def _for_all_values(variable: Term, said: Term) -> Term:
+    return for_all(variable.sort, lambda x: with_values(said, {str(variable.value): x}))
+
+
+def _fact_of(one: Term) -> Term:
+    """Say what is known of a sum: without negative parts it is none of its parts exceeds it."""
+    variable = one.variable
+    assert variable is not None
+
+    def part(x: Term) -> Term:
+        return with_values(one.parts[0], {str(variable.value): x})
+
+    parts_count = for_all(variable.sort, lambda x: part(x) >= 0).implies(
+        all_of(one >= 0, for_all(variable.sort, lambda x: part(x) <= one))
+    )
+    nothing = for_all(variable.sort, lambda x: part(x).is_(0)).implies(one.is_(0))
+    return parts_count & nothing

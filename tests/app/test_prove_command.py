@@ -1,0 +1,94 @@
+"""The verb prove: what it prints and writes, exit codes, and what it lacks in one sentence."""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.parts import proofs
+from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
+from wheelproof_spec.engines.prove import obligations
+from wheelproof_spec.engines.prove.system import Proof
+
+
+def _result(name: str, verdict: Verdict) -> CheckResult:
+    return CheckResult(
+        name=name, group="p", verdict=verdict, seconds=0, summary="so", details="  two states"
+    )
+
+
+@pytest.fixture
+def answers(monkeypatch: pytest.MonkeyPatch) -> list[CheckResult]:
+    """Return the list of what the obligations of each proof end with."""
+    given: list[CheckResult] = []
+
+    def carry_out(
+        proof: Proof, *, seconds: float, on_result: Callable[[CheckResult], None]
+    ) -> list[CheckResult]:
+        del proof, seconds
+        for one in given:
+            on_result(one)
+        return given
+
+    monkeypatch.setattr(obligations, "carry_out", carry_out)
+    return given
+
+
+def test_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "--list"]) == ExitCode.PASS
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [proof.name for proof in proofs()]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "code"),
+    [
+        ((Verdict.PASS,), ExitCode.PASS),
+        ((Verdict.PASS, Verdict.INCONCLUSIVE), ExitCode.INCONCLUSIVE),
+        ((Verdict.INCONCLUSIVE, Verdict.FAIL), ExitCode.FAIL),
+    ],
+)
+def test_each_obligation_is_a_line(
+    verdicts: tuple[Verdict, ...],
+    code: ExitCode,
+    answers: list[CheckResult],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    answers += [_result(f"o{number}", one) for number, one in enumerate(verdicts)]
+    report = tmp_path / "prove.json"
+    assert main(["prove", "maybe-try-complete-flag", "--json", str(report)]) == code
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("p: ")] == [
+        f"p: o{number}: {one.value}, so" for number, one in enumerate(verdicts)
+    ]
+    # States are shown where something is wrong.
+    assert lines.count("  two states") == len(verdicts) - verdicts.count(Verdict.PASS)
+    document = json.loads(report.read_text())
+    assert document["schema"] == "wheelproof.prove/1"
+    assert [check["verdict"] for check in document["checks"]] == list(verdicts)
+    assert document["given"]["proofs"] == ["maybe-try-complete-flag"]
+
+
+def test_interrupted(
+    answers: list[CheckResult], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    del answers
+    monkeypatch.setattr(obligations, "carry_out", interrupt)
+    assert main(["prove", "--all", "--quiet"]) == ExitCode.INCONCLUSIVE
+    assert "interrupted" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_details_show_a_refutation(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["prove", "*-flag", "--details"]) == ExitCode.PASS
+    printed = capsys.readouterr().out
+    assert "  OwedIsWatched is broken:\n  TryLock(t1)\n" in printed
+    assert re.search(r"    pc: t1 TryLock, .*  ->  t1 SetPending, ", printed)
+    assert "    1  MakeTrue(t1)\n" in printed

@@ -1,0 +1,69 @@
+"""Every proof: all obligations, the TLA+ modules that they are tied to, and their page."""
+
+import pytest
+
+from support.checkout import ROOT
+from wheelproof_spec.app.pages.proofs import PAGE, modules, render
+from wheelproof_spec.app.parts import proofs
+from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.components.registry import bugs
+from wheelproof_spec.engines.graph.comparing.comparisons import carry_out as compare
+from wheelproof_spec.engines.prove.obligations import carry_out
+from wheelproof_spec.engines.prove.system import Proof
+from wheelproof_spec.engines.prove.tied import graph_model
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+
+PROOFS = proofs()
+TIED = [proof for proof in PROOFS if proof.tie is not None]
+
+
+def _name(proof: Proof) -> str:
+    return proof.name
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("proof", PROOFS, ids=_name)
+def test_every_obligation_is_met(proof: Proof) -> None:
+    results = carry_out(proof)
+    open_ones = [one for one in results if one.verdict is not Verdict.PASS]
+    assert open_ones == []
+    assert len(results) == proof.size()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("proof", TIED, ids=_name)
+def test_the_actions_are_those_of_the_module(proof: Proof) -> None:
+    assert proof.tie is not None
+    outcome = compare(graph_model(proof, proof.tie), find_toolchain())
+    assert outcome.comparison.differences == ()
+    assert outcome.verdict is Verdict.PASS
+
+
+def test_the_clauses_are_invariants_of_the_models() -> None:
+    models = {model.name: model for model in load_manifest(tla_directory() / "manifest.toml")}
+    for proof in PROOFS:
+        assert proof.models
+        for name in proof.models:
+            assert set(proof.clauses) <= set(models[name].cfg.invariants), name
+
+
+def test_the_page_and_the_modules_are_made_of_the_proofs() -> None:
+    """The remedy is `python -m wheelproof_spec.app.pages.proofs`."""
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == render()
+    for path, text in modules().items():
+        assert (tla_directory() / path).read_text(encoding="utf-8") == text
+
+
+def test_every_clause_is_explained_and_nothing_else() -> None:
+    for words in {id(proof.words): proof.words for proof in PROOFS}.values():
+        some = [proof for proof in PROOFS if proof.words is words]
+        named = {name for one in some for name in (*one.clauses, *one.promises, *one.steps)}
+        assert named == set(words)
+
+
+def test_the_known_bugs_that_a_proof_finds_say_so() -> None:
+    refuted = {one.bug for proof in PROOFS for one in proof.variants} - {""}
+    assert refuted == {bug.id for bug in bugs() if Finder.PROOF in bug.finders}
