@@ -37,7 +37,7 @@ class Outlook:
         if len(known) < len(self.waits):
             return None
         longest_ms = min((left_ms for node, left_ms in known if node not in told), default=NEVER_MS)
-        sooner = {left_ms for node, left_ms in known if left_ms < longest_ms}
+        sooner = {left_ms for _, left_ms in known if left_ms < longest_ms}
         return {longest_ms, *sooner}
 
 
