@@ -43,6 +43,7 @@ import org.apache.kafka.common.metadata.PartitionRecord;
 import org.apache.kafka.common.metadata.RemoveTopicRecord;
 import org.apache.kafka.common.metadata.TopicRecord;
 import org.apache.kafka.common.metrics.Metrics;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.record.internal.FileRecords;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.requests.FetchRequest;
@@ -123,6 +124,7 @@ final class KafkaBroker implements AutoCloseable {
     private final LogManager logs;
     private final ReadWriteLock truncation = new ReentrantReadWriteLock();
     private final Map<Uuid, Integer> partitionEpochs = new ConcurrentHashMap<>();
+    private final Map<Uuid, Integer> leaderEpochs = new ConcurrentHashMap<>();
     private final MetadataImage image = imageWithoutBrokers();
     private TopicsImage topics = TopicsImage.EMPTY;
 
@@ -261,14 +263,31 @@ final class KafkaBroker implements AutoCloseable {
             @Override
             public CompletableFuture<LeaderAndIsr> submit(
                     org.apache.kafka.server.common.TopicIdPartition partition, LeaderAndIsr wanted) {
-                return CompletableFuture.completedFuture(
-                        wanted.withPartitionEpoch(nextEpoch(partition.topicId())));
+                return altered(partition.topicId(), wanted);
             }
         };
     }
 
     int id() {
         return brokerId;
+    }
+
+    /** A controller takes no change of the in-sync set from a leader that it has replaced. */
+    private CompletableFuture<LeaderAndIsr> altered(Uuid topic, LeaderAndIsr wanted) {
+        synchronized (partitionEpochs) {
+            if (leaderEpochs.getOrDefault(topic, -1) != wanted.leaderEpoch()) {
+                return CompletableFuture.failedFuture(Errors.FENCED_LEADER_EPOCH.exception());
+            }
+            return CompletableFuture.completedFuture(wanted.withPartitionEpoch(nextEpoch(topic)));
+        }
+    }
+
+    /** Returns the epoch of the partition with which a leader's own epoch begins. */
+    private int elected(Uuid topic, int leaderEpoch) {
+        synchronized (partitionEpochs) {
+            leaderEpochs.put(topic, leaderEpoch);
+            return nextEpoch(topic);
+        }
     }
 
     private int nextEpoch(Uuid topic) {
@@ -304,7 +323,7 @@ final class KafkaBroker implements AutoCloseable {
                 .setIsr(inSync)
                 .setLeader(leader)
                 .setLeaderEpoch(epoch)
-                .setPartitionEpoch(nextEpoch(topic)));
+                .setPartitionEpoch(elected(topic, epoch)));
         apply(delta);
     }
 
@@ -313,6 +332,9 @@ final class KafkaBroker implements AutoCloseable {
         Uuid topic = topicOf(name);
         if (topics.getTopic(topic) != null) {
             TopicsDelta delta = new TopicsDelta(topics);
+            synchronized (partitionEpochs) {
+                leaderEpochs.remove(topic);
+            }
             delta.replay(new RemoveTopicRecord().setTopicId(topic));
             apply(delta);
         }
