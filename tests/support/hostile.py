@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -91,4 +92,9 @@ def children() -> list[str]:
     tasks = Path("/proc/self/task")
     if not (tasks / str(os.getpid()) / "children").exists():
         return []
-    return [child for task in tasks.iterdir() for child in (task / "children").read_text().split()]
+    found: list[str] = []
+    for task in tasks.iterdir():
+        # A thread may end between its listing and its reading.
+        with suppress(FileNotFoundError, ProcessLookupError):
+            found += (task / "children").read_text().split()
+    return found
