@@ -14,7 +14,7 @@ from wheelproof_spec.base.known_bug import Sight
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.programs.on_timer import controlled_thread
 from wheelproof_spec.components.replication.bug_table import BUGS, ReplicationBug
-from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
+from wheelproof_spec.components.replication.component import ALL_ACKS, WHEELPROOF, ReplicationConfig
 from wheelproof_spec.components.replication.recorded_calls import RecordedBroker
 from wheelproof_spec.components.replication.reference import ReferenceBroker
 from wheelproof_spec.engines.explore.explorer import Options, explore
@@ -73,7 +73,7 @@ def _world(make_threads: MakeThreads, manager_class: type[ReplicaManager]) -> Sc
     def check() -> None:
         lines = [Line(op.process, op.type, op.f, op.value) for op in recorder.take()]
         history = history_of("replication", _CONFIG, lines, quiet=True, clock="virtual")
-        checker = history_checker(history.header)
+        checker = history_checker(history.header, WHEELPROOF)
         for op in history.ops:
             checker.feed(op)
         checker.feed(history.end)

@@ -36,8 +36,8 @@ Lines = tuple[Line, ...]
 _NOTHING = Nothing()
 
 
-def judged(history: History) -> RunVerdict:
-    checker = history_checker(history.header)
+def judged(history: History, profile: str | None = None) -> RunVerdict:
+    checker = history_checker(history.header, profile)
     for op in history.ops:
         checker.feed(op)
     checker.feed(history.end)
@@ -49,10 +49,13 @@ def broken_rule(config: Config, lines: Sequence[Lines], *, quiet: bool = True) -
     return next(iter(broken_rules(config, lines, quiet=quiet)), None)
 
 
-def broken_rules(config: Config, lines: Sequence[Lines], *, quiet: bool = True) -> list[str]:
+def broken_rules(
+    config: Config, lines: Sequence[Lines], *, quiet: bool = True, profile: str | None = None
+) -> list[str]:
     """Return all rules that it breaks, in the order of their first places."""
     flat = [line for some in lines for line in some]
-    verdict = judged(history_of(config.component, config, flat, quiet=quiet, clock="virtual"))
+    history = history_of(config.component, config, flat, quiet=quiet, clock="virtual")
+    verdict = judged(history, profile)
     if verdict.violation is None:
         return []
     return [verdict.violation.rule, *(also.violation.rule for also in verdict.also_broken)]

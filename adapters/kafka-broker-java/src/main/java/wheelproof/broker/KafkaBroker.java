@@ -347,7 +347,10 @@ final class KafkaBroker implements AutoCloseable {
 
     /** Drops the log from an offset on, as the fetcher of a follower does. */
     void truncate(String name, long offset) {
-        truncation.writeLock().lock();
+        // Who waits for the lock would stop readers, and one of them may hold what another needs.
+        while (!truncation.writeLock().tryLock()) {
+            Thread.yield();
+        }
         try {
             manager.getPartitionOrException(partition(name)).truncateTo(offset, false);
         } finally {
