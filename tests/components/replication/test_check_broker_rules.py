@@ -395,6 +395,16 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         put("w", 1),
         made("g", fetch("a", 1), fetched("a", 1, 2, "w0", epoch=2)),
     ),
+    "a segment that began where the log was truncated stays, and shows what begins it late": (
+        _LEAD,
+        put("y", 0, records=2),
+        asks("q", append("x", records=2, acks=ALL_ACKS)),
+        control(follow(1), truncate(2), lead(2, in_sync=(1,))),
+        put("w", 2),
+        made("f", fetch("a", 0), fetched("a", 0, 3, "y0", "y1")),
+        produced("x", 2, ErrorCode.NOT_LEADER_OR_FOLLOWER, process="q"),
+        over("q", append("x", records=2, acks=ALL_ACKS)),
+    ),
     "acknowledged by the leader after next": (
         _LEAD,
         wait("x"),

@@ -118,7 +118,10 @@ class Fetches:
             self.forget(name)
         while unread and unread[0][0] <= partition.log.end:
             part = heappop(unread)[2]
-            violation = part.records_are_wrong(partition)
+            is_open = part.is_open(partition)
+            violation = None if is_open else part.records_are_wrong(partition)
+            self.unjudged += is_open
+            part.reading.has_reason = part.reading.has_reason or is_open
             part.reading.open -= 1
             if violation is None and not part.reading.open:
                 violation = self._without_reason(part.reading)

@@ -11,6 +11,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import (
     BecomeFollower,
@@ -69,6 +70,11 @@ class PartitionHistory:
         self._taken: dict[int, Batch] = {}
         """The batch of each record there."""
         self._ahead_records = 0
+        self.unsure_from = NEVER
+        """From there on nobody knows where segments begin: one that begins where the log is
+        truncated stays, and what began it may never have been shown."""
+        self._lost: dict[int, list[Batch]] = {}
+        """What was truncated at an offset before the log was known up to there."""
         self._end_low = 0
         """The least that the end of the log can be, as far as others than the log show."""
         self.low = self.high = 0
@@ -199,6 +205,9 @@ class PartitionHistory:
         assert batch.base is not None
         batch.cut = self._cut_since(possible[0])
         if batch.base >= batch.cut:
+            if batch.base == self.unsure_from and self.log.end <= batch.base:
+                self._lost.setdefault(batch.base, []).append(batch)
+                self.unsure_from = NEVER
             return self._too_far()
         violation = self._put_ahead(batch) or self._fill_gaps() or self._too_far()
         self.raise_high()
@@ -324,6 +333,7 @@ class PartitionHistory:
     def _truncate(self, offset: int) -> None:
         if self.reigns:
             self.reign.cut = min(self.reign.cut, offset)
+        self._keep_what_stood_at(offset)
         if offset <= self.log.end:
             for batch in [one for one in self._unplaced if one.request.ended is not None]:
                 self._forget(batch)
@@ -343,6 +353,23 @@ class PartitionHistory:
         self.settled = Step(
             Seen(min(settled.high_watermark, offset), min(settled.end, offset)), _NEVER
         )
+
+    def _keep_what_stood_at(self, offset: int) -> None:
+        """Remember what the log loses at `offset`: it may have begun a segment, which stays."""
+        for base in [base for base in self._lost if base > offset]:
+            del self._lost[base]
+        if offset <= self.unsure_from:
+            self.unsure_from = NEVER
+        if offset in self._ahead:
+            self._lost.setdefault(offset, []).append(self._ahead[offset])
+        elif offset > 0 and self.log.end <= offset < self.end_high:
+            self.unsure_from = min(self.unsure_from, offset)
+
+    def _lose_again(self) -> None:
+        """Append what stood at the end of the log and was truncated, and truncate it."""
+        for batch in self._lost.pop(self.log.end, ()):
+            assert batch.epoch is not None
+            self.log.truncate(self.log.append(batch.records, batch.epoch))
 
     def _possible_reigns(self, batch: Batch) -> list[Reign]:
         """Return the times as leader in which a batch can have been appended at its base."""
@@ -412,6 +439,7 @@ class PartitionHistory:
 
     def _fill_gaps(self) -> Violation | None:
         """Append what follows on the log."""
+        self._lose_again()
         while (batch := self._ahead.pop(self.log.end, None)) is not None:
             assert batch.epoch is not None
             self._ahead_records -= len(batch.records)
@@ -422,6 +450,7 @@ class PartitionHistory:
                 del self._batches[batch.cut :]
             for offset in range(first, self.log.end):
                 del self._taken[offset]
+            self._lose_again()
             request = batch.request
             if request.ended is not None and request.ended < self._latest_invoked:
                 return _wrong(

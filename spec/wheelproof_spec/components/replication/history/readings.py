@@ -96,6 +96,10 @@ class Part:
             f"the log has {[record.value for record in found]} there",
         )
 
+    def is_open(self, partition: PartitionHistory) -> bool:
+        """Tell whether it may have ended at the end of a segment that nobody has shown."""
+        return self._end >= partition.unsure_from
+
     def could_grow(self, partition: PartitionHistory) -> bool:
         """Tell whether a later answer can have had more: for sure it did not end its segment.
 
@@ -112,6 +116,7 @@ class Part:
         if partition.as_kafka and 0 < offset == log.segment_base(offset):
             return False
         is_known = most < log.end or log.end == partition.end_high
+        is_known = is_known and most < partition.unsure_from
         return is_known and log.segment_base(offset) == log.segment_base(max(offset, most))
 
     def available(self, partition: PartitionHistory) -> int:

@@ -155,7 +155,8 @@ class Waiting:
             available += min(log.bytes_between(offset, most), asked.max_bytes)
             # The segment of the end begins with a record, and that has to be there for sure.
             last = max(offset, min(most, end - 1))
-            is_complete = is_complete or log.segment_base(offset) < log.segment_base(last)
+            is_older = log.segment_base(offset) < log.segment_base(last)
+            is_complete = is_complete or (is_older and last < partition.unsure_from)
         enough = is_complete or available >= fetch.call.min_bytes
         return enough and at_ms < fetch.expires_low
 
