@@ -1,13 +1,13 @@
 """Benchmark of the pipeline: ``python bench/pipeline.py [--events N] [--json FILE]``.
 
 1. One run of N/2 events: its verdict, and the peak of memory of the worker that judges it.
-2. N/20 and N events of timers in runs of 100, from JSON Lines: parsing, shuffling and sorting
-   alone; the same with the checkers; the verb as a whole, from files to tables. Cost per event.
+2. N/20 and N events of timers in runs of 100, from JSON Lines: what is done where lines are read;
+   the verb as a whole, from files to tables. Microseconds of a processor for each line.
 3. The verb over N/5 events as a program of its own, cold, with local[1], local[2] and a standalone
    cluster of two workers: are the tables the same, and how much faster are two?
 4. `wheelproof check` over N/20 events: are the verdicts the same?
 
-All of it one after the other; wall time. The default, 20 million, takes about an hour and 20 GB
+All of it one after the other. The default, 20 million, takes about an hour and 20 GB
 of disk; `--only` names one part: one, many, masters, check.
 """
 
@@ -25,14 +25,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
+from instruments.family import Cpu, family_cpu
 from instruments.machine import this_machine
 from instruments.pipeline_runs import write_one_run, write_runs
-from wheelproof_spark.base.options import Workers
 from wheelproof_spark.base.session import spark_session
 from wheelproof_spark.base.standalone import standalone_cluster
-from wheelproof_spark.check import bronze, silver
+from wheelproof_spark.check import bronze
 from wheelproof_spark.check.gold import TABLES
 from wheelproof_spark.check.inputs import plan
 from wheelproof_spark.check.job import CheckJob, check
@@ -44,7 +44,7 @@ from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
 from wheelproof_spec.engines.history.reader import read_lines
 
 PARTS = ("one", "many", "masters", "check")
-SHARE_TARGET = 0.6
+COST_TARGET_US = 20
 LINEAR_TARGET = 1.2
 MEMORY_TARGET_MIB = 200
 SPEED_UP_TARGET = 1.7
@@ -52,11 +52,21 @@ SPEED_UP_TARGET = 1.7
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Speed:
-    """How long a job took over so many lines."""
+    """How long a job took over so many lines, and the time of processors that Java and Python had.
+
+    The latter is what a line costs: other programs change it little.
+    """
 
     job: str
     lines: int
     seconds: float
+    java: float = 0.0
+    python: float = 0.0
+
+    @property
+    def cpu_us(self) -> float:
+        """Microseconds of a processor for a line."""
+        return (self.java + self.python) / self.lines * 1e6
 
     @property
     def rate(self) -> float:
@@ -80,18 +90,23 @@ class Figures:
         self.speeds: list[Speed] = []
         self.goals: list[Goal] = []
 
-    def speed(self, job: str, lines: int, seconds: float) -> Speed:
+    def speed(self, job: str, lines: int, seconds: float, cpu: Cpu | None = None) -> Speed:
         """Note how long a job took."""
-        found = Speed(job=job, lines=lines, seconds=seconds)
+        java, python = (0.0, 0.0) if cpu is None else (cpu.java, cpu.others)
+        found = Speed(job=job, lines=lines, seconds=seconds, java=java, python=python)
         self.speeds.append(found)
-        print(f"  {job:<44}{seconds:>9.1f} s{found.rate:>12,.0f} lines/s", flush=True)
+        told = f"  {job:<38}{seconds:>8.1f} s{found.rate:>11,.0f} lines/s"
+        if cpu is not None:
+            of_java = java / lines * 1e6
+            told += f"{found.cpu_us:>7.1f} us CPU a line, {of_java:.1f} of them Java's"
+        print(told, flush=True)
         return found
 
     def timed(self, job: str, lines: int, work: Callable[[], None]) -> Speed:
         """Measure one job."""
-        started = time.perf_counter()
+        started, before = time.perf_counter(), family_cpu()
         work()
-        return self.speed(job, lines, time.perf_counter() - started)
+        return self.speed(job, lines, time.perf_counter() - started, family_cpu() - before)
 
     def goal(self, name: str, found: float, target: str) -> None:
         """Note a figure."""
@@ -115,53 +130,37 @@ def one_run(figures: Figures, folder: Path, events: int, seed: int, master: str)
 
 
 def many_runs(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
-    """Measure what the checkers cost, and whether that grows."""
-    per_event: list[float] = []
+    """Measure what a line costs, and whether that grows."""
+    costs: list[float] = []
     with spark_session(master) as spark:
         for number, size in enumerate((events // 20, events)):
             source, output = _folders(folder / str(number))
             lines = write_runs(source, size, seed)
             stored = sum(path.stat().st_size for path in source.iterdir()) / 2**20
             print(f"{lines:,} lines, {stored:,.0f} MiB")
-            alone, checked, whole = _stages(figures, spark, source, output, lines)
-            share = alone.seconds / checked.seconds
-            figures.goal("with the checkers / without, speed", share, f">= {SHARE_TARGET}")
-            per_event.append(whole.seconds / lines)
+            whole = _stages(figures, spark, source, output, lines)
+            costs.append(whole.cpu_us)
         peak = worker_peak(spark)
-    figures.goal(
-        "cost per event, large / small", per_event[1] / per_event[0], f"<= {LINEAR_TARGET}"
-    )
+    figures.goal("us CPU a line, files to tables", costs[1], f"<= {COST_TARGET_US}")
+    figures.goal("cost of a line, large / small", costs[1] / costs[0], f"<= {LINEAR_TARGET}")
     figures.goal("peak of memory of a worker, MiB", peak, f"<= {MEMORY_TARGET_MIB}")
 
 
 def _stages(
     figures: Figures, spark: SparkSession, source: Path, output: Path, lines: int
-) -> tuple[Speed, Speed, Speed]:
+) -> Speed:
     work = plan(source, Manifest(profile=None, max_states=MAX_STATES), 1)
-    cores = spark.sparkContext.defaultParallelism
-    partitions = max(sum(file.size for file in work.files) // (64 << 20), 2 * cores)
 
-    def ordered(most: int | None = None) -> DataFrame:
-        parsed = bronze.parsed(spark, work.splits[:most], work.split_bytes).where("kind = 'good'")
-        return silver.ordered(silver.scoped(parsed, None), partitions)
-
-    def sink(table: DataFrame) -> None:
+    def read(most: int | None = None) -> None:
+        options = CheckOptions()
+        table = bronze.parsed(spark, work.splits[:most], work.split_bytes, options)
         table.write.format("noop").mode("overwrite").save()
 
-    job = CheckJob(
-        input=source, output=output, options=CheckOptions(), workers=Workers(partitions=partitions)
-    )
     # The first job starts the workers, and Java compiles what it will need.
-    sink(silver.judged(ordered(2), CheckOptions(), {}))
-    return (
-        figures.timed("parse + shuffle + sort", lines, lambda: sink(ordered())),
-        figures.timed(
-            "parse + shuffle + sort + check",
-            lines,
-            lambda: sink(silver.judged(ordered(), CheckOptions(), {})),
-        ),
-        figures.timed("pipeline check, files to tables", lines, lambda: _judged(job)),
-    )
+    read(2)
+    figures.timed("read, parse, judge where it is read", lines, read)
+    job = CheckJob(input=source, output=output, options=CheckOptions())
+    return figures.timed("pipeline check, files to tables", lines, lambda: _judged(job))
 
 
 def masters(figures: Figures, folder: Path, events: int, seed: int) -> None:
