@@ -148,6 +148,8 @@ class Checks:
 
 
 def _wrong(clause: AccumulatorClause, expected: str, observed: str, reason: str) -> Violation:
-    return Violation(
-        rule=clause, expected=expected, observed=observed, reason=f"{reason} (semantics.md 4.2)"
+    return clause.broken(
+        expected,
+        observed,
+        f"{reason} (semantics.md 4.2)",
     )

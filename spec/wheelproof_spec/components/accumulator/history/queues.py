@@ -177,9 +177,8 @@ def _overtaken(batch: str, record: Record, earlier: Record) -> Violation:
 
 
 def _drained_wrongly(batch: str, expected: str, observed: str, reason: str) -> Violation:
-    return Violation(
-        rule=AccumulatorClause.DRAINS_THE_HEADS,
-        expected=expected,
-        observed=f"the drain takes batch {batch!r}: {observed}",
-        reason=reason,
+    return AccumulatorClause.DRAINS_THE_HEADS.broken(
+        expected,
+        f"the drain takes batch {batch!r}: {observed}",
+        reason,
     )

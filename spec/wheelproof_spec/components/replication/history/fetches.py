@@ -205,10 +205,9 @@ class Fetches:
             read += answer.size
         if available >= request.call.min_bytes:
             return None
-        return Violation(
-            rule=ReplicationClause.NOT_ANSWERED_BEFORE,
-            expected=f"{request.name}: no answer yet",
-            observed=f"{request.name}: answered at {self._broker.clock.high} ms at the latest",
-            reason=f"it waits for {request.call.min_bytes} bytes, {available} can have been there, "
+        return ReplicationClause.NOT_ANSWERED_BEFORE.broken(
+            f"{request.name}: no answer yet",
+            f"{request.name}: answered at {self._broker.clock.high} ms at the latest",
+            f"it waits for {request.call.min_bytes} bytes, {available} can have been there, "
             f"and it may wait until {request.expires_low} ms",
         )

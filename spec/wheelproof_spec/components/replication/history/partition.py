@@ -473,16 +473,17 @@ class PartitionHistory:
 
 
 def _wrong(expected: str, observed: str, reason: str) -> Violation:
-    return Violation(
-        rule=ReplicationClause.ANSWER_IS_RIGHT, expected=expected, observed=observed, reason=reason
+    return ReplicationClause.ANSWER_IS_RIGHT.broken(
+        expected,
+        observed,
+        reason,
     )
 
 
 def _outside(call: Control, expected: str, observed: str, reason: str) -> Violation:
     name = f"{call.name_on_the_wire()} of {call.partition!r}"
-    return Violation(
-        rule=ReplicationClause.KEEPS_TO_ITS_DOMAIN,
-        expected=f"{name}: {expected}",
-        observed=f"{name}: {observed}",
-        reason=reason,
+    return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
+        f"{name}: {expected}",
+        f"{name}: {observed}",
+        reason,
     )

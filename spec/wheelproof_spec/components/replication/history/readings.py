@@ -169,11 +169,10 @@ class Part:
 
     def _wrong(self, expected: str, observed: str, reason: str) -> Violation:
         where = f"{self.reading.fetch.name} in {self.asked.partition!r}"
-        return Violation(
-            rule=ReplicationClause.ANSWER_IS_RIGHT,
-            expected=f"{where}: {expected}",
-            observed=f"{where}: {observed}",
-            reason=reason,
+        return ReplicationClause.ANSWER_IS_RIGHT.broken(
+            f"{where}: {expected}",
+            f"{where}: {observed}",
+            reason,
         )
 
 

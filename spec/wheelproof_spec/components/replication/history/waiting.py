@@ -162,9 +162,8 @@ class Waiting:
 
 
 def _not_answered(request: Request, reason: str) -> Violation:
-    return Violation(
-        rule=ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
-        expected=f"{request.name} has been answered",
-        observed=f"{request.name} waits",
-        reason=reason,
+    return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE.broken(
+        f"{request.name} has been answered",
+        f"{request.name} waits",
+        reason,
     )
