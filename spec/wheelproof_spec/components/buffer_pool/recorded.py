@@ -15,6 +15,7 @@ from wheelproof_spec.components.buffer_pool.component import (
 from wheelproof_spec.engines.history.recording.recorded_run import (
     HistoryWriter,
     Replacements,
+    Run,
     nothing,
 )
 
@@ -29,11 +30,12 @@ class PoolRecorder:
 
     def replacements(self) -> Replacements:
         """Return the methods that record, by the class and the name that they replace."""
+        recorded = self._writer.recorded
         return {
             (BufferPool, "__init__"): self._made(BufferPool.__init__),
-            (BufferPool, "allocate"): self._allocate(BufferPool.allocate),
-            (BufferPool, "deallocate"): self._deallocate(BufferPool.deallocate),
-            (BufferPool, "close"): self._close(BufferPool.close),
+            (BufferPool, "allocate"): recorded(BufferPool.allocate, _allocates, self._lent),
+            (BufferPool, "deallocate"): recorded(BufferPool.deallocate, _deallocates, nothing),
+            (BufferPool, "close"): recorded(BufferPool.close, lambda _run, _pool: Close(), nothing),
         }
 
     def _made(self, original: Callable[_P, None]) -> Callable[_P, None]:
@@ -47,46 +49,15 @@ class PoolRecorder:
 
         return made
 
-    def _allocate(
-        self, original: Callable[[BufferPool, int, int], ByteBuffer]
-    ) -> Callable[[BufferPool, int, int], ByteBuffer]:
-        @wraps(original)
-        def allocate(pool: BufferPool, size: int, max_time_to_block_ms: int) -> ByteBuffer:
-            run = self._writer.run_of(pool)
-            if run is None:
-                return original(pool, size, max_time_to_block_ms)
-            asked = Allocate(size=size, max_time_to_block_ms=max_time_to_block_ms)
+    def _lent(self, run: Run, buffer: ByteBuffer) -> Allocated:
+        return Allocated(buffer=self._writer.rename(run, buffer, "buffer"), size=buffer.capacity)
 
-            def lent(buffer: ByteBuffer) -> Allocated:
-                return Allocated(buffer=self._writer.rename(run, buffer, "buffer"), size=size)
 
-            return self._writer.call(
-                run, asked, lent, lambda: original(pool, size, max_time_to_block_ms)
-            )
+def _allocates(_run: Run, _pool: BufferPool, size: int, max_time_to_block_ms: int) -> Allocate:
+    return Allocate(size=size, max_time_to_block_ms=max_time_to_block_ms)
 
-        return allocate
 
-    def _deallocate(
-        self, original: Callable[[BufferPool, ByteBuffer | None], None]
-    ) -> Callable[[BufferPool, ByteBuffer | None], None]:
-        @wraps(original)
-        def deallocate(pool: BufferPool, buffer: ByteBuffer | None) -> None:
-            run = self._writer.run_of(pool)
-            if run is None or buffer is None:
-                original(pool, buffer)
-                return
-            asked = Deallocate(buffer=run.names.get(id(buffer), "a-stranger"))
-            self._writer.call(run, asked, nothing, lambda: original(pool, buffer))
-
-        return deallocate
-
-    def _close(self, original: Callable[[BufferPool], None]) -> Callable[[BufferPool], None]:
-        @wraps(original)
-        def close(pool: BufferPool) -> None:
-            run = self._writer.run_of(pool)
-            if run is None:
-                original(pool)
-                return
-            self._writer.call(run, Close(), nothing, lambda: original(pool))
-
-        return close
+def _deallocates(run: Run, _: BufferPool, buffer: ByteBuffer | None) -> Deallocate | None:
+    if buffer is None:
+        return None
+    return Deallocate(buffer=run.names.get(id(buffer), "a-stranger"))
