@@ -177,9 +177,7 @@ class LedgerPool:
         if self._closed and outcome is PoolOutcome.BUFFER:
             self._tally.tests(PoolClause.CLOSE_RELEASES)
             return PoolClause.CLOSE_RELEASES.broken(
-                f"{name!r} gets no memory",
-                f"{name!r} ended: {outcome}",
-                "the pool is closed",
+                f"{name!r} gets no memory", f"{name!r} ended: {outcome}", "the pool is closed"
             )
         reasons = {
             PoolOutcome.BUFFER: True,
@@ -254,11 +252,7 @@ class LedgerPool:
         return None
 
     def _still_waits(self, clause: PoolClause, name: CallId, reason: str) -> Violation:
-        return clause.broken(
-            f"{name!r} has ended",
-            f"{name!r} waits",
-            reason,
-        )
+        return clause.broken(f"{name!r} has ended", f"{name!r} waits", reason)
 
     def _judge_queue(self, queued: int | None) -> Violation | None:
         if queued is None or not self._tally.tests(PoolClause.WAITERS_ARE_LIVE):
@@ -297,7 +291,5 @@ class LedgerPool:
 
     def _not_refused(self, reason: str) -> Violation:
         return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
-            "the call is refused",
-            "it was carried out",
-            reason,
+            "the call is refused", "it was carried out", reason
         )

@@ -68,7 +68,5 @@ class WaitTimes:
 
 def _wrong(expected: str, observed: str, now_ms: int) -> Violation:
     return PoolClause.COUNTS_WAITS.broken(
-        expected,
-        observed,
-        f"it is {now_ms} ms; a wait counts from its beginning to its end",
+        expected, observed, f"it is {now_ms} ms; a wait counts from its beginning to its end"
     )

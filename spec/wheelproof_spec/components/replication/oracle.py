@@ -117,9 +117,7 @@ class ReplicationLedger:
         problem = self._problem(call)
         if problem is not None:
             return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
-                "the call is refused",
-                "it was carried out",
-                problem,
+                "the call is refused", "it was carried out", problem
             )
         return (
             self._judge_answers(self._due(call), (*seen.produced, *seen.fetched))
@@ -420,8 +418,4 @@ def _judge_gauge(
 ) -> Violation | None:
     if observed == expected:
         return None
-    return clause.broken(
-        str(expected),
-        str(observed),
-        reason,
-    )
+    return clause.broken(str(expected), str(observed), reason)

@@ -136,9 +136,7 @@ class Callbacks:
 def never_called_back(record: Record, why: str) -> Violation:
     """A callback is missing."""
     return AccumulatorClause.COMPLETES_ONCE.broken(
-        f"{record.name!r} is called back",
-        "it was not",
-        f"its append was accepted, and {why}",
+        f"{record.name!r} is called back", "it was not", f"its append was accepted, and {why}"
     )
 
 

@@ -148,8 +148,4 @@ class Checks:
 
 
 def _wrong(clause: AccumulatorClause, expected: str, observed: str, reason: str) -> Violation:
-    return clause.broken(
-        expected,
-        observed,
-        f"{reason} (semantics.md 4.2)",
-    )
+    return clause.broken(expected, observed, f"{reason} (semantics.md 4.2)")

@@ -178,7 +178,5 @@ def _overtaken(batch: str, record: Record, earlier: Record) -> Violation:
 
 def _drained_wrongly(batch: str, expected: str, observed: str, reason: str) -> Violation:
     return AccumulatorClause.DRAINS_THE_HEADS.broken(
-        expected,
-        f"the drain takes batch {batch!r}: {observed}",
-        reason,
+        expected, f"the drain takes batch {batch!r}: {observed}", reason
     )

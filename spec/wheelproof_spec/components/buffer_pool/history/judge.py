@@ -269,11 +269,7 @@ class PoolHistoryJudge:
             self._interrupts[op.process] -= op.error == INTERRUPTED
             return None
         expected = f"{request.size} bytes are lent"
-        return clause.broken(
-            expected,
-            observed,
-            reason,
-        )
+        return clause.broken(expected, observed, reason)
 
     def _judge_exhausted(self, request: Request, index: int) -> Violation | None:
         self._exhausted += 1
@@ -395,7 +391,5 @@ class PoolHistoryJudge:
 
 def _not_lent(buffer: str, why: str) -> Violation:
     return PoolClause.TAKES_BACK_ONLY_LOANS.broken(
-        f"the return of {buffer!r} is refused",
-        f"{buffer!r} was taken back",
-        f"{buffer!r} {why}",
+        f"the return of {buffer!r} is refused", f"{buffer!r} was taken back", f"{buffer!r} {why}"
     )

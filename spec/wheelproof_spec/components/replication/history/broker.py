@@ -74,7 +74,5 @@ class BrokerHistory:
 def wrong_answer(asked: str, expected: str, observed: str, reason: str) -> Violation:
     """Return what is wrong with the answer to what was asked."""
     return ReplicationClause.ANSWER_IS_RIGHT.broken(
-        f"{asked}: {expected}",
-        f"{asked}: {observed}",
-        reason,
+        f"{asked}: {expected}", f"{asked}: {observed}", reason
     )

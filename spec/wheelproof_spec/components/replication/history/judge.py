@@ -325,8 +325,4 @@ def _watches(requests: Iterable[Request]) -> list[tuple[type[Request], str]]:
 
 
 def _answered_wrongly(clause: ReplicationClause, response: Response, reason: str) -> Violation:
-    return clause.broken(
-        f"{response.request}: no answer",
-        f"{response.request}: an answer",
-        reason,
-    )
+    return clause.broken(f"{response.request}: no answer", f"{response.request}: an answer", reason)

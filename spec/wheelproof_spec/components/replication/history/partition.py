@@ -473,17 +473,11 @@ class PartitionHistory:
 
 
 def _wrong(expected: str, observed: str, reason: str) -> Violation:
-    return ReplicationClause.ANSWER_IS_RIGHT.broken(
-        expected,
-        observed,
-        reason,
-    )
+    return ReplicationClause.ANSWER_IS_RIGHT.broken(expected, observed, reason)
 
 
 def _outside(call: Control, expected: str, observed: str, reason: str) -> Violation:
     name = f"{call.name_on_the_wire()} of {call.partition!r}"
     return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
-        f"{name}: {expected}",
-        f"{name}: {observed}",
-        reason,
+        f"{name}: {expected}", f"{name}: {observed}", reason
     )

@@ -170,9 +170,7 @@ class Part:
     def _wrong(self, expected: str, observed: str, reason: str) -> Violation:
         where = f"{self.reading.fetch.name} in {self.asked.partition!r}"
         return ReplicationClause.ANSWER_IS_RIGHT.broken(
-            f"{where}: {expected}",
-            f"{where}: {observed}",
-            reason,
+            f"{where}: {expected}", f"{where}: {observed}", reason
         )
 
 

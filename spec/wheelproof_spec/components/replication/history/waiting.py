@@ -163,7 +163,5 @@ class Waiting:
 
 def _not_answered(request: Request, reason: str) -> Violation:
     return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE.broken(
-        f"{request.name} has been answered",
-        f"{request.name} waits",
-        reason,
+        f"{request.name} has been answered", f"{request.name} waits", reason
     )

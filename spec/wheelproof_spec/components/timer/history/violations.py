@@ -7,18 +7,14 @@ from wheelproof_spec.components.timer.component import TimerClause
 def refused_while_open(f: str) -> Violation:
     """A call was refused as after close."""
     return TimerClause.REFUSES_ONLY_AFTER_CLOSE.broken(
-        f"{f} is served",
-        "it was refused because the timer is closed",
-        "close has not been called",
+        f"{f} is served", "it was refused because the timer is closed", "close has not been called"
     )
 
 
 def taken_in_after_close(name: str) -> Violation:
     """An add that began after close was served."""
     return TimerClause.REFUSES_AFTER_CLOSE.broken(
-        "the add is refused",
-        f"{name!r} was taken in",
-        "close had returned before the add began",
+        "the add is refused", f"{name!r} was taken in", "close had returned before the add began"
     )
 
 
