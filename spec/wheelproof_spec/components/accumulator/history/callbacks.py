@@ -3,13 +3,8 @@
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.component import (
-    EXPIRED,
-    AccumulatorClause,
-    AccumulatorConfig,
-    Callback,
-    Partition,
-)
+from wheelproof_spec.components.accumulator.calls import EXPIRED, Callback, Partition
+from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history.queues import FirstOwed
 from wheelproof_spec.components.accumulator.history.record import Record
 

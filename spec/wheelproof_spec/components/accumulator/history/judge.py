@@ -9,10 +9,8 @@ from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
-    AccumulatorClause,
-    AccumulatorConfig,
     Append,
     Appended,
     Callback,
@@ -31,6 +29,7 @@ from wheelproof_spec.components.accumulator.component import (
     Unmute,
     YesOrNo,
 )
+from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history.callbacks import Callbacks, never_called_back
 from wheelproof_spec.components.accumulator.history.checks import Checks
 from wheelproof_spec.components.accumulator.history.holdings import Holdings

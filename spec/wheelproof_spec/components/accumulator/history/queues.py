@@ -5,12 +5,8 @@ from collections.abc import Mapping
 
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.component import (
-    AccumulatorClause,
-    Drained,
-    DrainedBatch,
-    Partition,
-)
+from wheelproof_spec.components.accumulator.calls import Drained, DrainedBatch, Partition
+from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.accumulator.history.record import Batch, Record
 
 

@@ -5,12 +5,8 @@ from collections import Counter
 from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.component import (
-    AccumulatorClause,
-    Drain,
-    Drained,
-    Partition,
-)
+from wheelproof_spec.components.accumulator.calls import Drain, Drained, Partition
+from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.accumulator.history.queues import FirstOwed
 from wheelproof_spec.components.accumulator.history.record import Batch
 
