@@ -156,7 +156,7 @@ class Waiting:
             # The segment of the end begins with a record, and that has to be there for sure.
             last = max(offset, min(most, end - 1))
             is_older = log.segment_base(offset) < log.segment_base(last)
-            is_complete = is_complete or (is_older and last < partition.unsure_from)
+            is_complete = is_complete or (is_older and last < partition.places.unsure_from)
         enough = is_complete or available >= fetch.call.min_bytes
         return enough and at_ms < fetch.expires_low
 
