@@ -37,7 +37,7 @@ from wheelproof_spec.components.purgatory.component import (
     TryComplete,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.components.timer.recorded import TimerRecorder
+from wheelproof_spec.components.timer.recording.methods import TimerRecorder
 from wheelproof_spec.engines.history.recording.recorded_run import (
     HistoryWriter,
     LineType,
