@@ -13,7 +13,7 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, judge_call
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.accumulator.bug_table import BUGS
+from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.accumulator.cases import SUITE, accumulator_scenarios
 from wheelproof_spec.components.accumulator.component import (
     EXPIRED,

@@ -25,7 +25,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.accumulator.bug_table import (
+from wheelproof_spec.components.accumulator.bugs import (
     BUGS,
     AccumulatorBug,
 )

@@ -4,7 +4,7 @@ import pytest
 
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.purgatory.bug_table import (
+from wheelproof_spec.components.purgatory.bugs import (
     BUGS,
 )
 from wheelproof_spec.components.purgatory.programs import FAILING, PROGRAMS

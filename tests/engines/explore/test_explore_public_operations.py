@@ -12,7 +12,7 @@ from wheelproof_spec.app.parts import (
 )
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
 )
 from wheelproof_spec.components.timer.linearizability import TimerModel, TimerState
