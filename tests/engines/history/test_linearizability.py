@@ -26,7 +26,7 @@ from wheelproof_spec.engines.history.linearizability_calls import (
     Lost,
     Returned,
 )
-from wheelproof_spec.engines.history.linearizability_register import (
+from wheelproof_spec.engines.history.linearizability_models import (
     GetAndSet,
     Read,
     RegisterOperation,

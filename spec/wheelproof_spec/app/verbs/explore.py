@@ -105,7 +105,7 @@ def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
         return graph_programs() if arguments.engine == _GRAPH else passing_programs()
     # A user's own programs are in the current folder, as with `python -m`.
     sys.path.insert(0, str(Path.cwd()))
-    return (find_program(arguments.program),)
+    return (find_program(arguments.program, threading=arguments.threading),)
 
 
 def _options(arguments: argparse.Namespace) -> "Options":

@@ -1,19 +1,16 @@
 """Linearizability of a recorded history: does some order of effects explain every answer?
 
 An operation takes effect at one moment of the closed interval from its invocation to its return.
-The search is that of J. Wing and C. Gong ("Testing and Verifying Concurrent Objects", JPDC 1993)
-with G. Lowe's memory of what has been tried ("Testing for Linearizability", CPSP 2017): the set of
-operations taken and what the model then holds. Objects are judged one by one, which is enough
-(M. Herlihy and J. Wing, "Linearizability", TOPLAS 1990). Instead of one state of the model its
-SET of possible states is carried along, so a model may leave a choice open.
+Objects are judged one by one, which is enough (M. Herlihy and J. Wing, "Linearizability", TOPLAS
+1990), and in turns: the first that fails ends it, however hard the others are. Instead of one
+state of the model its SET of possible states is carried along, so a model may leave a choice open.
 
 An operation that never returned, or of which nobody knows whether it did anything, may take effect
 at any time after its invocation, or never. An operation that waits for others takes effect twice:
 its request, which gives it its place among those who wait, and its follow-up, which answers.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Final, Generic, TypeVar
@@ -24,9 +21,10 @@ from wheelproof_spec.engines.history.linearizability_calls import (
     Call,
     Event,
     MalformedHistoryError,
-    Unknown,
     calls_of,
 )
+from wheelproof_spec.engines.history.linearizability_model import Model, Sequential
+from wheelproof_spec.engines.history.linearizability_search import TURN, Search
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")
@@ -37,46 +35,13 @@ __all__ = [
     "Judgement",
     "MalformedHistoryError",
     "Model",
+    "Sequential",
     "check_history",
 ]
 
-
-class Model(ABC, Generic[State, Op, Res]):
-    """A sequential specification; its states are hashable values and never change.
-
-    Most models define `initial_state` and `step` alone.
-    """
-
-    @abstractmethod
-    def initial_state(self) -> State:
-        """Return the state before the first operation."""
-
-    @abstractmethod
-    def step(self, state: State, operation: Op, result: Res | Unknown) -> Iterable[State]:
-        """Return every state after `operation`, if it may answer `result` in `state`; else nothing.
-
-        UNKNOWN stands for any answer.
-        """
-
-    def object_of(self, operation: Op) -> Hashable:
-        """Return which object it is an operation of; operations of different ones share nothing."""
-        del operation
-        return None
-
-    def waits(self, operation: Op) -> bool:
-        """Tell whether `operation` is a request and a follow-up rather than one step."""
-        del operation
-        return False
-
-    def request(self, state: State, operation: Op, ticket: int) -> Iterable[State]:
-        """Return every state after the request, which `ticket` tells from all other ones."""
-        raise NotImplementedError(f"{operation!r} waits, but the model knows no requests")
-
-    def follow_up(
-        self, state: State, operation: Op, ticket: int, result: Res | Unknown
-    ) -> Iterable[State]:
-        """Return every state after the answer to a request; nothing if it may not be `result`."""
-        raise NotImplementedError(f"{operation!r} waits, but the model knows no requests")
+_PATIENCE: Final = 4
+"""How much longer than a failure its explanation may be searched, for each beginning tried."""
+_AT_LEAST: Final = 20_000
 
 
 class Effect(Enum):
@@ -89,10 +54,11 @@ class Effect(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment(Generic[Op, Res]):
-    """One effect in a linearization."""
+    """One effect in a linearization, and what the object may hold after it."""
 
     call: Call[Op, Res]
     effect: Effect
+    states: tuple[Hashable, ...]
 
     def __str__(self) -> str:
         return f"{self.effect.value}{self.call}"
@@ -103,7 +69,9 @@ class Explanation(Generic[Op, Res]):
     """Why a history is not linearizable.
 
     The first `prefix` events of the history are, in the order `order` for example, which leads to
-    one of `states`; the next one, the return of `call`, is what no order explains.
+    one of `states`; `call` is the one whose return no order explains. That is event `prefix`,
+    counted from 0, unless the search for it was cut short: then it is event `returned`, which
+    comes later, and nobody knows of the returns between.
     """
 
     object: Hashable
@@ -112,14 +80,31 @@ class Explanation(Generic[Op, Res]):
     states: tuple[Hashable, ...]
     call: Call[Op, Res]
 
+    @property
+    def is_exact(self) -> bool:
+        """Tell whether the return of `call` is the first that nothing explains."""
+        return self.call.returned == self.prefix
+
     def __str__(self) -> str:
         where = "" if self.object is None else f" of {self.object}"
-        before = ", ".join(map(str, self.order)) or "nothing"
-        states = " or ".join(map(repr, self.states))
+        before = ", ".join(map(str, self.order[-_SHOWN:])) or "nothing"
+        if len(self.order) > _SHOWN:
+            before = f"{len(self.order) - _SHOWN} effects and then {before}"
+        states = " or ".join(map(_short, self.states))
+        later = "" if self.is_exact else "after more events "
         return (
             f"the first {self.prefix} events{where} are linearizable, for example as {before}, "
-            f"which gives {states}; no order explains that then {self.call}"
+            f"which gives {states}; no order explains that {later}then {self.call}"
         )
+
+
+_SHOWN: Final = 12
+"""How many effects before the failure a sentence has."""
+
+
+def _short(state: Hashable) -> str:
+    text = repr(state)
+    return text if len(text) <= 200 else f"{text[:200]}..."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,34 +129,37 @@ def check_history(
 ) -> Judgement[Op, Res]:
     """Judge a history, whose events are in the order in which they happened.
 
-    With `max_configurations` the search gives up after that many (None: never). Raises
+    With `max_configurations` the search gives up an object after that many (None: never). Raises
     MalformedHistoryError for events that no program can have recorded.
     """
     parts: dict[Hashable, list[Call[Op, Res]]] = {}
     for call in calls_of(events):
         parts.setdefault(model.object_of(call.operation), []).append(call)
-    orders: dict[Hashable, tuple[Moment[Op, Res], ...]] = {}
+    turn = TURN if max_configurations is None else max(1, min(TURN, max_configurations))
+    searches = {name: Search(model, calls) for name, calls in parts.items()}
+    turns = {name: search.turns(turn) for name, search in searches.items()}
+    verdicts = dict.fromkeys(searches, Verdict.INCONCLUSIVE)
     explanation: Explanation[Op, Res] | None = None
-    verdicts = [Verdict.PASS]
-    tried = 0
-    for name, calls in parts.items():
-        left = None if max_configurations is None else max_configurations - tried
-        search = _Search(model, calls, left)
-        verdicts.append(search.run())
-        tried += search.tried
-        match verdicts[-1]:
-            case Verdict.PASS:
-                orders[name] = search.order()
-            case Verdict.FAIL:
-                explanation = _explain(model, name, calls, max_configurations)
+    while turns and explanation is None:
+        for name in list(turns):
+            search = searches[name]
+            verdicts[name] = next(turns[name])
+            if verdicts[name] is Verdict.FAIL:
+                explanation = _explain(model, name, parts[name], search, max_configurations)
                 break
-            case _:
-                pass
+            if verdicts[name] is Verdict.PASS or (
+                max_configurations is not None and search.tried >= max_configurations
+            ):
+                del turns[name]
     return Judgement(
-        verdict=overall(verdicts),
-        orders=orders,
+        verdict=overall([Verdict.PASS, *verdicts.values()]),
+        orders={
+            name: _order(searches[name], parts[name])
+            for name, verdict in verdicts.items()
+            if verdict is Verdict.PASS
+        },
         explanation=explanation,
-        configurations=tried,
+        configurations=sum(search.tried for search in searches.values()),
     )
 
 
@@ -179,28 +167,41 @@ def _explain(
     model: Model[State, Op, Res],
     name: Hashable,
     calls: Sequence[Call[Op, Res]],
+    failed: Search[State, Op, Res],
     limit: int | None,
 ) -> Explanation[Op, Res]:
-    """Find the first return that makes the history impossible: more events never mend it."""
+    """Find the first return that makes the history impossible: more events never mend it.
+
+    What came before the furthest event of the search that failed is possible, so it is looked for
+    from there on, in steps that double. A search that gives up leaves a gap, and no mistake.
+    """
+    patience = max(_AT_LEAST, _PATIENCE * failed.tried)
+    limit = patience if limit is None else min(limit, patience)
     returning = {call.returned: call for call in calls if call.returned is not None}
     returns = sorted(returning)
-    possible, impossible = 0, len(returns) - 1
-    while possible < impossible:
-        middle = (possible + impossible) // 2
-        search = _Search(model, _first(calls, returns[middle] + 1), limit)
-        if search.run() is Verdict.PASS:
-            possible = middle + 1
-        else:
+    # The first `possible` returns have an order; the first `impossible` + 1 have none.
+    possible, impossible = returns.index(failed.furthest), len(returns) - 1
+    stride, stuck, best = 1, len(returns), failed
+    while possible < min(impossible, stuck):
+        middle = min(possible + stride, min(impossible, stuck)) - 1
+        search = Search(model, _first(calls, returns[middle] + 1))
+        verdict = search.run(limit)
+        if verdict is Verdict.PASS:
+            possible, stride, best = middle + 1, 2 * stride, search
+            continue
+        stride = max(1, (middle - possible + 1) // 2)
+        if verdict is Verdict.FAIL:
             impossible = middle
-    prefix = returns[impossible]
-    search = _Search(model, _first(calls, prefix), limit)
-    search.run()
+        else:
+            stuck = middle
+    prefix = returns[possible]
+    order = _order(best, _first(calls, prefix))
     return Explanation(
         object=name,
         prefix=prefix,
-        order=search.order(),
-        states=tuple(sorted(search.states(), key=repr)),
-        call=returning[prefix],
+        order=order,
+        states=order[-1].states if order else (model.initial_state(),),
+        call=returning[returns[impossible]],
     )
 
 
@@ -215,128 +216,17 @@ def _first(calls: Sequence[Call[Op, Res]], events: int) -> list[Call[Op, Res]]:
     ]
 
 
-_NEVER: Final = float("inf")
-
-
-@dataclass(slots=True)
-class _Frame(Generic[State]):
-    """A configuration of the search, and the calls that it has not yet tried to go on with.
-
-    `taken` has two bits for each call: one for its first effect, both for its last.
-    """
-
-    taken: int
-    states: frozenset[State]
-    untried: list[int]
-    chosen: int = -1
-
-
-class _Search(Generic[State, Op, Res]):
-    """The search over the calls of one object."""
-
-    def __init__(
-        self, model: Model[State, Op, Res], calls: Sequence[Call[Op, Res]], limit: int | None
-    ) -> None:
-        self._model = model
-        self._calls = calls
-        self._waits = [model.waits(call.operation) for call in calls]
-        self._limit = limit
-        self._left = sum(call.returned is not None for call in calls)
-        self._stack: list[_Frame[State]] = []
-        # The calls that have not taken their last effect, in the order of their invocations, as a
-        # list linked both ways: taking one out and putting it back costs the same everywhere.
-        self._next = [*range(1, len(calls) + 1), 0]
-        self._previous = [len(calls), *range(len(calls))]
-        self.tried = 0
-
-    def run(self) -> Verdict:
-        """Search; if it passes, `order` and `states` say how."""
-        seen: set[tuple[int, frozenset[State]]] = set()
-        self._push(0, frozenset({self._model.initial_state()}))
-        while self._left:
-            if self._limit is not None and self.tried >= self._limit:
-                return Verdict.INCONCLUSIVE
-            frame = self._stack[-1]
-            if frame.untried:
-                call = frame.untried.pop(0)
-                configuration = self._after(frame, call)
-                if configuration is not None and configuration not in seen:
-                    seen.add(configuration)
-                    self._take(frame, call)
-                    self._push(*configuration)
-                continue
-            self._stack.pop()
-            if not self._stack:
-                return Verdict.FAIL
-            self._undo(self._stack[-1])
-        return Verdict.PASS
-
-    def order(self) -> tuple[Moment[Op, Res], ...]:
-        """Return the effects in the order that the search has reached."""
-        return tuple(self._moment(frame) for frame in self._stack if frame.chosen >= 0)
-
-    def states(self) -> frozenset[State]:
-        """Return what the model may hold after that order."""
-        return self._stack[-1].states
-
-    def _push(self, taken: int, states: frozenset[State]) -> None:
-        self.tried += 1
-        self._stack.append(_Frame(taken, states, self._open_calls()))
-
-    def _open_calls(self) -> list[int]:
-        """Return the calls that may take effect next: all that nobody has to wait for.
-
-        Those who have to return first come first, those who never do last.
-        """
-        calls, end = self._calls, len(self._calls)
-        first_return = _NEVER
-        found: list[tuple[float, int]] = []
-        number = self._next[end]
-        while number != end and calls[number].invoked < first_return:
-            returned = calls[number].returned
-            limit = _NEVER if returned is None else returned
-            first_return = min(first_return, limit)
-            found.append((limit, number))
-            number = self._next[number]
-        return [number for _, number in sorted(found)]
-
-    def _after(self, frame: _Frame[State], number: int) -> tuple[int, frozenset[State]] | None:
-        model, call = self._model, self._calls[number]
-        bit = 1 << 2 * number
-        following: set[State] = set()
-        for state in frame.states:
-            if not self._waits[number]:
-                following.update(model.step(state, call.operation, call.result))
-            elif frame.taken & bit:
-                following.update(model.follow_up(state, call.operation, call.number, call.result))
-            else:
-                following.update(model.request(state, call.operation, call.number))
-        if not following:
-            return None
-        mask = bit if self._is_first_of_two(frame, number) else 3 * bit
-        return frame.taken | mask, frozenset(following)
-
-    def _is_first_of_two(self, frame: _Frame[State], number: int) -> bool:
-        return self._waits[number] and not frame.taken >> 2 * number & 1
-
-    def _take(self, frame: _Frame[State], number: int) -> None:
-        frame.chosen = number
-        if not self._is_first_of_two(frame, number):
-            self._next[self._previous[number]] = self._next[number]
-            self._previous[self._next[number]] = self._previous[number]
-            self._left -= self._calls[number].returned is not None
-
-    def _undo(self, frame: _Frame[State]) -> None:
-        number, frame.chosen = frame.chosen, -1
-        if not self._is_first_of_two(frame, number):
-            self._next[self._previous[number]] = number
-            self._previous[self._next[number]] = number
-            self._left += self._calls[number].returned is not None
-
-    def _moment(self, frame: _Frame[State]) -> Moment[Op, Res]:
-        number = frame.chosen
-        effect = Effect.WHOLE
-        if self._waits[number]:
-            first = self._is_first_of_two(frame, number)
-            effect = Effect.REQUEST if first else Effect.FOLLOW_UP
-        return Moment(call=self._calls[number], effect=effect)
+def _order(
+    search: Search[State, Op, Res], calls: Sequence[Call[Op, Res]]
+) -> tuple[Moment[Op, Res], ...]:
+    known = {call.number: call for call in calls}
+    requested: set[int] = set()
+    moments: list[Moment[Op, Res]] = []
+    for call, is_last, states in search.order():
+        effect = Effect.FOLLOW_UP if call.number in requested else Effect.WHOLE
+        if not is_last:
+            effect = Effect.REQUEST
+            requested.add(call.number)
+        after = tuple(sorted(states, key=repr))
+        moments.append(Moment(call=known[call.number], effect=effect, states=after))
+    return tuple(moments)
