@@ -27,8 +27,8 @@ from wheelproof_spec.components.accumulator.calls import (
     Unmute,
 )
 from wheelproof_spec.components.accumulator.component import AccumulatorClause
-from wheelproof_spec.engines.history.linearizability import Model
-from wheelproof_spec.engines.history.linearizability_calls import Call, Unknown
+from wheelproof_spec.engines.history.linearizability.calls import Call, Unknown
+from wheelproof_spec.engines.history.linearizability.check import Model
 from wheelproof_spec.engines.history.orders import Question, is_answered
 
 Operation = tuple[str, object]

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
 from typing import Generic, TypeVar
 
-from wheelproof_spec.engines.history.linearizability_calls import UNKNOWN, Unknown
+from wheelproof_spec.engines.history.linearizability.calls import UNKNOWN, Unknown
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")

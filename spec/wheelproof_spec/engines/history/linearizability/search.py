@@ -16,8 +16,8 @@ from itertools import pairwise
 from typing import Final, Generic, TypeVar
 
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.engines.history.linearizability_calls import Call
-from wheelproof_spec.engines.history.linearizability_model import Model
+from wheelproof_spec.engines.history.linearizability.calls import Call
+from wheelproof_spec.engines.history.linearizability.model import Model
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")

@@ -4,9 +4,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from html import escape
 from typing import Final, TypeVar
 
-from wheelproof_spec.engines.history.linearizability import Effect, Judgement, Moment
-from wheelproof_spec.engines.history.linearizability_calls import Call, Event, calls_of
-from wheelproof_spec.engines.history.linearizability_model import Model
+from wheelproof_spec.engines.history.linearizability.calls import Call, Event, calls_of
+from wheelproof_spec.engines.history.linearizability.check import Effect, Judgement, Moment
+from wheelproof_spec.engines.history.linearizability.model import Model
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")

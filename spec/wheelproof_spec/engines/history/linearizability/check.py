@@ -16,15 +16,15 @@ from enum import Enum
 from typing import Final, Generic, TypeVar
 
 from wheelproof_spec.base.results.verdicts import Verdict, overall
-from wheelproof_spec.engines.history.linearizability_calls import (
+from wheelproof_spec.engines.history.linearizability.calls import (
     UNKNOWN,
     Call,
     Event,
     MalformedHistoryError,
     calls_of,
 )
-from wheelproof_spec.engines.history.linearizability_model import Model, Sequential
-from wheelproof_spec.engines.history.linearizability_search import TURN, Search
+from wheelproof_spec.engines.history.linearizability.model import Model, Sequential
+from wheelproof_spec.engines.history.linearizability.search import TURN, Search
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")

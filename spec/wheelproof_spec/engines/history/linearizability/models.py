@@ -4,8 +4,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from wheelproof_spec.engines.history.linearizability_calls import Unknown
-from wheelproof_spec.engines.history.linearizability_model import Sequential
+from wheelproof_spec.engines.history.linearizability.calls import Unknown
+from wheelproof_spec.engines.history.linearizability.model import Sequential
 
 State = TypeVar("State", bound=Hashable)
 
