@@ -126,6 +126,7 @@ def _options(arguments: argparse.Namespace) -> "Options":
         keep_going=arguments.keep_going,
         schedule=arguments.replay or "",
         record=arguments.html is not None,
+        jobs=arguments.jobs or 1,
     )
 
 
