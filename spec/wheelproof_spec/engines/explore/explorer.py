@@ -21,6 +21,8 @@ from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKin
 from wheelproof_spec.engines.explore.failures.problems import NondeterminismError
 from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
 from wheelproof_spec.engines.explore.fields.plain_fields import watched
+from wheelproof_spec.engines.explore.instrument.accesses import NewlySharedError, Seeing
+from wheelproof_spec.engines.explore.instrument.loading import instrumented
 from wheelproof_spec.engines.explore.patched.patching import patched_threading
 from wheelproof_spec.engines.explore.patched.threads import RosterNeededError
 from wheelproof_spec.engines.explore.program import Program
@@ -113,18 +115,38 @@ def explore(
     the exploration early: its result is inconclusive, unless a failure had been found.
     """
     require_assertions(program.name)
+    seeing = Seeing(steps=program.accesses_are_steps)
     if options.engine is Engine.REPLAY:
+        if seeing.steps:
+            # Which accesses are steps shows when the failure is looked for.
+            _explore_anew(program, Options(), None, seeing)
         program, _ = decode(program, options.schedule)
-    try:
-        return _explore(program, options, progress, roster=False)
-    except RosterNeededError:
-        return _explore(program, options, progress, roster=True)
+    return _explore_anew(program, options, progress, seeing)
+
+
+def _explore_anew(
+    program: Program,
+    options: Options,
+    progress: Callable[[Progress], None] | None,
+    seeing: Seeing,
+) -> Exploration:
+    """Explore, and begin again whenever something turns out that changes what is a step."""
+    roster = False
+    while True:
+        try:
+            return _explore(program, options, progress, seeing, roster=roster)
+        except RosterNeededError:
+            roster = True
+        except NewlySharedError:
+            # It is one of those that `seeing` knows from now on.
+            continue
 
 
 def _explore(
     program: Program,
     options: Options,
     progress: Callable[[Progress], None] | None,
+    seeing: Seeing,
     *,
     roster: bool,
 ) -> Exploration:
@@ -134,6 +156,7 @@ def _explore(
         stack.callback(session.world.substrate.close)
         stack.enter_context(verified_guards(program.name))
         stack.enter_context(watched(program.plain_fields))
+        stack.enter_context(instrumented(program.name, program.instrument, seeing))
         if program.patch_threading:
             stack.enter_context(patched_threading(roster=roster))
         else:
