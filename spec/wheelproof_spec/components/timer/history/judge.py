@@ -419,7 +419,8 @@ class TimerHistoryJudge:
     def _end_advance(self, asked: _Op, op: _Op) -> Violation | None:
         del op
         advances = self._advances
-        clock_ms = self._leave_advance(asked.index) - self._clock.contract.lateness_ms
+        clock = self._clock
+        clock_ms = clock.contract.owes_ms(self._leave_advance(asked.index), clock.tick_ms)
         if asked.index > advances.began:
             advances.began, advances.clock_ms = asked.index, clock_ms
         violation = self._collect(asked.index, clock_ms)
