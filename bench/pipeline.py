@@ -7,7 +7,7 @@
    cluster of two workers: are the tables the same, and how much faster are two?
 4. `wheelproof check` over N/20 events: are the verdicts the same?
 
-All of it one after the other. The default, 20 million, takes about an hour and 20 GB
+All of it one after the other; wall time. The default, 20 million, takes about an hour and 20 GB
 of disk; `--only` names one part: one, many, masters, check.
 """
 
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -30,6 +30,7 @@ from pyspark.sql import SparkSession
 from instruments.family import Cpu, family_cpu
 from instruments.machine import this_machine
 from instruments.pipeline_runs import write_one_run, write_runs
+from instruments.section import Section, bench_parser, measure
 from wheelproof_spark.base.session import spark_session
 from wheelproof_spark.base.standalone import standalone_cluster
 from wheelproof_spark.check import bronze
@@ -39,7 +40,6 @@ from wheelproof_spark.check.job import CheckJob, check
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.rows import collected, read_rows
 from wheelproof_spec.app.recorded import judge_lines
-from wheelproof_spec.base.results.reports import write_json
 from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
 from wheelproof_spec.engines.history.reader import read_lines
 
@@ -50,75 +50,47 @@ MEMORY_TARGET_MIB = 200
 SPEED_UP_TARGET = 1.7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speed:
-    """How long a job took over so many lines, and the time of processors that Java and Python had.
-
-    The latter is what a line costs: other programs change it little.
-    """
-
-    job: str
-    lines: int
-    seconds: float
-    java: float = 0.0
-    python: float = 0.0
-
-    @property
-    def cpu_us(self) -> float:
-        """Microseconds of a processor for a line."""
-        return (self.java + self.python) / self.lines * 1e6
-
-    @property
-    def rate(self) -> float:
-        """Lines a second."""
-        return self.lines / self.seconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """A figure, and what it should be."""
-
-    name: str
-    found: float
-    target: str
-
-
 class Figures:
-    """What was measured, printed as it comes."""
+    """What one part has measured: jobs, and figures with what they should be."""
 
-    def __init__(self) -> None:
-        self.speeds: list[Speed] = []
-        self.goals: list[Goal] = []
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._rows: list[tuple[str, ...]] = []
+        self._goals: list[str] = []
+        self.seconds: list[float] = []
 
-    def speed(self, job: str, lines: int, seconds: float, cpu: Cpu | None = None) -> Speed:
-        """Note how long a job took."""
-        java, python = (0.0, 0.0) if cpu is None else (cpu.java, cpu.others)
-        found = Speed(job=job, lines=lines, seconds=seconds, java=java, python=python)
-        self.speeds.append(found)
-        told = f"  {job:<38}{seconds:>8.1f} s{found.rate:>11,.0f} lines/s"
-        if cpu is not None:
-            of_java = java / lines * 1e6
-            told += f"{found.cpu_us:>7.1f} us CPU a line, {of_java:.1f} of them Java's"
-        print(told, flush=True)
-        return found
+    def took(self, job: str, lines: int, seconds: float, cpu: Cpu | None = None) -> None:
+        """Note how long a job took over so many lines, and the time of processors that it had."""
+        self.seconds.append(seconds)
+        spent = () if cpu is None else (cpu.java + cpu.others, cpu.java)
+        cost = [f"{part / lines * 1e6:.1f}" for part in spent] or ["", ""]
+        self._rows.append((job, f"{lines:,}", f"{seconds:.1f}", f"{lines / seconds:,.0f}", *cost))
 
-    def timed(self, job: str, lines: int, work: Callable[[], None]) -> Speed:
-        """Measure one job."""
+    def timed(self, job: str, lines: int, work: Callable[[], None]) -> float:
+        """Measure one job; return the microseconds of a processor for a line."""
         started, before = time.perf_counter(), family_cpu()
         work()
-        return self.speed(job, lines, time.perf_counter() - started, family_cpu() - before)
+        cpu = family_cpu() - before
+        self.took(job, lines, time.perf_counter() - started, cpu)
+        return (cpu.java + cpu.others) / lines * 1e6
 
     def goal(self, name: str, found: float, target: str) -> None:
         """Note a figure."""
-        self.goals.append(Goal(name=name, found=found, target=target))
-        print(f"  {name:<44}{found:>9.2f}     goal: {target}", flush=True)
+        self._goals.append(f"{name}: {found:.2f}, to be {target}")
+
+    def section(self, claim: str) -> Section:
+        """Return all of it."""
+        times = ("seconds of wall time", "lines a second", "us CPU a line", "of them Java's")
+        head = ("job", "lines", *times)
+        rows, goals = tuple(self._rows), tuple(self._goals)
+        return Section(title=self._title, claim=claim, head=head, rows=rows, notes=goals)
 
 
-def one_run(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+def one_run(folder: Path, events: int, seed: int, master: str) -> Section:
     """Judge one run."""
+    figures = Figures("One run")
     source, output = _folders(folder)
     lines = write_one_run(source, events, seed)
-    print(f"one run of {lines:,} lines")
     with spark_session(master) as spark:
         job = CheckJob(input=source, output=output, options=CheckOptions())
         figures.timed("pipeline check", lines, lambda: _judged(job))
@@ -127,28 +99,26 @@ def one_run(figures: Figures, folder: Path, events: int, seed: int, master: str)
     if (counts.runs, counts.passed) != (1, 1):
         raise SystemExit(f"one good run was not judged so: {counts}")
     figures.goal("peak of memory of a worker, MiB", peak, f"<= {MEMORY_TARGET_MIB}")
+    return figures.section("The worker that judges it holds no more than it needs.")
 
 
-def many_runs(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+def many_runs(folder: Path, events: int, seed: int, master: str) -> Section:
     """Measure what a line costs, and whether that grows."""
+    figures = Figures("Many runs")
     costs: list[float] = []
     with spark_session(master) as spark:
         for number, size in enumerate((events // 20, events)):
             source, output = _folders(folder / str(number))
             lines = write_runs(source, size, seed)
-            stored = sum(path.stat().st_size for path in source.iterdir()) / 2**20
-            print(f"{lines:,} lines, {stored:,.0f} MiB")
-            whole = _stages(figures, spark, source, output, lines)
-            costs.append(whole.cpu_us)
+            costs.append(_stages(figures, spark, source, output, lines))
         peak = worker_peak(spark)
     figures.goal("us CPU a line, files to tables", costs[1], f"<= {COST_TARGET_US}")
     figures.goal("cost of a line, large / small", costs[1] / costs[0], f"<= {LINEAR_TARGET}")
     figures.goal("peak of memory of a worker, MiB", peak, f"<= {MEMORY_TARGET_MIB}")
+    return figures.section("A line costs the same, however many there are.")
 
 
-def _stages(
-    figures: Figures, spark: SparkSession, source: Path, output: Path, lines: int
-) -> Speed:
+def _stages(figures: Figures, spark: SparkSession, source: Path, output: Path, lines: int) -> float:
     work = plan(source, Manifest(profile=None, max_states=MAX_STATES), 1)
 
     def read(most: int | None = None) -> None:
@@ -163,11 +133,11 @@ def _stages(
     return figures.timed("pipeline check, files to tables", lines, lambda: _judged(job))
 
 
-def masters(figures: Figures, folder: Path, events: int, seed: int) -> None:
+def masters(folder: Path, events: int, seed: int) -> Section:
     """Compare one core with two, and threads of one process with a cluster."""
+    figures = Figures("Masters")
     source, _ = _folders(folder)
     lines = write_runs(source, events, seed)
-    print(f"{lines:,} lines, each master a program of its own")
     outputs: dict[str, Path] = {}
     with standalone_cluster(folder / "cluster") as cluster:
         for name, master in (
@@ -178,15 +148,15 @@ def masters(figures: Figures, folder: Path, events: int, seed: int) -> None:
             outputs[name] = folder / f"out-{len(outputs)}"
             _program(source, outputs[name], master)
             batch = _manifest(outputs[name]).batches[0]
-            figures.speed(name, lines, batch.seconds)
-    one, two, cluster_of_two = figures.speeds[-3:]
+            figures.took(name, lines, batch.seconds)
+    one, two, cluster_of_two = figures.seconds
     target = f">= {SPEED_UP_TARGET}"
-    figures.goal("local[2] / local[1], speed", one.seconds / two.seconds, target)
-    figures.goal("standalone / local[1], speed", one.seconds / cluster_of_two.seconds, target)
+    figures.goal("local[2] / local[1], speed", one / two, target)
+    figures.goal("standalone / local[1], speed", one / cluster_of_two, target)
     digests = {name: _digest(output) for name, output in outputs.items()}
     if len(set(digests.values())) != 1:
         raise SystemExit(f"the tables differ: {digests}")
-    print("  all tables are identical")
+    return figures.section("Each a program of its own, cold: all tables are identical.")
 
 
 def _program(source: Path, output: Path, master: str) -> None:
@@ -206,11 +176,11 @@ def _program(source: Path, output: Path, master: str) -> None:
         raise SystemExit(f"{master}: exit code {done.returncode}, not 1\n{done.stderr}")
 
 
-def against_check(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+def against_check(folder: Path, events: int, seed: int, master: str) -> Section:
     """Compare the verdicts with those of `wheelproof check`."""
+    figures = Figures("Beside `wheelproof check`")
     source, output = _folders(folder)
     lines = write_runs(source, events, seed)
-    print(f"{lines:,} lines, the pipeline against `wheelproof check`")
     expected: set[tuple[object, ...]] = set()
 
     def judge() -> None:
@@ -228,7 +198,7 @@ def against_check(figures: Figures, folder: Path, events: int, seed: int, master
     rows = _rows(output, "verdicts")
     if {tuple(row[name] for name in columns) for row in rows} != expected:
         raise SystemExit("the verdicts differ")
-    print(f"  all {len(expected):,} verdicts are identical")
+    return figures.section(f"All {len(expected):,} verdicts are identical.")
 
 
 def worker_peak(spark: SparkSession) -> float:
@@ -279,45 +249,33 @@ def _digest(output: Path) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Measure, print and, if asked to, write the figures as JSON."""
     options = _parser().parse_args(arguments)
-    machine = this_machine()
-    print(f"{machine.cpu}, {machine.cores} cores, {machine.python}, load {machine.load}")
-    print(f"{options.events:,} events, seed {options.seed}, master {options.master}")
-    figures, seed, events = Figures(), options.seed, options.events
-    parts: dict[str, Callable[[Path], None]] = {
-        "one": lambda folder: one_run(figures, folder, events // 2, seed, options.master),
-        "many": lambda folder: many_runs(figures, folder, events, seed, options.master),
-        "masters": lambda folder: masters(figures, folder, events // 5, seed),
-        "check": lambda folder: against_check(figures, folder, events // 20, seed, options.master),
+    seed, master = options.seed, options.master
+    events = 4_000 if options.quick else options.events
+    parts: dict[str, Callable[[Path], Section]] = {
+        "one": lambda folder: one_run(folder, events // 2, seed, master),
+        "many": lambda folder: many_runs(folder, events, seed, master),
+        "masters": lambda folder: masters(folder, events // 5, seed),
+        "check": lambda folder: against_check(folder, events // 20, seed, master),
     }
-    for name in options.only or parts:
-        with tempfile.TemporaryDirectory(prefix="wheelproof-pipeline-") as folder:
-            parts[name](Path(folder))
-    if options.json is not None:
-        document = {
-            "schema": "wheelproof.bench/1",
-            "machine": asdict(machine),
-            "events": events,
-            "seed": seed,
-            "speeds": [asdict(speed) for speed in figures.speeds],
-            "goals": [asdict(goal) for goal in figures.goals],
-        }
-        write_json(options.json, document)
+    works = [partial(_in_folder, parts[name]) for name in options.only or parts]
+    measure(works, this_machine(), seed=seed, json=options.json)
     return 0
 
 
+def _in_folder(part: Callable[[Path], Section]) -> Section:
+    with tempfile.TemporaryDirectory(prefix="wheelproof-pipeline-") as folder:
+        return part(Path(folder))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="bench/pipeline.py", description="Benchmark of the pipeline."
-    )
+    parser = bench_parser("pipeline", "Benchmark of the pipeline.", "runs")
     parser.add_argument(
         "--events", type=int, default=20_000_000, metavar="N", help="default: %(default)s"
     )
     parser.add_argument("--master", default="local[*]", metavar="M", help="Spark's master")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the runs")
     parser.add_argument(
         "--only", action="append", choices=PARTS, help="one of the four; may be given several times"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     return parser
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
-_COMM, _PARENT, _TIMES = 1, 3, slice(13, 17)
+_PARENT, _TIMES = 3, slice(13, 17)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ def family_cpu() -> Cpu:
             before, _, after = path.read_text().rpartition(")")
         except OSError:
             continue
-        pid, name = before.split(" (", 1)
-        words = ["", name, *after.split()]
-        children[int(words[_PARENT])].append(int(pid))
-        seconds[int(pid)] = words[_COMM], sum(map(int, words[_TIMES])) / _TICKS
+        number, comm = before.split(" (", 1)
+        words = [number, comm, *after.split()]
+        children[int(words[_PARENT])].append(int(number))
+        seconds[int(number)] = comm, sum(map(int, words[_TIMES])) / _TICKS
     java = others = 0.0
     waiting = [os.getpid()]
     while waiting:
