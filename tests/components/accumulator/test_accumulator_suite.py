@@ -261,7 +261,7 @@ _MALFORMED: list[tuple[AccumulatorCall, JsonObject, str]] = [
     (Close(), {"batches": []}, "unknown field 'batches'"),
     (Close(), {"available_memory": None}, "no integer"),
     (Ready(leaders={}), {"ready_nodes": ["0"], "unknown_leader_topics": []}, "no integer"),
-    (Ready(leaders={}), {"ready_nodes": []}, "lacks the field 'unknown_leader_topics'"),
+    (Ready(leaders={}), {"unknown_leader_topics": []}, "lacks the field 'ready_nodes'"),
     (_drain(), {"batches": [{"batch": "b1", "partition": "p", "records": []}]}, "no integer"),
     (Split(batch="b1", size=1), {}, "lacks the field 'children'"),
 ]

@@ -161,8 +161,8 @@ class AccumulatorObservation:
     batches: Annotated[tuple[DrainedBatch, ...], About("what was taken, in order")] = ()
     ready_nodes: Annotated[tuple[Count, ...], About("the nodes that are ready")] = ()
     unknown_leader_topics: Annotated[
-        tuple[Name, ...], About("the topics with data in a partition without a leader")
-    ] = ()
+        tuple[Name, ...] | None, About("the topics with data in a partition without a leader")
+    ] = None
     next_ready_check_delay_ms: Annotated[
         Count | None,
         About("in how many ms to look again at what is not ready; never: 2^62 - 1 or more"),
@@ -233,6 +233,7 @@ class AccumulatorCapability(Capability):
     FLUSH = "flush", "all that is incomplete can be waited for"
     FAULTS = "faults", "a call fails where its `fault` asks for it"
     EXACT_TIME = "exact_time", "what is due at a millisecond has happened when the clock shows it"
+    MEMORY = "memory", "records take the memory of a pool, and wait for it"
     KAFKA_SIZES = "kafka_sizes", "records and batches have the sizes that Kafka reckons with"
 
 
@@ -256,8 +257,8 @@ DEFINITION: ComponentDefinition[AccumulatorCall, AccumulatorObservation] = Compo
         Operation(
             call=Ready,
             returns=Readiness,
-            tells=("ready_nodes", "unknown_leader_topics"),
-            may_tell=("next_ready_check_delay_ms",),
+            tells=("ready_nodes",),
+            may_tell=("unknown_leader_topics", "next_ready_check_delay_ms"),
         ),
         Operation(call=Drain, returns=Drained, tells=("batches",)),
         Operation(call=Respond),

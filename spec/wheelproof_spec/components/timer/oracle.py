@@ -142,7 +142,8 @@ class HeapTimer(Generic[TaskKey]):
             if self._waiting.get(task) == _Waiting(due_ms, add_number):
                 break
             heapq.heappop(self._heap)
-        if not self._heap or self._heap[0][0] + self._contract.lateness_ms > self._now_ms:
+        owed_ms = self._contract.owes_ms(self._now_ms, self._tick_ms)
+        if not self._heap or self._heap[0][0] > owed_ms:
             return None
         due_ms, _, task = self._heap[0]
         return TimerClause.NOTHING_LEFT_BEHIND.broken(

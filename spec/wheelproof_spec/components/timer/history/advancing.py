@@ -44,7 +44,8 @@ class Advancing:
     def end(self, call: int) -> Violation | None:
         """An advance returns; return what is wrong if it has left anything behind."""
         advances = self._advances
-        clock_ms = self.leave(call) - self._clock.contract.lateness_ms
+        clock = self._clock
+        clock_ms = clock.contract.owes_ms(self.leave(call), clock.tick_ms)
         if call > advances.began:
             advances.began, advances.clock_ms = call, clock_ms
         violation = self._collect(call, clock_ms)
