@@ -181,7 +181,7 @@ class _Session:
         self._digest = SetDigest()
         self._sharing = Sharing()
         self._runs = self._failing = self._deadlocks = self._depth = 0
-        self._given_up = 0
+        self._given_up = self._cut = 0
         self._why = ""
         self._too_long = self._for_graph_mode = False
         self._first: tuple[Failure, tuple[Actor, ...]] | None = None
@@ -223,6 +223,7 @@ class _Session:
             deadlocks=self._deadlocks,
             depth=self._depth,
             seconds=seconds,
+            cut_runs=self._cut,
             digest=self._digest.hex(),
             complete=self._strategy.complete,
             stopped=self._stopped,
@@ -234,6 +235,8 @@ class _Session:
     def _gap(self) -> str:
         if self._for_graph_mode and not self._given_up:
             return "its sometimes, leads_to and wakes are judged by --engine graph alone"
+        if self._runs and self._cut == self._runs:
+            return "an assumption cuts off every run"
         if not self._given_up:
             return self._sharing.gap()
         return f"{self._given_up:,} of {self._runs:,} runs were given up: {self._why}"
@@ -276,6 +279,9 @@ class _Session:
     def _take_note(self, analysis: Analysis) -> None:
         execution = analysis.execution
         self._runs += 1
+        if execution.runtime.cut:
+            self._cut += 1
+            return
         self._depth = max(self._depth, len(execution.actors))
         failure = execution.judge()
         self._sharing.note(execution)
