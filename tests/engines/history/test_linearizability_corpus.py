@@ -21,10 +21,10 @@ from support.history.linearizability_logs import (
     one_of,
 )
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.engines.history.linearizability import Model, check_history
-from wheelproof_spec.engines.history.linearizability_calls import Event, Invoked, Returned
-from wheelproof_spec.engines.history.linearizability_drawing import drawing
-from wheelproof_spec.engines.history.linearizability_models import (
+from wheelproof_spec.engines.history.linearizability.calls import Event, Invoked, Returned
+from wheelproof_spec.engines.history.linearizability.check import Model, check_history
+from wheelproof_spec.engines.history.linearizability.drawing import drawing
+from wheelproof_spec.engines.history.linearizability.models import (
     CompareAndSet,
     Do,
     GetAndSet,

@@ -22,13 +22,17 @@ from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.failures.problems import NondeterminismError
 from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
 from wheelproof_spec.engines.explore.fields.plain_fields import watched
+from wheelproof_spec.engines.explore.instrument.accesses import NewlySharedError, Seeing
+from wheelproof_spec.engines.explore.instrument.loading import instrumented
+from wheelproof_spec.engines.explore.patched.patching import patched_threading
+from wheelproof_spec.engines.explore.patched.threads import RosterNeededError
 from wheelproof_spec.engines.explore.processes import Explorer, explore_side_by_side
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
 from wheelproof_spec.engines.explore.runs import races
 from wheelproof_spec.engines.explore.runs.canonical import ClassNames
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, watchdog
+from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, require_assertions, watchdog
 from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runs.schedule import decode
 from wheelproof_spec.engines.explore.runtime import (
@@ -115,9 +119,44 @@ def explore(
     Raises ProgramRejectedError or ScheduleRejectedError for what cannot be explored. Ctrl-C ends
     the exploration early: its result is inconclusive, unless a failure had been found.
     """
+    require_assertions(program.name)
+    seeing = Seeing(steps=program.accesses_are_steps)
     if options.engine is Engine.REPLAY:
+        if seeing.steps:
+            # Which accesses are steps shows when the failure is looked for.
+            _explore_anew(program, Options(), None, seeing)
         program, _ = decode(program, options.schedule)
-    session = _Session(program, options, progress)
+    return _explore_anew(program, options, progress, seeing)
+
+
+def _explore_anew(
+    program: Program,
+    options: Options,
+    progress: Callable[[Progress], None] | None,
+    seeing: Seeing,
+) -> Exploration:
+    """Explore, and begin again whenever something turns out that changes what is a step."""
+    # Processes side by side would each find out for itself, and at different runs.
+    roster = options.jobs > 1
+    while True:
+        try:
+            return _explore(program, options, progress, seeing, roster=roster)
+        except RosterNeededError:
+            roster = True
+        except NewlySharedError:
+            # It is one of those that `seeing` knows from now on.
+            continue
+
+
+def _explore(
+    program: Program,
+    options: Options,
+    progress: Callable[[Progress], None] | None,
+    seeing: Seeing,
+    *,
+    roster: bool,
+) -> Exploration:
+    session = _Session(program, options, progress, seeing, roster=roster)
     begin = time.monotonic()
     if options.jobs > 1:
         session.explore_side_by_side()
@@ -128,9 +167,15 @@ def explore(
 
 class _Session:
     def __init__(
-        self, program: Program, options: Options, progress: Callable[[Progress], None] | None
+        self,
+        program: Program,
+        options: Options,
+        progress: Callable[[Progress], None] | None,
+        seeing: Seeing,
+        *,
+        roster: bool,
     ) -> None:
-        self._program = program
+        self._program, self._seeing, self._roster = program, seeing, roster
         self._options = options
         self._progress = progress
         self.world = World(program, open_substrate(options.substrate))
@@ -152,7 +197,11 @@ class _Session:
             stack.callback(self.world.substrate.close)
             stack.enter_context(verified_guards(program.name))
             stack.enter_context(watched(program.plain_fields))
-            stack.enter_context(forbidden_calls(program.name))
+            stack.enter_context(instrumented(program.name, program.instrument, self._seeing))
+            if program.patch_threading:
+                stack.enter_context(patched_threading(roster=self._roster))
+            else:
+                stack.enter_context(forbidden_calls(program.name))
             if options.substrate is SubstrateKind.GREENLET:
                 stack.enter_context(watchdog(program.name, self.world.progress))
             yield
@@ -162,9 +211,11 @@ class _Session:
         options = self._options
         if options.engine is not Engine.OPTIMAL:
             raise UsageError("--jobs is for the engine optimal: the others run in one process")
+        if self._program.instrument:
+            raise UsageError("code that is instrumented is explored in one process: omit --jobs")
 
         def work(explorer: Explorer) -> Tally:
-            child = _Session(self._program, options, None)
+            child = _Session(self._program, options, None, self._seeing, roster=self._roster)
             child.world.numbers = explorer.numbers
             child._names = ClassNames(child.world)
             child._strategy = explorer

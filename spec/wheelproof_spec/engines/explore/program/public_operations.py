@@ -22,9 +22,9 @@ from typing import Generic, TypeVar
 from wheelproof import sync
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import completion, invocation
-from wheelproof_spec.engines.history.linearizability import Explanation, Model, check_history
-from wheelproof_spec.engines.history.linearizability_calls import Event, Invoked, Returned
-from wheelproof_spec.engines.history.linearizability_drawing import drawing
+from wheelproof_spec.engines.history.linearizability.calls import Event, Invoked, Returned
+from wheelproof_spec.engines.history.linearizability.check import Explanation, Model, check_history
+from wheelproof_spec.engines.history.linearizability.drawing import drawing
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")
