@@ -29,19 +29,11 @@ from wheelproof_spec.components.accumulator.bugs import (
     BUGS,
     AccumulatorBug,
 )
-from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
-from wheelproof_spec.components.accumulator.component import (
-    DEFINITION,
+from wheelproof_spec.components.accumulator.calls import (
     EXPIRED,
     FAILED,
-    KAFKA,
     NEVER_MS,
-    WHEELPROOF,
     Abort,
-    AccumulatorCall,
-    AccumulatorClause,
-    AccumulatorConfig,
-    AccumulatorObservation,
     Append,
     AppendedRecord,
     AppendFault,
@@ -56,6 +48,16 @@ from wheelproof_spec.components.accumulator.component import (
     Reenqueue,
     Respond,
     Split,
+)
+from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
+from wheelproof_spec.components.accumulator.component import (
+    DEFINITION,
+    KAFKA,
+    WHEELPROOF,
+    AccumulatorCall,
+    AccumulatorClause,
+    AccumulatorConfig,
+    AccumulatorObservation,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.oracle.sizes import (

@@ -7,16 +7,13 @@ from wheelproof_spec.base.port import SendingPort
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.components.accumulator.calls import Abort, Append, Flush, Split
 from wheelproof_spec.components.accumulator.component import (
     DEFINITION,
-    Abort,
     AccumulatorCall,
     AccumulatorCapability,
     AccumulatorLimit,
     AccumulatorObservation,
-    Append,
-    Flush,
-    Split,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import CLOSE_TO_NOTHING, BatchLedger
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound

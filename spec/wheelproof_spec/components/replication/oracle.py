@@ -116,11 +116,8 @@ class ReplicationLedger:
         self._tests(ReplicationClause.KEEPS_TO_ITS_DOMAIN)
         problem = self._problem(call)
         if problem is not None:
-            return Violation(
-                rule=ReplicationClause.KEEPS_TO_ITS_DOMAIN,
-                expected="the call is refused",
-                observed="it was carried out",
-                reason=problem,
+            return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
+                "the call is refused", "it was carried out", problem
             )
         return (
             self._judge_answers(self._due(call), (*seen.produced, *seen.fetched))
@@ -409,11 +406,10 @@ def _shown(response: Response) -> str:
 def _violation(
     clause: ReplicationClause, name: RequestName, expected: str, observed: str
 ) -> Violation:
-    return Violation(
-        rule=clause,
-        expected=f"{name}: {expected}",
-        observed=f"{name}: {observed}",
-        reason="the ledger of appends and replica offsets says otherwise",
+    return clause.broken(
+        f"{name}: {expected}",
+        f"{name}: {observed}",
+        "the ledger of appends and replica offsets says otherwise",
     )
 
 
@@ -422,4 +418,4 @@ def _judge_gauge(
 ) -> Violation | None:
     if observed == expected:
         return None
-    return Violation(rule=clause, expected=str(expected), observed=str(observed), reason=reason)
+    return clause.broken(str(expected), str(observed), reason)

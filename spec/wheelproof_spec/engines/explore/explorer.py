@@ -21,12 +21,14 @@ from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKin
 from wheelproof_spec.engines.explore.failures.problems import NondeterminismError
 from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
 from wheelproof_spec.engines.explore.fields.plain_fields import watched
+from wheelproof_spec.engines.explore.patched.patching import patched_threading
+from wheelproof_spec.engines.explore.patched.threads import RosterNeededError
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
 from wheelproof_spec.engines.explore.runs import races
 from wheelproof_spec.engines.explore.runs.canonical import ClassNames, SetDigest
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, watchdog
+from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, require_assertions, watchdog
 from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runs.schedule import decode
 from wheelproof_spec.engines.explore.runs.sharing import Sharing
@@ -110,15 +112,32 @@ def explore(
     Raises ProgramRejectedError or ScheduleRejectedError for what cannot be explored. Ctrl-C ends
     the exploration early: its result is inconclusive, unless a failure had been found.
     """
+    require_assertions(program.name)
     if options.engine is Engine.REPLAY:
         program, _ = decode(program, options.schedule)
+    try:
+        return _explore(program, options, progress, roster=False)
+    except RosterNeededError:
+        return _explore(program, options, progress, roster=True)
+
+
+def _explore(
+    program: Program,
+    options: Options,
+    progress: Callable[[Progress], None] | None,
+    *,
+    roster: bool,
+) -> Exploration:
     session = _Session(program, options, progress)
     begin = time.monotonic()
     with ExitStack() as stack:
         stack.callback(session.world.substrate.close)
         stack.enter_context(verified_guards(program.name))
         stack.enter_context(watched(program.plain_fields))
-        stack.enter_context(forbidden_calls(program.name))
+        if program.patch_threading:
+            stack.enter_context(patched_threading(roster=roster))
+        else:
+            stack.enter_context(forbidden_calls(program.name))
         if options.substrate is SubstrateKind.GREENLET:
             stack.enter_context(watchdog(program.name, session.world.progress))
         session.explore()

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.accumulator.calls import NEVER_MS
 from wheelproof_spec.components.accumulator.component import (
-    NEVER_MS,
     AccumulatorClause,
     AccumulatorObservation,
 )

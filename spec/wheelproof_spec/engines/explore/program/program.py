@@ -22,6 +22,9 @@ class Program:
     Every access of the `plain_fields` is a step. `without` are the numbers of the operations that
     are left out, among those that can be.
 
+    With `patch_threading` the program is written against `threading`; see the package `patched`.
+    In the packages that `instrument` names, what threads share is seen; see `instrument`.
+
     Graph mode has to know all that threads share: cells, locks, the `plain_fields` (accesses of
     which are no steps there), and what `shares` names, a field or all guarded fields of a class.
     """
@@ -33,6 +36,13 @@ class Program:
     plain_fields: Sequence[PlainField] = ()
     without: frozenset[int] = frozenset()
     shares: Sequence[type | PlainField] = ()
+    patch_threading: bool = False
+    instrument: Sequence[str] = ()
+
+    def flags(self) -> str:
+        """Return the options of the command line with which the program is explored."""
+        flag = " --threading" if self.patch_threading else ""
+        return flag + "".join(f" --instrument {package}" for package in self.instrument)
 
     def digest(self) -> str:
         """Return a hash of the program's name, source and settings, whatever is left out."""

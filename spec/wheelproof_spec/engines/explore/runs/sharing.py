@@ -24,8 +24,8 @@ from wheelproof_spec.engines.explore.runtime.thread_steps import (
 )
 
 _SEEN = (
-    "the checker sees locks, conditions and cells of wheelproof.sync, fields declared with "
-    "GuardedBy, and plain_fields, and nothing else"
+    "the checker sees locks, conditions and cells of wheelproof.sync, with --threading those of "
+    "threading, fields declared with GuardedBy, and plain_fields, and nothing else"
 )
 
 

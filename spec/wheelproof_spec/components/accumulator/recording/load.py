@@ -6,9 +6,9 @@ from itertools import count
 from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.topic_partition import TopicPartition
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
-from wheelproof_spec.components.accumulator.recorded_calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.recording.sender import Sender
 from wheelproof_spec.components.accumulator.reference import reference_config
-from wheelproof_spec.components.accumulator.sender import Sender
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 

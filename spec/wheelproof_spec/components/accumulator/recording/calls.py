@@ -18,7 +18,7 @@ from wheelproof.producer import (
 )
 from wheelproof.topic_partition import TopicPartition
 from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
     Append,
     Appended,

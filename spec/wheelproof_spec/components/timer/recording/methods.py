@@ -40,13 +40,23 @@ class TimerRecorder:
 
     def replacements(self) -> Replacements:
         """Return the methods that record, by the class and the name that they replace."""
+        recorded = self._writer.recorded
         return {
             (SystemTimer, "__init__"): self._made(SystemTimer.__init__),
-            (SystemTimer, "add"): self._add(SystemTimer.add),
-            (SystemTimer, "advance_clock"): self._advance(SystemTimer.advance_clock),
-            (SystemTimer, "size"): self._size(SystemTimer.size),
-            (SystemTimer, "close"): self._close(SystemTimer.close),
-            (TimerTask, "cancel"): self._cancel(TimerTask.cancel),
+            (SystemTimer, "add"): recorded(SystemTimer.add, self._adds, nothing),
+            (SystemTimer, "advance_clock"): recorded(
+                SystemTimer.advance_clock, _advances, _expired
+            ),
+            (SystemTimer, "size"): recorded(SystemTimer.size, lambda _run, _timer: Size(), _size),
+            (SystemTimer, "close"): recorded(
+                SystemTimer.close, lambda _run, _timer: Close(), nothing
+            ),
+            (TimerTask, "cancel"): recorded(
+                TimerTask.cancel,
+                self._cancels,
+                _cancelled,
+                self._run_of,
+            ),
             (TimerTask, "claim"): self._claim(TimerTask.claim),
             (ManualClock, "advance"): self._move(ManualClock.advance, relative=True),
             (ManualClock, "advance_to"): self._move(ManualClock.advance_to, relative=False),
@@ -103,66 +113,16 @@ class TimerRecorder:
         asked = Tick(to_ms=Millis(to_ms))
         self._writer.call(first, asked, nothing, lambda: self._ticking(rest, to_ms, move))
 
-    def _add(
-        self, original: Callable[[SystemTimer, TimerTask], None]
-    ) -> Callable[[SystemTimer, TimerTask], None]:
-        @wraps(original)
-        def add(timer: SystemTimer, timer_task: TimerTask) -> None:
-            run = self._writer.run_of(timer)
-            if run is None:
-                original(timer, timer_task)
-                return
-            name = self._writer.name(run, timer_task, "task")
-            self._timer_of[id(timer_task)] = run
-            asked = Add(task=name, delay_ms=timer_task.delay_ms)
-            self._writer.call(run, asked, nothing, lambda: original(timer, timer_task))
+    def _run_of(self, task: TimerTask) -> RecordedRun | None:
+        return self._timer_of.get(id(task))
 
-        return add
+    def _adds(self, run: RecordedRun, _timer: SystemTimer, timer_task: TimerTask) -> Add:
+        self._timer_of[id(timer_task)] = run
+        name = self._writer.name(run, timer_task, "task")
+        return Add(task=name, delay_ms=timer_task.delay_ms)
 
-    def _advance(
-        self, original: Callable[[SystemTimer, Millis], bool]
-    ) -> Callable[[SystemTimer, Millis], bool]:
-        @wraps(original)
-        def advance_clock(timer: SystemTimer, timeout_ms: Millis) -> bool:
-            run = self._writer.run_of(timer)
-            if run is None:
-                return original(timer, timeout_ms)
-            asked = AdvanceClock(timeout_ms=timeout_ms)
-            return self._writer.call(run, asked, _expired, lambda: original(timer, timeout_ms))
-
-        return advance_clock
-
-    def _size(self, original: Callable[[SystemTimer], int]) -> Callable[[SystemTimer], int]:
-        @wraps(original)
-        def size(timer: SystemTimer) -> int:
-            run = self._writer.run_of(timer)
-            if run is None:
-                return original(timer)
-            return self._writer.call(run, Size(), _size_of, lambda: original(timer))
-
-        return size
-
-    def _close(self, original: Callable[[SystemTimer], None]) -> Callable[[SystemTimer], None]:
-        @wraps(original)
-        def close(timer: SystemTimer) -> None:
-            run = self._writer.run_of(timer)
-            if run is None:
-                original(timer)
-                return
-            self._writer.call(run, Close(), nothing, lambda: original(timer))
-
-        return close
-
-    def _cancel(self, original: Callable[[TimerTask], bool]) -> Callable[[TimerTask], bool]:
-        @wraps(original)
-        def cancel(task: TimerTask) -> bool:
-            run = self._timer_of.get(id(task))
-            if run is None:
-                return original(task)
-            asked = Cancel(task=self._writer.name(run, task, "task"))
-            return self._writer.call(run, asked, _cancelled, lambda: original(task))
-
-        return cancel
+    def _cancels(self, run: RecordedRun, task: TimerTask) -> Cancel:
+        return Cancel(task=self._writer.name(run, task, "task"))
 
     def _claim(
         self, original: Callable[[TimerTask, TimerTaskEntry], bool]
@@ -170,7 +130,7 @@ class TimerRecorder:
         @wraps(original)
         def claim(task: TimerTask, entry: TimerTaskEntry) -> bool:
             claimed = original(task, entry)
-            run = self._timer_of.get(id(task))
+            run = self._run_of(task)
             if claimed and run is not None:
                 self._writer.happens(run, Run(task=self._writer.name(run, task, "task")))
             return claimed
@@ -178,13 +138,17 @@ class TimerRecorder:
         return claim
 
 
-def _expired(result: bool) -> Advanced:
-    return Advanced(expired=result)
+def _advances(_run: RecordedRun, _timer: SystemTimer, timeout_ms: Millis) -> AdvanceClock:
+    return AdvanceClock(timeout_ms=timeout_ms)
 
 
-def _size_of(result: int) -> WaitingTasks:
-    return WaitingTasks(size=result)
+def _expired(_: RecordedRun, expired: bool) -> Advanced:
+    return Advanced(expired=expired)
 
 
-def _cancelled(result: bool) -> Cancelled:
-    return Cancelled(cancelled=result)
+def _size(_: RecordedRun, size: int) -> WaitingTasks:
+    return WaitingTasks(size=size)
+
+
+def _cancelled(_: RecordedRun, cancelled: bool) -> Cancelled:
+    return Cancelled(cancelled=cancelled)

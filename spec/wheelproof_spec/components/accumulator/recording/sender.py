@@ -8,7 +8,7 @@ import time
 
 from wheelproof import sync
 from wheelproof.producer import ProducerBatch
-from wheelproof_spec.components.accumulator.recorded_calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
 from wheelproof_spec.engines.history.recording.callers import LoadFailedError
 
 _MAX_SIZE = 700

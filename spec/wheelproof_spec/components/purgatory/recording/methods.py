@@ -4,7 +4,7 @@ from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from typing import ParamSpec
 
 from wheelproof.errors import DelayedOperationError
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
@@ -37,7 +37,7 @@ from wheelproof_spec.components.purgatory.component import (
     TryComplete,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.components.timer.recorded import TimerRecorder
+from wheelproof_spec.components.timer.recording.methods import TimerRecorder
 from wheelproof_spec.engines.history.recording.recorded_run import (
     HistoryWriter,
     LineType,
@@ -47,7 +47,6 @@ from wheelproof_spec.engines.history.recording.recorded_run import (
 )
 from wheelproof_spec.engines.history.recording.refusals import refusal_of
 
-_R = TypeVar("_R")
 _P = ParamSpec("_P")
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 _CALLBACKS: dict[str, type[TryComplete | OnComplete | OnExpiration]] = {
@@ -74,23 +73,34 @@ class PurgatoryRecorder:
 
     def replacements(self) -> Replacements:
         """Return the methods that record, by the class and the name that they replace."""
-        purgatory = DelayedOperationPurgatory
-        known = purgatory[DelayedOperation]
+        purgatory, recorded = DelayedOperationPurgatory, self._writer.recorded
+        known = AnyPurgatory
         init: Callable[..., None] = purgatory.__dict__["__init__"]
         return {
             (purgatory, "__init__"): self._made(init),
             (purgatory, "try_complete_else_watch"): self._watch(known.try_complete_else_watch),
             (purgatory, "check_and_complete"): self._check(known.check_and_complete),
-            (purgatory, "cancel_for_key"): self._cancel(known.cancel_for_key),
-            (purgatory, "watched"): self._plain(known.watched, Watched(), _gauge),
-            (purgatory, "num_delayed"): self._plain(known.num_delayed, NumDelayed(), _gauge),
-            (purgatory, "num_keys"): self._plain(known.num_keys, NumKeys(), _gauge),
-            (purgatory, "purge_completed"): self._plain(
-                known.purge_completed, PurgeCompleted(), nothing
+            (purgatory, "cancel_for_key"): recorded(
+                known.cancel_for_key, _cancels, self._cancelled
             ),
-            (purgatory, "advance_clock"): self._advance(known.advance_clock),
-            (purgatory, "shutdown"): self._plain(known.shutdown, Shutdown(), nothing, nested=True),
-            (DelayedOperation, "force_complete"): self._force(DelayedOperation.force_complete),
+            (purgatory, "watched"): recorded(known.watched, self._outermost(Watched()), _gauge),
+            (purgatory, "num_delayed"): recorded(
+                known.num_delayed, self._outermost(NumDelayed()), _gauge
+            ),
+            (purgatory, "num_keys"): recorded(known.num_keys, self._outermost(NumKeys()), _gauge),
+            (purgatory, "purge_completed"): recorded(
+                known.purge_completed, self._outermost(PurgeCompleted()), nothing
+            ),
+            (purgatory, "advance_clock"): recorded(known.advance_clock, _advances, _advanced),
+            (purgatory, "shutdown"): recorded(
+                known.shutdown, lambda _run, _purgatory: Shutdown(), nothing
+            ),
+            (DelayedOperation, "force_complete"): recorded(
+                DelayedOperation.force_complete,
+                self._forces,
+                lambda _run, completed: _completed(completed),
+                lambda operation: self._purgatory_of.get(id(operation)),
+            ),
             (DelayedOperation, "run"): self._run(DelayedOperation.run),
         }
 
@@ -198,72 +208,20 @@ class PurgatoryRecorder:
 
         return check
 
-    def _cancel(
-        self, original: Callable[[AnyPurgatory, Hashable], list[DelayedOperation]]
-    ) -> Callable[[AnyPurgatory, Hashable], list[DelayedOperation]]:
-        @wraps(original)
-        def cancel(purgatory: AnyPurgatory, key: Hashable) -> list[DelayedOperation]:
-            run = self._writer.run_of(purgatory)
-            if run is None:
-                return original(purgatory, key)
+    def _cancelled(self, run: Run, operations: list[DelayedOperation]) -> Cancelled:
+        names = tuple(self._writer.name(run, given_up, "operation") for given_up in operations)
+        return Cancelled(count=len(names), cancelled=names)
 
-            def cancelled(operations: list[DelayedOperation]) -> Cancelled:
-                names = (self._writer.name(run, given_up, "operation") for given_up in operations)
-                taken = tuple(names)
-                return Cancelled(count=len(taken), cancelled=taken)
+    def _outermost(self, asked: Call) -> Callable[[Run, AnyPurgatory], Call | None]:
+        """Leave out what the purgatory asks itself: whether to purge, and then to purge."""
+        return lambda _run, _purgatory: None if self._writer.open_calls() else asked
 
-            asked = CancelForKey(key=str(key))
-            return self._writer.call(run, asked, cancelled, lambda: original(purgatory, key))
-
-        return cancel
-
-    def _plain(
-        self,
-        original: Callable[[AnyPurgatory], _R],
-        asked: Call,
-        answer: Callable[[_R], object],
-        *,
-        nested: bool = False,
-    ) -> Callable[[AnyPurgatory], _R]:
-        """Record a method without arguments; inside another call only if it may be `nested`."""
-
-        @wraps(original)
-        def plain(purgatory: AnyPurgatory) -> _R:
-            run = self._writer.run_of(purgatory)
-            if run is None or (self._writer.open_calls() and not nested):
-                # A nested one is the purgatory's own, when it decides whether to purge, and purges.
-                return original(purgatory)
-            return self._writer.call(run, asked, answer, lambda: original(purgatory))
-
-        return plain
-
-    def _advance(
-        self, original: Callable[[AnyPurgatory, Millis], bool]
-    ) -> Callable[[AnyPurgatory, Millis], bool]:
-        @wraps(original)
-        def advance_clock(purgatory: AnyPurgatory, timeout_ms: Millis) -> bool:
-            run = self._writer.run_of(purgatory)
-            if run is None:
-                return original(purgatory, timeout_ms)
-            asked = AdvanceClock(timeout_ms=timeout_ms)
-            return self._writer.call(run, asked, _advanced, lambda: original(purgatory, timeout_ms))
-
-        return advance_clock
-
-    def _force(
-        self, original: Callable[[DelayedOperation], bool]
-    ) -> Callable[[DelayedOperation], bool]:
-        @wraps(original)
-        def force_complete(operation: DelayedOperation) -> bool:
-            run = self._purgatory_of.get(id(operation))
-            inside = self._inside.get(self._writer.thread(), [])
-            if run is None or (inside and inside[-1][1] is operation):
-                # What a test of its predicate, or its time-out, leads to.
-                return original(operation)
-            asked = ForceComplete(operation=self._writer.name(run, operation, "operation"))
-            return self._writer.call(run, asked, _completed, lambda: original(operation))
-
-        return force_complete
+    def _forces(self, run: Run, operation: DelayedOperation) -> ForceComplete | None:
+        inside = self._inside.get(self._writer.thread(), [])
+        if inside and inside[-1][1] is operation:
+            # What a test of its predicate, or its time-out, leads to.
+            return None
+        return ForceComplete(operation=self._writer.name(run, operation, "operation"))
 
     def _run(
         self, original: Callable[[DelayedOperation], None]
@@ -321,10 +279,17 @@ def _checked(result: int | None) -> Checked:
     return Checked(count=result)
 
 
-def _gauge(result: object) -> Gauge:
-    assert isinstance(result, int)
-    return Gauge(count=result)
+def _cancels(_run: Run, _purgatory: AnyPurgatory, key: Hashable) -> CancelForKey:
+    return CancelForKey(key=str(key))
 
 
-def _advanced(result: bool) -> Advanced:
-    return Advanced(expired=result)
+def _advances(_run: Run, _purgatory: AnyPurgatory, timeout_ms: Millis) -> AdvanceClock:
+    return AdvanceClock(timeout_ms=timeout_ms)
+
+
+def _gauge(_: Run, count: int) -> Gauge:
+    return Gauge(count=count)
+
+
+def _advanced(_: Run, expired: bool) -> Advanced:
+    return Advanced(expired=expired)

@@ -5,7 +5,7 @@ import threading
 
 from wheelproof.clock import SystemClock
 from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
-from wheelproof_spec.components.replication.recorded_calls import RecordedBroker
+from wheelproof_spec.components.replication.recording.calls import RecordedBroker
 from wheelproof_spec.components.replication.reference import ReferenceBroker
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load import wait_until_quiet
