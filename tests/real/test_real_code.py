@@ -46,7 +46,7 @@ _FAIL = {
 
 @pytest.fixture(autouse=True)
 def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend(ROOT / "docs" / "real-code")
+    monkeypatch.setattr(sys, "path", [str(ROOT / "docs" / "real-code"), *sys.path])
     for name, released in _RELEASED.items():
         try:
             found = version(name)

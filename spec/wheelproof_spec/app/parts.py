@@ -52,7 +52,9 @@ def failing_graph_programs() -> tuple[Program, ...]:
     return (*FOR_EVER_BUGS, *(program for _, programs in found for program in programs))
 
 
-def find_program(name: str, *, threading: bool = False, instrument: Sequence[str] = ()) -> Program:
+def find_program(
+    name: str, *, threading: bool = False, instrument: Sequence[str] = (), steps: bool = False
+) -> Program:
     """Return the program of this name, or the object that `module:attribute` names.
 
     With `threading`, that may be any function; see `threading_program`.
@@ -61,8 +63,8 @@ def find_program(name: str, *, threading: bool = False, instrument: Sequence[str
     cannot be imported or has no such program.
     """
     if ":" in name:
-        return _imported(name, threading=threading, instrument=instrument)
-    if threading or instrument:
+        return _imported(name, threading=threading, instrument=instrument, steps=steps)
+    if threading:
         raise UsageError(f"--threading is for code of your own, module:attribute, not {name!r}")
     known = (*passing_programs(), *failing_programs(), *graph_programs(), *failing_graph_programs())
     programs = {program.name: program for program in known}
@@ -108,14 +110,14 @@ def served_components() -> list[ServedComponent]:
     return [serve() for _, serve in registry.parts("reference", "serve", _serves)]
 
 
-def _imported(name: str, *, threading: bool, instrument: Sequence[str]) -> Program:
+def _imported(name: str, *, threading: bool, instrument: Sequence[str], steps: bool) -> Program:
     module, _, attribute = name.partition(":")
     kind = "function" if threading else "Program"
     remedy = f"name an importable module and a {kind} in it, as module:attribute"
     try:
         program: object = getattr(importlib.import_module(module), attribute, None)
         if threading:
-            program = threading_program(name, program, instrument)
+            program = threading_program(name, program, instrument, steps=steps)
     except (Exception, SystemExit, GeneratorExit) as error:
         raise InputRejectedError(name, None, f"{type(error).__name__}: {error}", remedy) from error
     if not isinstance(program, Program):

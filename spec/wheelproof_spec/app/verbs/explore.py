@@ -105,7 +105,14 @@ def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
         return graph_programs() if arguments.engine == _GRAPH else passing_programs()
     # A user's own programs are in the current folder, as with `python -m`.
     sys.path.insert(0, str(Path.cwd()))
-    return (find_program(arguments.program, threading=arguments.threading),)
+    return (
+        find_program(
+            arguments.program,
+            threading=arguments.threading or bool(arguments.instrument),
+            instrument=arguments.instrument,
+            steps=arguments.accesses == "steps",
+        ),
+    )
 
 
 def _options(arguments: argparse.Namespace) -> "Options":
@@ -126,6 +133,7 @@ def _options(arguments: argparse.Namespace) -> "Options":
         keep_going=arguments.keep_going,
         schedule=arguments.replay or "",
         record=arguments.html is not None,
+        jobs=arguments.jobs or 1,
     )
 
 

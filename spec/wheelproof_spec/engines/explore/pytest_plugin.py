@@ -87,6 +87,8 @@ class Explore:
         build: "Callable[[], object]",
         *,
         patch_threading: bool = False,
+        instrument: Sequence[str] = (),
+        accesses_are_steps: bool = False,
         settings: "Settings | None" = None,
         plain_fields: "Sequence[PlainField]" = (),
         replay: str | None = None,
@@ -96,7 +98,8 @@ class Explore:
     ) -> "Exploration":
         """Explore what `build` sets up, and return the certificate.
 
-        With `patch_threading` what is set up, or the main thread itself, uses `threading`.
+        With `patch_threading` what is set up, or the main thread itself, uses `threading`. What
+        the packages that `instrument` names read and write is searched for data races, or is steps.
         The test fails with the table of the shrunk run if a run fails, and if the end is not
         reached within `max_runs` (None: no bound). `replay` repeats the run of a schedule string
         instead, `samples` draws that many runs with `seed`: both only look for failures.
@@ -114,9 +117,11 @@ class Explore:
             settings=settings or DEFAULT_SETTINGS,
             plain_fields=plain_fields,
         )
-        if patch_threading:
-            given = threading_program(self._name, build) or program
-            program = replace(given, settings=program.settings, plain_fields=plain_fields)
+        if patch_threading or instrument:
+            given = threading_program(self._name, build, instrument, steps=accesses_are_steps)
+            program = replace(
+                given or program, settings=program.settings, plain_fields=plain_fields
+            )
         try:
             options = self._options(program, replay, max_runs, samples, seed)
             exploration = run(program, options)

@@ -31,7 +31,7 @@ def call_stack(frame: FrameType | None) -> str:
     places: list[str] = []
     while frame is not None and len(places) < _SHOWN_CALLS:
         code = frame.f_code
-        if not is_checkers(code.co_filename):
+        if not is_checkers(code.co_filename) and frame.f_globals.get("__name__") != "threading":
             places.append(f"{code.co_name} ({Path(code.co_filename).name}, line {frame.f_lineno})")
         frame = frame.f_back
     return " <- ".join(places)

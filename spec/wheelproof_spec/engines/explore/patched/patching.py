@@ -8,13 +8,14 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from types import BuiltinMethodType, FunctionType, ModuleType
 from typing import cast
 from unittest.mock import patch
+from zlib import crc32
 
 from wheelproof_spec.engines.explore.patched import threads
 from wheelproof_spec.engines.explore.patched.objects import CLOCKS, Local, SimpleQueue, get_ident
@@ -27,7 +28,7 @@ from wheelproof_spec.engines.explore.patched.primitives import (
     real_ident,
     running,
 )
-from wheelproof_spec.engines.explore.patched.refusing import refused_calls
+from wheelproof_spec.engines.explore.patched.refusing import refuse_thread, refused_calls
 from wheelproof_spec.engines.explore.runtime.model import UnwindError
 
 _FOREIGN = frozenset(
@@ -37,6 +38,8 @@ _FOREIGN = frozenset(
 _MADE_BY_PYTHON = frozenset(("functools", "queue", "threading"))
 """Modules of Python's whose objects may hold a lock of the program's."""
 
+_FIRST_FOUND = 1 << 18
+"""The numbers of locks that modules hold: between those of the set-up and other standing ones."""
 _METHODS = (staticmethod, classmethod)
 
 _names: dict[int, tuple[object, object]] = {
@@ -92,15 +95,18 @@ def _patch_internals(stack: ExitStack) -> None:
     def replace(owner: object, name: str, value: object) -> None:
         stack.enter_context(patch.object(owner, name, value, create=True))
 
-    name: Callable[..., str] = vars(threading)["_newname"]
+    new_name: Callable[..., str] = vars(threading)["_newname"]
     replace(threading, "_allocate_lock", Waiter)
-    replace(threading, "_newname", partial(threads.new_name, name))
+    replace(threading, "_newname", partial(threads.new_name, new_name))
     pools, base = concurrent.futures.thread, sys.modules["concurrent.futures._base"]
     counter: Callable[[], int] = vars(ThreadPoolExecutor)["_counter"]
     replace(ThreadPoolExecutor, "_counter", partial(threads.count_of, counter))
     queues: weakref.WeakKeyDictionary[object, object] = weakref.WeakKeyDictionary()
     replace(pools, "_threads_queues", queues)
-    replace(pools, "_global_shutdown_lock", Lock())
+    start_thread: Callable[..., int] = vars(_thread)["start_new_thread"]
+    for owner, name in ((_thread, "start_new_thread"), (_thread, "start_new")):
+        replace(owner, name, partial(refuse_thread, start_thread))
+    replace(threading, "_start_new_thread", partial(refuse_thread, start_thread))
     machinery = sys.modules["_frozen_importlib"]
     load: Callable[[str, object], object] = vars(machinery)["_find_and_load"]
     replace(machinery, "_find_and_load", partial(_import, load))
@@ -161,61 +167,83 @@ class _Search:
     def module(self, module: ModuleType) -> None:
         """Replace what the module has a name for, and the locks that a module of the user holds."""
         attributes: object = getattr(module, "__dict__", None)
-        package = str(getattr(module, "__name__", "")).partition(".")[0]
+        whole_name = str(getattr(module, "__name__", ""))
+        package = whole_name.partition(".")[0]
         if not isinstance(attributes, dict) or package in _FOREIGN:
             return
         names = cast("dict[str, object]", attributes)
         is_users = package not in sys.stdlib_module_names
         for name, value in list(names.items()):
-            self._attribute(module, name, value)
+            path = f"{whole_name}.{name}"
+            self._replace(value, path, partial(names.__setitem__, name))
             if is_users:
-                self._inside(value)
+                self._inside(value, path)
 
-    def _attribute(self, owner: object, name: str, value: object) -> None:
-        model = self._model(value)
+    def _replace(self, value: object, path: str, put: Callable[[object], object]) -> None:
+        model = self._model(value, path)
         if model is not None:
-            self._stack.callback(setattr, owner, name, value)
-            setattr(owner, name, model)
+            self._stack.callback(put, value)
+            put(model)
 
-    def _model(self, value: object) -> object | None:
+    def _model(self, value: object, path: str) -> object | None:
         known = _names.get(id(value))
         if known is not None:
             return known[1]
         kind = _models.get(type(value))
         if kind is not None:
-            return self._locks.setdefault(id(value), (value, kind()))[1]
+            # The same number in every exploration, and in every process.
+            index = _FIRST_FOUND + crc32(path.encode()) % _FIRST_FOUND
+            return self._locks.setdefault(id(value), (value, kind(index)))[1]
         if isinstance(value, BuiltinMethodType) and type(value.__self__) in _models:
-            return getattr(self._model(value.__self__), value.__name__, None)
+            return getattr(self._model(value.__self__, path), value.__name__, None)
         return None
 
-    def _inside(self, value: object) -> None:
+    def _inside(self, value: object, path: str) -> None:
         """Look at the defaults of functions, at classes and at objects that a module holds."""
-        if isinstance(value, FunctionType):
-            self._defaults(value)
+        if id(value) in self._seen or isinstance(value, ModuleType):
             return
-        kind = value if isinstance(value, type) else type(value)
-        package = str(kind.__module__).partition(".")[0]
-        is_pythons = package in sys.stdlib_module_names or package == "builtins"
-        if package in _FOREIGN or id(value) in self._seen or isinstance(value, ModuleType):
-            return
-        if is_pythons and (isinstance(value, type) or package not in _MADE_BY_PYTHON):
-            return
-        self._seen.add(id(value))
-        for name, held in _attributes(value):
-            self._attribute(value, name, held)
-            self._inside(getattr(held, "__func__", held) if type(held) in _METHODS else held)
+        for name, held, put in self._parts(value):
+            self._seen.add(id(value))
+            inner = f"{path}.{name}"
+            self._replace(held, inner, put)
+            self._inside(getattr(held, "__func__", held) if type(held) in _METHODS else held, inner)
 
-    def _defaults(self, function: FunctionType) -> None:
-        if id(function) in self._seen:
-            return
-        self._seen.add(id(function))
-        defaults = function.__defaults__ or ()
-        models = tuple(_names.get(id(value), (None, value))[1] for value in defaults)
-        if models != defaults:
-            self._stack.callback(setattr, function, "__defaults__", defaults)
-            function.__defaults__ = models
-        named: dict[str, object] = function.__kwdefaults__ or {}
-        for name, value in named.items():
-            if id(value) in _names:
-                self._stack.callback(named.__setitem__, name, value)
-                named[name] = _names[id(value)][1]
+    def _parts(self, value: object) -> Iterator[tuple[object, object, Callable[[object], object]]]:
+        """Yield what a value holds: a name for it, what it is, and how to put another one there."""
+        if isinstance(value, FunctionType):
+            yield from _parts_of_function(value)
+        elif type(value) in (dict, list):
+            items = cast("dict[object, object]", value)
+            for key in range(len(items)) if type(value) is list else list(items):
+                yield key, items[key], partial(items.__setitem__, key)
+        elif _may_hold_locks(value):
+            store = type.__setattr__ if isinstance(value, type) else object.__setattr__
+            for name, held in _attributes(value):
+                yield name, held, cast("Callable[[object], object]", partial(store, value, name))
+
+
+def _may_hold_locks(value: object) -> bool:
+    kind = value if isinstance(value, type) else type(value)
+    package = str(kind.__module__).partition(".")[0]
+    if package not in sys.stdlib_module_names and package != "builtins":
+        return package not in _FOREIGN
+    return package in _MADE_BY_PYTHON and not isinstance(value, type)
+
+
+def _parts_of_function(
+    function: FunctionType,
+) -> Iterator[tuple[object, object, Callable[[object], object]]]:
+    named: dict[str, object] = function.__kwdefaults__ or {}
+    for name, value in list(named.items()):
+        yield name, value, partial(named.__setitem__, name)
+    for place, value in enumerate(function.__defaults__ or ()):
+        yield place, value, partial(_set_default, function, place)
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=True):
+        with suppress(ValueError):
+            yield name, cell.cell_contents, partial(setattr, cell, "cell_contents")
+
+
+def _set_default(function: FunctionType, place: int, value: object) -> None:
+    defaults: list[object] = [*(function.__defaults__ or ())]
+    defaults[place] = value
+    function.__defaults__ = tuple(defaults)

@@ -8,7 +8,9 @@ from typing import TypeGuard
 from wheelproof_spec.engines.explore.program import Program, Scenario
 
 
-def threading_program(name: str, given: object, instrument: Sequence[str] = ()) -> Program | None:
+def threading_program(
+    name: str, given: object, instrument: Sequence[str] = (), *, steps: bool = False
+) -> Program | None:
     """Return what is given as a program in which `threading` is patched; None if it is neither.
 
     A function that says that it returns a Scenario sets a run up; any other one is what the main
@@ -22,7 +24,11 @@ def threading_program(name: str, given: object, instrument: Sequence[str] = ()) 
         program = Program(name=name, summary="", build=_main(given))
     else:
         return None
-    return replace(program, name=name, patch_threading=True, instrument=tuple(instrument))
+    seen = tuple(instrument) or program.instrument
+    steps = steps or program.accesses_are_steps
+    return replace(
+        program, name=name, patch_threading=True, instrument=seen, accesses_are_steps=steps
+    )
 
 
 def _sets_up(given: object) -> TypeGuard[Callable[[], Scenario]]:

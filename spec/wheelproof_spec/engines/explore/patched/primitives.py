@@ -20,7 +20,12 @@ from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedErr
 from wheelproof_spec.engines.explore.runtime.accesses import reading, writing
 from wheelproof_spec.engines.explore.runtime.locks import Acquire, ModelLock, Release, TryAcquire
 from wheelproof_spec.engines.explore.runtime.model import AtomicOperation, SharedObject
-from wheelproof_spec.engines.explore.runtime.numbers import SET_UP, ObjectNumber, object_number
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    SET_UP,
+    ObjectNumber,
+    object_number,
+    signal_number,
+)
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 from wheelproof_spec.engines.explore.runtime.signals import (
@@ -53,15 +58,20 @@ def running() -> ControlledRuntime | None:
     return None if bystanders and real_ident() in bystanders else runtime
 
 
+def number_model(model: SharedObject[State], number: ObjectNumber) -> None:
+    """Give a model that has just been made another number."""
+    maker = model.runtime.caller()
+    maker.made = ObjectNumber(maker.made - 1)
+    model.number = number
+    model.read, model.write = reading(number), writing(number)
+
+
 def number_standing(model: SharedObject[State], index: int) -> None:
     """Give the model of an object that was there before the run a number of its own.
 
     Which thread meets it first must not show.
     """
-    maker = model.runtime.caller()
-    maker.made = ObjectNumber(maker.made - 1)
-    model.number = number = object_number(SET_UP, index)
-    model.read, model.write = reading(number), writing(number)
+    number_model(model, object_number(SET_UP, index))
 
 
 def standing_index() -> int:
@@ -129,9 +139,9 @@ class _OnModel:
 
     kind = "lock"
 
-    def __init__(self) -> None:
+    def __init__(self, index: int = 0) -> None:
         runtime = running()
-        self._index = 0 if runtime is not None else standing_index()
+        self._index = 0 if runtime is not None else index or standing_index()
         self._model = None if runtime is None else ModelLock(runtime, place_name(self.kind))
         self._outside: RealLock | None = None
         self.count = 0
@@ -289,22 +299,32 @@ class RLock(_OnModel):
 class Waiter:
     """The lock on which one thread waits for the notification of a condition."""
 
-    __slots__ = ("_outside", "_pulse")
+    __slots__ = ("_outside", "_pulse", "_taken")
 
     def __init__(self) -> None:
         runtime = running()
-        self._outside = real_lock()
+        self._taken = False
+        self._outside: RealLock | None = None
         self._pulse: Pulse | None = None
         if runtime is not None:
             self._pulse = Pulse(runtime, runtime.clock, _condition_name(runtime))
+            # A thread waits in one place at a time, and knows nothing of where it has waited.
+            number_model(self._pulse, signal_number(runtime.caller().number))
+
+    def outside(self) -> RealLock:
+        """Return the real lock."""
+        if self._outside is None:
+            self._outside = real_lock()
+        return self._outside
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take it, which is no step, or wait until it is given back."""
-        runtime, pulse = running(), self._pulse
-        if runtime is None or pulse is None:
-            return self._outside.acquire(blocking, timeout)
-        if not self._outside.locked():
-            return self._outside.acquire()
+        pulse = self._pulse
+        if pulse is None or running() is None:
+            return self.outside().acquire(blocking, timeout)
+        if not self._taken:
+            self._taken = True
+            return True
         if not blocking:
             return pulse.wait(0, 0)
         return pulse.wait(0, None if timeout == -1 else millis(timeout))
@@ -313,7 +333,7 @@ class Waiter:
         """Wake the thread; raises RuntimeError if it has been woken."""
         runtime, pulse = running(), self._pulse
         if runtime is None or pulse is None:
-            self._outside.release()
+            self.outside().release()
             return
         if pulse.state[1]:
             raise RuntimeError("release unlocked lock")

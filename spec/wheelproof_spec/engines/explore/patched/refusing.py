@@ -2,14 +2,13 @@
 
 import inspect
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 from wheelproof_spec.engines.explore.failures.places import call_stack
 from wheelproof_spec.engines.explore.patched.primitives import reject, running
 
 _REFUSED = {
-    "_thread.start_new_thread": ("starts a thread behind the patch", "start it with threading"),
     "socket.__new__": ("opens a socket, on which it may wait", "put a queue.Queue in its place"),
     "subprocess.Popen": ("starts a process", "put a function in its place"),
     "os.system": ("starts a process", "put a function in its place"),
@@ -37,13 +36,18 @@ def refused_calls() -> Generator[None]:
 
 
 def _hook(event: str, args: tuple[object, ...]) -> None:
-    if not _active or event not in _REFUSED:
-        return
+    del args
+    if _active and event in _REFUSED:
+        _refuse(*_REFUSED[event])
+
+
+def refuse_thread(start: Callable[..., int], *given: object) -> int:
+    """Start a thread that is none of the program's."""
+    _refuse("starts a thread behind the patch", "start it with threading")
+    return start(*given)
+
+
+def _refuse(problem: str, remedy: str) -> None:
     runtime = running()
-    if runtime is None or runtime.current is None:
-        return
-    if str(getattr(args[0] if args else None, "__module__", "")).startswith("wheelproof_spec"):
-        # A substrate.
-        return
-    problem, remedy = _REFUSED[event]
-    raise reject(runtime, f"{problem}: {call_stack(inspect.currentframe())}", remedy)
+    if runtime is not None and runtime.current is not None:
+        raise reject(runtime, f"{problem}: {call_stack(inspect.currentframe())}", remedy)

@@ -225,9 +225,9 @@ def _pulse(event: threading.Event, runtime: ControlledRuntime) -> Pulse:
 def event_init(event: threading.Event) -> None:
     """`Event.__init__`."""
     runtime = running()
-    _init(event)
     if runtime is not None:
         vars(event)[_MODEL] = Pulse(runtime, runtime.clock, place_name("event")), 0
+    _init(event)
 
 
 def event_is_set(event: threading.Event) -> bool:

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from types import FrameType
 from unittest.mock import patch
 
+from wheelproof.sync import current_runtime
 from wheelproof_spec.engines.explore.failures.places import call_stack
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
 PATIENCE_S = 2
 """For how many seconds one step may run before it counts as one that never ends."""
@@ -83,11 +85,16 @@ def watchdog(program: str, progress: Callable[[], tuple[int, int]]) -> Generator
         seen = now
         if ticks >= (PATIENCE_S if now[1] else max(PATIENCE_S, _PATIENCE_WITH_SET_UP_S)):
             ticks = 0
-            raise ProgramRejectedError(
+            error = ProgramRejectedError(
                 program,
                 f"has a step that does not end within {PATIENCE_S} s: {call_stack(frame)}",
                 "look for an endless loop, or for a wait that the checker does not see",
             )
+            runtime = current_runtime()
+            if isinstance(runtime, ControlledRuntime):
+                # The program might catch it.
+                runtime.stop = error
+            raise error
 
     before = signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, 1, 1)

@@ -15,7 +15,7 @@ from wheelproof_spec.components.replication.component import (
     PartitionRecords,
     ReplicationConfig,
 )
-from wheelproof_spec.components.replication.ledger_log import LedgerLog, Place
+from wheelproof_spec.components.replication.oracle.log import LedgerLog, Place
 
 _NOWHERE = Place(-1, -1)
 

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from wheelproof_spec.base.calls import Advance, Reset
-from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.port import RefusedError, unexpected_refusal
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -39,10 +37,9 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
     names_twice,
 )
-from wheelproof_spec.components.replication.ledger_log import LedgerLog, Place
-from wheelproof_spec.components.replication.ledger_partition import LedgerPartition
-
-_Due = dict[RequestName, Response]
+from wheelproof_spec.components.replication.oracle.answers import Due, judge_answers
+from wheelproof_spec.components.replication.oracle.log import LedgerLog, Place
+from wheelproof_spec.components.replication.oracle.partition import LedgerPartition
 
 
 @dataclass(slots=True, kw_only=True)
@@ -76,7 +73,7 @@ class ReplicationLedger:
     def __init__(self, profile: str, tally: Tally) -> None:
         """Judge by the contract `profile`, and count in `tally` what is tested."""
         self._kafka = profile == KAFKA
-        self._tests = tally.tests
+        self._tally, self._tests = tally, tally.tests
         self._reset(ReplicationConfig())
 
     @property
@@ -120,7 +117,7 @@ class ReplicationLedger:
                 "the call is refused", "it was carried out", problem
             )
         return (
-            self._judge_answers(self._due(call), (*seen.produced, *seen.fetched))
+            judge_answers(self._due(call), (*seen.produced, *seen.fetched), self._tally)
             or self._judge_delayed(seen.num_delayed)
             or self._judge_kept(seen.watched, seen.num_keys)
         )
@@ -169,7 +166,7 @@ class ReplicationLedger:
             return None
         return f"the epoch of {call.partition!r} is {known.epoch} already"
 
-    def _due(self, call: ReplicationCall) -> _Due:
+    def _due(self, call: ReplicationCall) -> Due:
         """Let a call of the domain happen, and return whom it lets be answered."""
         match call:
             case BecomeLeader():
@@ -204,30 +201,6 @@ class ReplicationLedger:
         """Note that whoever waits for a partition is looked at, on both sides."""
         self._checked |= {(_Produce, partition), (_Fetch, partition)}
 
-    def _judge_answers(self, due: _Due, seen: Sequence[Response]) -> Violation | None:
-        answered: set[RequestName] = set()
-        for response in seen:
-            name = response.request
-            self._tests(ReplicationClause.ANSWERED_AT_MOST_ONCE)
-            self._tests(ReplicationClause.NOT_ANSWERED_BEFORE)
-            self._tests(ReplicationClause.ANSWER_IS_RIGHT)
-            if name in answered:
-                clause = ReplicationClause.ANSWERED_AT_MOST_ONCE
-                return _violation(clause, name, "one answer", "another one")
-            answered.add(name)
-            if name not in due:
-                clause = ReplicationClause.NOT_ANSWERED_BEFORE
-                return _violation(clause, name, "no answer yet", _shown(response))
-            if _sorted(response) != _sorted(due[name]):
-                clause = ReplicationClause.ANSWER_IS_RIGHT
-                return _violation(clause, name, _shown(due[name]), _shown(response))
-        self._tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE, len(due))
-        for name, response in due.items():
-            if name not in answered:
-                clause = ReplicationClause.ANSWERED_WHEN_IT_CAN_BE
-                return _violation(clause, name, _shown(response), "no answer")
-        return None
-
     def _judge_delayed(self, num_delayed: int | None) -> Violation | None:
         clause = ReplicationClause.DELAYED_ARE_THE_WAITING
         if num_delayed is None or not self._tests(clause):
@@ -258,7 +231,7 @@ class ReplicationLedger:
         if self._partitions[name].raise_high_watermark(self._now_ms):
             self._touch(name)
 
-    def _append_records(self, call: AppendRecords) -> _Due:
+    def _append_records(self, call: AppendRecords) -> Due:
         """Append, and answer when `acks` says so."""
         answers = {
             entry.partition: self._append(entry, call.required_acks) for entry in call.entries
@@ -276,7 +249,7 @@ class ReplicationLedger:
         waiting = _Produce(expires_ms=expires_ms, answers=answers, pending=pending)
         return self._wait(call.request, waiting)
 
-    def _fetch_messages(self, call: FetchMessages) -> _Due:
+    def _fetch_messages(self, call: FetchMessages) -> Due:
         """Read, and tell how far a follower has come; answer when there is enough."""
         response, read = self._read(call)
         at_once = (
@@ -299,11 +272,11 @@ class ReplicationLedger:
         expires_ms = self._now_ms + call.max_wait_ms
         return self._wait(call.request, _Fetch(expires_ms=expires_ms, request=call, begins=begins))
 
-    def _wait(self, name: RequestName, waiting: _Produce | _Fetch) -> _Due:
+    def _wait(self, name: RequestName, waiting: _Produce | _Fetch) -> Due:
         self._waiting[name] = waiting
         return {name: self._answer(name)} if self._is_done(waiting) else {}
 
-    def _advance(self, to_ms: int) -> _Due:
+    def _advance(self, to_ms: int) -> Due:
         """Move the clock; whoever's time is over is answered with what there is."""
         self._now_ms = max(self._now_ms, to_ms)
         expired = [
@@ -342,7 +315,7 @@ class ReplicationLedger:
             read += size
         return FetchResponse(request=call.request, partitions=tuple(answers)), read
 
-    def _settle(self) -> _Due:
+    def _settle(self) -> Due:
         """Answer whoever need not wait any longer; Kafka looks at whom the call has touched."""
         checked, self._checked = self._checked, set()
         done = [
@@ -393,24 +366,6 @@ def _produced(
     name: RequestName, answers: dict[PartitionName, PartitionProduceResponse]
 ) -> ProduceResponse:
     return ProduceResponse(request=name, partitions=tuple(answers.values()))
-
-
-def _sorted(response: Response) -> list[PartitionProduceResponse | PartitionFetchResponse]:
-    return sorted(response.partitions, key=lambda answer: answer.partition)
-
-
-def _shown(response: Response) -> str:
-    return format_line(response, Wire.DRIVEN).decode().rstrip()
-
-
-def _violation(
-    clause: ReplicationClause, name: RequestName, expected: str, observed: str
-) -> Violation:
-    return clause.broken(
-        f"{name}: {expected}",
-        f"{name}: {observed}",
-        "the ledger of appends and replica offsets says otherwise",
-    )
 
 
 def _judge_gauge(
