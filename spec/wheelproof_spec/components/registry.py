@@ -52,7 +52,7 @@ def profiles() -> tuple[str, ...]:
 @cache
 def bugs() -> tuple[KnownBug, ...]:
     """Return the known bugs of all components."""
-    return tuple(bug for _, found in parts("bug_table", "BUGS", _are_bugs) for bug in found)
+    return tuple(bug for _, found in parts("bugs", "BUGS", _are_bugs) for bug in found)
 
 
 @cache
