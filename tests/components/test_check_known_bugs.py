@@ -44,7 +44,7 @@ from wheelproof_spec.components.replication.bugs import (
     ReplicationBug,
 )
 from wheelproof_spec.components.replication.cases import replication_scenarios
-from wheelproof_spec.components.replication.oracle import ReplicationLedger
+from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.components.timer.bugs import (
     BUGS as TIMER_BUGS,

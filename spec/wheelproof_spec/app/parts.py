@@ -97,7 +97,7 @@ def machines() -> dict[str, Machine]:
 
 def loads() -> dict[str, MakeLoad]:
     """Return the work under which the reference is recorded, by component."""
-    return dict(registry.parts("load", "load", _makes_loads))
+    return dict(registry.parts("recording.load", "load", _makes_loads))
 
 
 def view_of(component: str) -> MakeView | None:

@@ -15,7 +15,7 @@ from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
 
 _SLOW = {
-    "complete-pending-flag-3",
+    "complete-pending-flag-one-of-3",
     "purgatory-appends-leaders",
     "purgatory-group-expiry",
     "purgatory-group-expiry-blocking",

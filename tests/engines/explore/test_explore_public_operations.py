@@ -25,7 +25,7 @@ from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program, PublicOperations, Scenario
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
-from wheelproof_spec.engines.history.linearizability_register import Read, Registers, Write
+from wheelproof_spec.engines.history.linearizability.models import Read, Registers, Write
 
 
 @pytest.mark.parametrize("program", LINEARIZABLE, ids=lambda program: program.name)

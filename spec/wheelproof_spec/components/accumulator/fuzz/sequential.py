@@ -12,12 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
-    AccumulatorCall,
-    AccumulatorConfig,
-    AccumulatorObservation,
-    AccumulatorPort,
     Append,
     AppendFault,
     CallbackFault,
@@ -28,6 +24,12 @@ from wheelproof_spec.components.accumulator.component import (
     Reenqueue,
     Respond,
     Split,
+)
+from wheelproof_spec.components.accumulator.component import (
+    AccumulatorCall,
+    AccumulatorConfig,
+    AccumulatorObservation,
+    AccumulatorPort,
 )
 from wheelproof_spec.components.accumulator.fuzz.domain import (
     AccumulatorDomain,

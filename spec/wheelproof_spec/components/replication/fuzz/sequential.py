@@ -29,7 +29,7 @@ from wheelproof_spec.components.replication.component import (
     StopReplica,
     TruncateAsFollower,
 )
-from wheelproof_spec.components.replication.oracle import ReplicationLedger
+from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
 from wheelproof_spec.engines.fuzz.driven_machine import DrivenMachine
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.engines.fuzz.order import Batch

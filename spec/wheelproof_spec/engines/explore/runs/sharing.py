@@ -75,6 +75,12 @@ class Sharing:
             if number not in (HISTORY, execution.runtime.clock.number):
                 self._touch(number, thread_of(actor), write=bool(access & 1))
 
+    def add(self, other: "Sharing") -> None:
+        """Add what another process has seen."""
+        self._conflict |= other._conflict
+        self._threads |= other._threads
+        self._busy |= other._busy
+
     def gap(self, *, of_one_thread: bool = False) -> str:
         """Return why what was seen shows nothing, in a sentence; empty if it shows something.
 
