@@ -11,7 +11,7 @@ from wheelproof_spec.components.accumulator import bugs
 class AccumulatorBug(KnownBug):
     """A defect of the record accumulator, with the accumulator that has it."""
 
-    accumulator_class: type[RecordAccumulator]
+    accumulator_class: type[RecordAccumulator] = RecordAccumulator
 
 
 BUGS = read_bugs(

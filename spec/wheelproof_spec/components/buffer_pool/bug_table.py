@@ -11,7 +11,7 @@ from wheelproof_spec.components.buffer_pool import bugs
 class BufferPoolBug(KnownBug):
     """A defect of the buffer pool, with the pool that has it."""
 
-    pool_class: type[BufferPool]
+    pool_class: type[BufferPool] = BufferPool
 
 
 BUGS = read_bugs(

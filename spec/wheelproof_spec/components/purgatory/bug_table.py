@@ -20,14 +20,16 @@ from wheelproof_spec.components.purgatory import bugs
 class PurgatoryBug(KnownBug):
     """A defect of the purgatory, of a discipline, or of what surrounds them.
 
-    `purgatory_class`, `discipline` and `holds` are what has the defect, where it is theirs: the
-    purgatory, the discipline of each operation, and how a predicate is made of the ways in which
-    an operation can end. A defect of code around a purgatory is in `purgatory_users`.
+    `purgatory_class`, `operation_class`, `discipline` and `holds` are what has the defect, where it
+    is theirs: the purgatory, its operations, the discipline of each operation, and how a predicate
+    is made of the ways in which an operation can end. A defect of code around a purgatory is in
+    `users`.
     """
 
     purgatory_class: type[DelayedOperationPurgatory[DelayedOperation]] = DelayedOperationPurgatory
+    operation_class: type[DelayedOperation] = DelayedOperation
     discipline: Callable[[], CompletionDiscipline] = ExclusiveDiscipline
-    holds: Callable[[Sequence[bool]], bool] = any
+    holds: Callable[[Sequence[bool]], bool] = bugs.any_case
 
 
 BUGS = read_bugs(
@@ -51,5 +53,7 @@ BUGS = read_bugs(
         "left-at-error": {"purgatory_class": bugs.LeftAtErrorPurgatory},
         "cancels-timeout-only": {"purgatory_class": bugs.CancelsTimeoutOnlyPurgatory},
         "estimate-overwritten": {"purgatory_class": bugs.EstimateOverwrittenPurgatory},
+        "timeout-half-added": {"operation_class": bugs.EagerCancelOperation},
+        "tail-not-tested": {"operation_class": bugs.TailNotTestedOperation},
     },
 )

@@ -62,6 +62,11 @@ def private_lock(group: Monitor) -> CompletionDiscipline:
     return ExclusiveDiscipline()
 
 
+def any_case(cases: Sequence[bool]) -> bool:
+    """Tell whether an operation can end in any of its ways: the predicate as it has to be."""
+    return any(cases)
+
+
 def first_case_only(cases: Sequence[bool]) -> bool:
     """KAFKA-19567: one of the ways in which an operation can end is not asked for."""
     return any(cases[:1])

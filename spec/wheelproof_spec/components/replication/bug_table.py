@@ -11,7 +11,7 @@ from wheelproof_spec.components.replication import bugs
 class ReplicationBug(KnownBug):
     """A defect of delayed produce or fetch, with the replica manager that has it."""
 
-    manager_class: type[ReplicaManager]
+    manager_class: type[ReplicaManager] = ReplicaManager
 
 
 BUGS = read_bugs(

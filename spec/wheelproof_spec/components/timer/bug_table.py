@@ -11,7 +11,7 @@ from wheelproof_spec.components.timer import bugs
 class TimerBug(KnownBug):
     """A defect of the timer, with the timer and the bucket that have it."""
 
-    timer_class: type[SystemTimer]
+    timer_class: type[SystemTimer] = SystemTimer
     bucket_class: type[TimerTaskList] = TimerTaskList
 
 

@@ -269,13 +269,13 @@ class PurgatoryWorld(Bench):
         assert left == (0, 0, 0), f"watches, keys and time-outs left: {left}"
 
 
-class EagerCancelFlagOperation(bugs.EagerCancelOperation, FlagOperation):
+class EagerCancelFlagOperation(FlagOperation, bugs.EagerCancelOperation):
     """A flag operation that has the defect."""
 
     __slots__ = ()
 
 
-class TailNotTestedFlagOperation(bugs.TailNotTestedOperation, FlagOperation):
+class TailNotTestedFlagOperation(FlagOperation, bugs.TailNotTestedOperation):
     """A flag operation that has the defect."""
 
     __slots__ = ()

@@ -22,9 +22,12 @@ from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, t
 from wheelproof_spec.engines.graph.states.engine import explore_graph
 from wheelproof_spec.engines.graph.states.views import GraphProgram
 from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import StateGraph
 
 Progress = Callable[[int], None]
 """Called with the number of states of the code now and then."""
+
+SpecOf = Callable[[Toolchain, TlcConfiguration], StateGraph]
 
 ConfigT = TypeVar("ConfigT")
 
@@ -105,16 +108,19 @@ def program_side(
 
 
 def carry_out(
-    model: GraphModel, toolchain: Toolchain, progress: Progress | None = None
+    model: GraphModel,
+    toolchain: Toolchain,
+    progress: Progress | None = None,
+    spec_of: SpecOf = tlc_graph,
 ) -> GraphOutcome:
-    """Explore both sides and compare them.
+    """Explore both sides and compare them; `spec_of` returns the graph of the module.
 
     Raises ProgramRejectedError, MissingToolError, TlcGraphError.
     """
     begin = time.monotonic()
     code = model.code(progress)
     middle = time.monotonic()
-    states = tlc_graph(toolchain, model.configuration)
+    states = spec_of(toolchain, model.configuration)
     if model.under_way is not None:
         states = call_by_call(states, model.under_way)
     spec = project_tlc(states, model.project, model.label)
