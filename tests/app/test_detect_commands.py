@@ -54,3 +54,16 @@ def test_what_there_is_not_is_refused(
 ) -> None:
     assert main(words) == 2
     assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_mutant_of_a_module_breaks_a_property_or_a_pin(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    words = ["mutate", "--tla", "tla:FifoAllocator.GiveBack/*", "--seconds", "60"]
+    main([*words, "--json", str(report), "--quiet"])
+    summaries = {
+        check["name"].partition("/")[2]: check["summary"]
+        for check in json.loads(report.read_text())["checks"]
+    }
+    assert summaries["boundary/1"] == "killed by TLC, pin"
+    assert summaries["constant/1"] == "killed by TLC, found"

@@ -28,6 +28,7 @@ from wheelproof_spec.engines.detect.bring_back import replace_everywhere, rewrit
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome
 from wheelproof_spec.engines.detect.mutants import mutated
 from wheelproof_spec.engines.detect.sources import digest_of
+from wheelproof_spec.engines.detect.tla_mutants import TLA
 
 MODULE = "wheelproof_spec.app.detecting.child"
 _SERVE = "--serve"
@@ -71,7 +72,7 @@ def alter(cell: Cell) -> KnownBug | None:
     """Bring the cell's known bug back, and return it; or make its mutant."""
     from wheelproof_spec.components.registry import bugs_of
 
-    if not cell.subject:
+    if not cell.subject or cell.subject.startswith(TLA):
         return None
     module = module_of(cell.subject)
     if module is not None:
@@ -86,6 +87,10 @@ def alter(cell: Cell) -> KnownBug | None:
 
 def _look(cell: Cell, bug: KnownBug | None) -> Found:
     try:
+        if cell.subject.startswith(TLA):
+            from wheelproof_spec.app.detecting.tla import check_mutant
+
+            return check_mutant(cell.subject, cell.seconds)
         from wheelproof_spec.app.detecting.engines import ENGINES, Task
 
         task = Task(

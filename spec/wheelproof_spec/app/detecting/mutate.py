@@ -12,6 +12,7 @@ from typing import cast
 
 import wheelproof
 from wheelproof_spec.app.detecting.child import command, digest_of_all
+from wheelproof_spec.app.detecting.tla import all_tla_mutants
 from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
 from wheelproof_spec.base.arguments import unknown
@@ -20,9 +21,10 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
-from wheelproof_spec.engines.detect.cells import SEEN, Cell, Outcome
+from wheelproof_spec.engines.detect.cells import SEEN, Cell, End, Outcome
 from wheelproof_spec.engines.detect.children import run_chains
 from wheelproof_spec.engines.detect.mutants import Mutant, mutants_of
+from wheelproof_spec.engines.detect.tla_mutants import TLA
 
 _COMPONENTS = {
     "wheelproof.timer.": "timer",
@@ -38,6 +40,7 @@ _COMPONENTS = {
 
 The runtime of `wheelproof.sync` is replaced by most engines, and has tests of its own.
 """
+NO_MUTANT = "no mutant"
 CHAIN = (
     "driven",
     "model checker",
@@ -96,14 +99,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _chosen(arguments: argparse.Namespace, seed: int) -> Mapping[str, Mutant]:
     patterns: Sequence[str] = arguments.patterns or ("*",)
-    root = Path(str(wheelproof.__file__)).parent
-    found: dict[str, Mutant] = {}
-    for path in sorted(root.rglob("*.py")):
-        module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
-        if _component_of(module) is not None:
-            for mutant in mutants_of(module, path.read_text(encoding="utf-8")):
-                if any(fnmatchcase(mutant.id, pattern) for pattern in patterns):
-                    found[mutant.id] = mutant
+    found = {
+        mutant.id: mutant
+        for mutant in (all_tla_mutants() if arguments.tla else _of_the_reference())
+        if any(fnmatchcase(mutant.id, pattern) for pattern in patterns)
+    }
     if not found:
         raise UsageError(unknown("MUTANT", patterns[0], [*_COMPONENTS]))
     if arguments.all or arguments.patterns or arguments.sample >= len(found):
@@ -112,16 +112,24 @@ def _chosen(arguments: argparse.Namespace, seed: int) -> Mapping[str, Mutant]:
     return {name: mutant for name, mutant in found.items() if name in drawn}
 
 
+def _of_the_reference() -> Iterator[Mutant]:
+    root = Path(str(wheelproof.__file__)).parent
+    for path in sorted(root.rglob("*.py")):
+        module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
+        if _component_of(module) is not None:
+            yield from mutants_of(module, path.read_text(encoding="utf-8"))
+
+
 def _component_of(name: str) -> str | None:
     found = (component for start, component in _COMPONENTS.items() if name.startswith(start))
     return next(found, None)
 
 
 def _chain(mutant: str, seconds: int, digest: str) -> Iterator[Cell]:
-    for engine in CHAIN:
+    for engine in ("TLC",) if mutant.startswith(TLA) else CHAIN:
         yield Cell(
             subject=mutant,
-            component=_component_of(mutant) or "",
+            component=_component_of(mutant) or "tla",
             engine=engine,
             seconds=seconds,
             seed=1,
@@ -138,11 +146,15 @@ def _judged(
         last = chain[-1]
         killed = last.found.end in SEEN
         why = ledger.get(name, {}).get("equivalent", "")
-        verdict = Verdict.PASS if killed or why else Verdict.FAIL
-        if killed:
-            summary = f"killed by {last.cell.engine}, {last.found.end.value}"
-        else:
-            summary = f"equivalent: {why}" if why else "survives"
+        verdict, summary = Verdict.PASS, f"killed by {last.cell.engine}, {last.found.end.value}"
+        if any(one.found.end is End.ERROR for one in chain):
+            verdict, summary = Verdict.ERROR, "an engine failed itself"
+        elif not killed and last.found.end is End.ABSENT and len(chain) == 1:
+            summary = f"{NO_MUTANT}: TLC cannot read it"
+        elif not killed and why:
+            summary = f"equivalent: {why}"
+        elif not killed:
+            verdict, summary = Verdict.FAIL, "survives"
         yield CheckResult(
             name=name,
             group="mutate",
@@ -155,7 +167,7 @@ def _judged(
 
 def _lines(checks: Iterable[CheckResult]) -> Iterator[str]:
     for check in checks:
-        if "killed" not in check.summary or "by tests" in check.summary:
+        if "found" not in check.summary and not check.summary.startswith(NO_MUTANT):
             yield f"{check.name}: {check.summary}\n    {check.details}"
 
 
@@ -172,11 +184,11 @@ def _killers(mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]
 
 def _summary(outcomes: Sequence[Sequence[Outcome]], checks: Sequence[CheckResult]) -> str:
     killed = [chain[-1] for chain in outcomes if chain[-1].found.end in SEEN]
-    by_tests = sum(one.cell.engine == "tests" for one in killed)
-    alive = sum(check.verdict is Verdict.FAIL for check in checks)
-    equivalent = len(checks) - len(killed) - alive
-    share = 100 * len(killed) / max(1, len(checks) - equivalent)
+    weakly = sum(one.found.end is End.PIN or one.cell.engine == "tests" for one in killed)
+    none = sum(check.summary.startswith((NO_MUTANT, "equivalent")) for check in checks)
+    alive = len(checks) - len(killed) - none
+    share = 100 * len(killed) / max(1, len(checks) - none)
     return (
-        f"{len(killed)} of {len(checks)} killed, {by_tests} of them by tests alone; "
-        f"{equivalent} equivalent, {alive} survive ({share:.1f} %)"
+        f"{len(killed)} of {len(checks)} killed, {weakly} of them by a named test or a pin alone; "
+        f"{none} equivalent or none, {alive} survive ({share:.1f} %)"
     )

@@ -27,7 +27,7 @@ class PurgatoryBug(KnownBug):
     """
 
     purgatory_class: type[DelayedOperationPurgatory[DelayedOperation]] = DelayedOperationPurgatory
-    operation_class: type[DelayedOperation] = DelayedOperation
+    operation_class: type[object] = DelayedOperation
     discipline: Callable[[], CompletionDiscipline] = ExclusiveDiscipline
     holds: Callable[[Sequence[bool]], bool] = bugs.any_case
 

@@ -20,6 +20,8 @@ class End(StrEnum):
     FOUND = "found"
     CLEAN = "clean"
     """The budget was used, or all there is was tried, and nothing failed."""
+    PIN = "pin"
+    """No property fails, but a number is not the one that is pinned."""
     HANGS = "hangs"
     """Nothing ended within the limit of time, which is many times the budget."""
     ABSENT = "absent"
@@ -28,7 +30,7 @@ class End(StrEnum):
     """The engine itself failed: nothing is known."""
 
 
-SEEN = frozenset({End.FOUND, End.HANGS})
+SEEN = frozenset({End.FOUND, End.PIN, End.HANGS})
 """The ends that show a difference from what is right."""
 
 
