@@ -60,6 +60,9 @@ def find_program(name: str) -> Program:
     if ":" in name:
         return _imported(name)
     known = (*passing_programs(), *failing_programs(), *graph_programs(), *failing_graph_programs())
+    known += tuple(
+        pair for component in registry.COMPONENTS for pair in programs_of(component, "PAIRS")
+    )
     programs = {program.name: program for program in known}
     if name not in programs:
         near = get_close_matches(name, programs, n=1)
@@ -72,7 +75,7 @@ def find_program(name: str) -> Program:
 
 
 def programs_of(component: str, kind: str) -> tuple[Program, ...]:
-    """Return the programs of a component: PROGRAMS have to pass, FAILING have to fail."""
+    """Return programs of a component: PROGRAMS and PAIRS have to pass, FAILING have to fail."""
     return registry.part_of(component, "programs", kind, _are_programs) or ()
 
 

@@ -124,7 +124,9 @@ def explored(task: Task) -> Found:
     """Explore the programs of the component, and those made for the bug, in rounds."""
     name = "" if task.bug is None else f"bug/{task.bug.id}"
     made = [one for one in programs_of(task.component, "FAILING") if one.name == name]
-    passing = [*programs_of(task.component, "PROGRAMS")]
+    passing = [
+        program for kind in ("PROGRAMS", "PAIRS") for program in programs_of(task.component, kind)
+    ]
     random.Random(task.seed).shuffle(passing)
     left = [*made, *passing]
     until, runs = task.until(), 0
