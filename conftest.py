@@ -63,6 +63,12 @@ def netty() -> str:
 
 
 @pytest.fixture(scope="session")
+def agrona() -> str:
+    """Return the program that starts the adapter of Agrona, built if that was not done."""
+    return _java_adapter("agrona")
+
+
+@pytest.fixture(scope="session")
 def spark() -> "Generator[SparkSession]":
     """Yield the one Spark session of all tests, with two cores."""
     from wheelproof_spark.base.session import spark_session

@@ -1,22 +1,22 @@
-"""How fast the model checker is: classes, runs a second, and the time for each known bug.
+"""How fast the model checker is: ``python bench/explore.py [--json FILE]``.
 
-`python bench/explore.py` prints the figures; `--json FILE` writes them too. Processor time of one
-core.
+Classes and runs a second, the time for each known bug, edges a second of graph mode, and how much
+memory a state takes: what one process needs for a graph of a million states, measured in a process
+of its own. Processor time of one core, the best of several rounds; 1 if a bound is missed.
 """
 
-import argparse
-import json
+import multiprocessing
+import resource
 import statistics
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
+from typing import TypeVar
 
-import frontrun_comparison
-import graph_engine
 from instruments.machine import this_machine
+from instruments.section import Section, bench_parser, exit_code, measure
+from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
 from wheelproof_spec.components.timer.programs import BUG_PROGRAMS
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Program
@@ -27,80 +27,43 @@ from wheelproof_spec.engines.explore.programs.classics import (
     increments,
     last_zero,
     locked_increments,
+    philosophers,
 )
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+from wheelproof_spec.engines.graph.judging.exploration import graph_program
+from wheelproof_spec.engines.graph.states.engine import explore_graph
+from wheelproof_spec.engines.graph.states.views import GraphProgram
 
 _SHORT_STEPS = 15
-_ENOUGH_A_SECOND = 5_000
+_ENOUGH_RUNS_A_SECOND = 5_000
 _ENOUGH_FOR_LAST_ZERO_S = 3.0
+_ENOUGH_EDGES_A_SECOND = 20_000
+_MANY_STATES = 1_000_000
+_ENOUGH_MEMORY_BYTES = 4 << 30
 _ROUNDS = 3
+_TWO_ADDERS = Cast(
+    delays_ms={"k1": 1, "k3": 3}, programs={"a1": ("k1",), "a2": ("k3",)}, max_time_ms=0
+)
+_Found = TypeVar("_Found")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figure:
-    """One program on one substrate: the best processor time of several rounds."""
-
-    name: str
-    substrate: str
-    classes: int
-    runs: int
-    steps: int
-    seconds: float
-    runs_a_second: float
+def _best(work: Callable[[], _Found], rounds: int) -> tuple[_Found, float]:
+    """Return what `work` found, and the least processor time that it took."""
+    earlier = [_timed(work)[1] for _ in range(rounds - 1)]
+    found, last = _timed(work)
+    return found, min([*earlier, last])
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BugFigure:
-    """How long it takes to find and shrink a known bug, and how long its counterexample is."""
-
-    bug: str
-    seconds: float
-    runs: int
-    steps: int
-    switches: int
+def _timed(work: Callable[[], _Found]) -> tuple[_Found, float]:
+    begin = time.process_time()
+    found = work()
+    return found, time.process_time() - begin
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print; 1 if a bound of the figures is missed."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, metavar="FILE")
-    parsed = parser.parse_args(arguments)
-    machine = this_machine()
-    print(f"{machine.cpu}, {machine.python}, load {machine.load}")
-    figures = [_measure(measured, SubstrateKind.GREENLET) for measured in _programs()]
-    figures.append(_measure(_programs()[0], SubstrateKind.THREADS))
-    for figure in figures:
-        print(
-            f"{figure.name:<24}{figure.substrate:<10}{figure.classes:>7,} classes  "
-            f"{figure.steps:>3} steps  {figure.seconds:6.2f} s  "
-            f"{figure.runs_a_second:>8,.0f} runs/s"
-        )
-    bugs = [_find(failing) for failing in BUG_PROGRAMS]
-    for found in bugs:
-        print(
-            f"{found.bug:<32}{found.seconds:6.2f} s  run {found.runs:>3}  "
-            f"{found.steps:>5} steps  {found.switches} switches"
-        )
-    print(f"median of the bugs: {statistics.median(found.seconds for found in bugs):.2f} s")
-    comparisons = frontrun_comparison.show()
-    graphs, memory = graph_engine.measure_graphs(), graph_engine.measure_memory()
-    print("\n".join(graph_engine.show_graphs(graphs, memory)))
-    if parsed.json is not None:
-        document = {
-            "machine": asdict(machine),
-            "programs": [asdict(figure) for figure in figures],
-            "bugs": [asdict(found) for found in bugs],
-            "frontrun": [asdict(comparison) for comparison in comparisons],
-            "graphs": [asdict(graph) for graph in graphs],
-            "graph_memory": asdict(memory),
-        }
-        parsed.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    return _judge(figures, graph_engine.missed_bounds(graphs, memory))
-
-
-def _programs() -> list[Program]:
-    return [
+def classes(rounds: int) -> Section:
+    """Measure programs of which every class is run."""
+    programs = [
         program("cas-then-write 4", partial(cas_then_write, 4)),
         program("increments 4", partial(increments, 4)),
         program("cas-rotation 8", partial(cas_rotation, 8)),
@@ -108,61 +71,103 @@ def _programs() -> list[Program]:
         program("locked increments 6", partial(locked_increments, 6)),
         program("last zero 10", partial(last_zero, 10)),
     ]
-
-
-def _measure(measured: Program, substrate: SubstrateKind) -> Figure:
-    best: Figure | None = None
-    for _ in range(_ROUNDS):
-        begin = time.process_time()
-        found = explore(measured, Options(substrate=substrate))
-        seconds = time.process_time() - begin
-        if best is None or seconds < best.seconds:
-            best = Figure(
-                name=measured.name,
-                substrate=substrate.value,
-                classes=found.classes,
-                runs=found.runs,
-                steps=found.depth,
-                seconds=seconds,
-                runs_a_second=found.runs / seconds,
-            )
-    assert best is not None
-    return best
-
-
-def _find(failing: Program) -> BugFigure:
-    bug = failing.name.removeprefix("bug/")
-    begin = time.process_time()
-    found = explore(failing)
-    assert found.counterexample is not None, f"{bug} was not found"
-    return BugFigure(
-        bug=bug,
-        seconds=time.process_time() - begin,
-        runs=found.runs,
-        steps=len(found.counterexample.steps),
-        switches=len(found.counterexample.deviations),
+    rows: list[tuple[str, ...]] = []
+    missed: list[str] = []
+    measured = [(one, SubstrateKind.GREENLET) for one in programs]
+    for one, substrate in [*measured, (programs[0], SubstrateKind.THREADS)]:
+        found, seconds = _best(partial(explore, one, Options(substrate=substrate)), rounds)
+        rate = found.runs / seconds
+        figures = (f"{found.classes:,}", f"{found.depth}", f"{seconds:.2f}", f"{rate:,.0f}")
+        rows.append((f"{one.name}, {substrate.value}", *figures))
+        short = substrate is SubstrateKind.GREENLET and found.depth <= _SHORT_STEPS
+        too_slow = one.name.startswith("last zero") and seconds > _ENOUGH_FOR_LAST_ZERO_S
+        if too_slow or (short and rate < _ENOUGH_RUNS_A_SECOND):
+            missed.append(one.name)
+    return Section(
+        title="Classes",
+        claim=f"{_ENOUGH_RUNS_A_SECOND:,} runs a second of up to {_SHORT_STEPS} steps on"
+        f" greenlets, {_ENOUGH_FOR_LAST_ZERO_S} s for last zero 10.",
+        head=("program", "classes", "steps", "seconds", "runs a second"),
+        rows=tuple(rows),
+        missed=tuple(missed),
     )
 
 
-def _judge(figures: Sequence[Figure], others: Sequence[str]) -> int:
-    on_greenlets = [
-        figure for figure in figures if figure.substrate == SubstrateKind.GREENLET.value
+def bugs() -> Section:
+    """Measure how long it takes to find and shrink each known bug of the timer."""
+    rows: list[tuple[str, ...]] = []
+    taken: list[float] = []
+    for failing in BUG_PROGRAMS:
+        found, seconds = _timed(partial(explore, failing))
+        assert found.counterexample is not None, f"{failing.name} was not found"
+        taken.append(seconds)
+        steps, deviations = found.counterexample.steps, found.counterexample.deviations
+        figures = (f"{seconds:.2f}", f"{found.runs}", f"{len(steps):,}", f"{len(deviations)}")
+        rows.append((failing.name, *figures))
+    return Section(
+        title="Known bugs",
+        claim="Found and shrunk.",
+        head=("bug", "seconds", "run", "steps", "switches"),
+        rows=tuple(rows),
+        notes=(f"median {statistics.median(taken):.2f} s",),
+    )
+
+
+def graphs(rounds: int) -> Section:
+    """Measure programs that are nothing but steps, the timer with its projection, and memory."""
+    programs = [
+        _states_of(program("last zero 6", partial(last_zero, 6))),
+        _states_of(program("philosophers 5", partial(philosophers, 5, ordered=True))),
+        _states_of(program("increments 5", partial(increments, 5))),
+        system_timer(_TWO_ADDERS),
     ]
-    slow = [
-        figure.name
-        for figure in on_greenlets
-        if figure.steps <= _SHORT_STEPS and figure.runs_a_second < _ENOUGH_A_SECOND
+    rows: list[tuple[str, ...]] = []
+    missed: list[str] = []
+    for one in programs:
+        graph, seconds = _best(partial(explore_graph, one), rounds)
+        rate = graph.edge_count() / seconds
+        sizes = (f"{len(graph.observations):,}", f"{graph.edge_count():,}")
+        rows.append((one.name, *sizes, f"{seconds:.2f}", f"{rate:,.0f}"))
+        if rate < _ENOUGH_EDGES_A_SECOND:
+            missed.append(f"{one.name}: {rate:,.0f} edges a second")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        states, peak = pool.apply(_explore_many)
+    if peak > _ENOUGH_MEMORY_BYTES:
+        missed.append(f"{states:,} states take {peak:,} bytes")
+    return Section(
+        title="Graphs",
+        claim=f"{_ENOUGH_EDGES_A_SECOND:,} edges a second, {_MANY_STATES:,} states in"
+        f" {_ENOUGH_MEMORY_BYTES / (1 << 30):.0f} GiB.",
+        head=("program", "states", "edges", "seconds", "edges a second"),
+        rows=tuple(rows),
+        notes=(f"{states:,} states: {peak / (1 << 30):.2f} GiB",),
+        missed=tuple(missed),
+    )
+
+
+def _states_of(single: Program) -> GraphProgram:
+    return graph_program(single, [])
+
+
+def _explore_many() -> tuple[int, int]:
+    many = program("last zero 11", partial(last_zero, 11))
+    graph = explore_graph(_states_of(many), max_states=_MANY_STATES)
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return len(graph.observations), peak
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure and print; 1 if a bound of the figures is missed."""
+    about = "How fast the model checker is."
+    options = bench_parser("explore", about, "nothing: all is fixed").parse_args(arguments)
+    rounds = 1 if options.quick else _ROUNDS
+    works: list[Callable[[], Section]] = [
+        partial(classes, rounds),
+        bugs,
+        partial(graphs, rounds),
     ]
-    slow += [
-        figure.name
-        for figure in on_greenlets
-        if figure.name.startswith("last zero") and figure.seconds > _ENOUGH_FOR_LAST_ZERO_S
-    ]
-    slow += others
-    for name in slow:
-        print(f"missed: {name}", file=sys.stderr)
-    return 1 if slow else 0
+    return exit_code(measure(works, this_machine(), seed=options.seed, json=options.json))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -5,50 +5,34 @@ docs/sources/performance.md. Processor time of one core with the garbage collect
 table says otherwise. Some five minutes.
 """
 
-import argparse
 import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
 import buffers
 import purgatories
 import timers
-from instruments.machine import Machine, bench_parser, this_machine
-from instruments.section import Section
-from instruments.stopwatch import garbage_collector
-from wheelproof_spec.base.results.reports import write_json, write_text
+from instruments.machine import Machine, this_machine
+from instruments.section import Section, bench_parser, measure
+from wheelproof_spec.base.results.reports import write_text
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "sources" / "performance.md"
 
 
 def main(arguments: Sequence[str]) -> int:
     """Measure, print, and write what is asked for."""
-    options = _parser().parse_args(arguments)
-    machine, began = this_machine(), time.monotonic()
-    sections: list[Section] = []
-    for work in _works(quick=options.quick, seed=options.seed):
-        with garbage_collector(enabled=False):
-            sections.append(work())
-        print(f"... {sections[-1].title}", file=sys.stderr, flush=True)
-    page = _page(machine, options.seed, sections, time.monotonic() - began)
-    print(page, end="")
-    if options.json is not None:
-        document = {"schema": "wheelproof.bench/1", "machine": asdict(machine)}
-        sections_of = {"sections": [asdict(section) for section in sections]}
-        write_json(options.json, {**document, "seed": options.seed, **sections_of})
-    if options.write:
-        write_text(PAGE, page)
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
     parser = bench_parser("performance", "What was promised of speed.", "delays and keys")
     parser.add_argument("--write", action="store_true", help="renew docs/sources/performance.md")
-    return parser
+    options = parser.parse_args(arguments)
+    machine, began = this_machine(), time.monotonic()
+    works = _works(quick=options.quick, seed=options.seed)
+    sections = measure(works, machine, seed=options.seed, json=options.json, collector=False)
+    if options.write:
+        write_text(PAGE, _page(machine, options.seed, sections, time.monotonic() - began))
+    return 0
 
 
 def _works(*, quick: bool, seed: int) -> list[Callable[[], Section]]:

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -29,6 +29,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from instruments.machine import this_machine
 from instruments.pipeline_runs import write_one_run, write_runs
+from instruments.section import Section, bench_parser, measure
 from wheelproof_spark.base.options import Workers
 from wheelproof_spark.base.session import spark_session
 from wheelproof_spark.base.standalone import standalone_cluster
@@ -39,7 +40,6 @@ from wheelproof_spark.check.job import CheckJob, check
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.rows import collected, read_rows
 from wheelproof_spec.app.recorded import judge_lines
-from wheelproof_spec.base.results.reports import write_json
 from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
 from wheelproof_spec.engines.history.reader import read_lines
 
@@ -50,60 +50,43 @@ MEMORY_TARGET_MIB = 200
 SPEED_UP_TARGET = 1.7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Speed:
-    """How long a job took over so many lines."""
-
-    job: str
-    lines: int
-    seconds: float
-
-    @property
-    def rate(self) -> float:
-        """Lines a second."""
-        return self.lines / self.seconds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Goal:
-    """A figure, and what it should be."""
-
-    name: str
-    found: float
-    target: str
-
-
 class Figures:
-    """What was measured, printed as it comes."""
+    """What one part has measured: jobs, and figures with what they should be."""
 
-    def __init__(self) -> None:
-        self.speeds: list[Speed] = []
-        self.goals: list[Goal] = []
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._rows: list[tuple[str, ...]] = []
+        self._goals: list[str] = []
+        self.seconds: list[float] = []
 
-    def speed(self, job: str, lines: int, seconds: float) -> Speed:
-        """Note how long a job took."""
-        found = Speed(job=job, lines=lines, seconds=seconds)
-        self.speeds.append(found)
-        print(f"  {job:<44}{seconds:>9.1f} s{found.rate:>12,.0f} lines/s", flush=True)
-        return found
+    def took(self, job: str, lines: int, seconds: float) -> float:
+        """Note how long a job took over so many lines."""
+        self.seconds.append(seconds)
+        self._rows.append((job, f"{lines:,}", f"{seconds:.1f}", f"{lines / seconds:,.0f}"))
+        return seconds
 
-    def timed(self, job: str, lines: int, work: Callable[[], None]) -> Speed:
-        """Measure one job."""
+    def timed(self, job: str, lines: int, work: Callable[[], None]) -> float:
+        """Measure one job; return its seconds."""
         started = time.perf_counter()
         work()
-        return self.speed(job, lines, time.perf_counter() - started)
+        return self.took(job, lines, time.perf_counter() - started)
 
     def goal(self, name: str, found: float, target: str) -> None:
         """Note a figure."""
-        self.goals.append(Goal(name=name, found=found, target=target))
-        print(f"  {name:<44}{found:>9.2f}     goal: {target}", flush=True)
+        self._goals.append(f"{name}: {found:.2f}, to be {target}")
+
+    def section(self, claim: str) -> Section:
+        """Return all of it."""
+        head = ("job", "lines", "seconds of wall time", "lines a second")
+        rows, goals = tuple(self._rows), tuple(self._goals)
+        return Section(title=self._title, claim=claim, head=head, rows=rows, notes=goals)
 
 
-def one_run(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+def one_run(folder: Path, events: int, seed: int, master: str) -> Section:
     """Judge one run."""
+    figures = Figures("One run")
     source, output = _folders(folder)
     lines = write_one_run(source, events, seed)
-    print(f"one run of {lines:,} lines")
     with spark_session(master) as spark:
         job = CheckJob(input=source, output=output, options=CheckOptions())
         figures.timed("pipeline check", lines, lambda: _judged(job))
@@ -112,31 +95,31 @@ def one_run(figures: Figures, folder: Path, events: int, seed: int, master: str)
     if (counts.runs, counts.passed) != (1, 1):
         raise SystemExit(f"one good run was not judged so: {counts}")
     figures.goal("peak of memory of a worker, MiB", peak, f"<= {MEMORY_TARGET_MIB}")
+    return figures.section("The worker that judges it holds no more than it needs.")
 
 
-def many_runs(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+def many_runs(folder: Path, events: int, seed: int, master: str) -> Section:
     """Measure what the checkers cost, and whether that grows."""
+    figures = Figures("Many runs")
     per_event: list[float] = []
     with spark_session(master) as spark:
         for number, size in enumerate((events // 20, events)):
             source, output = _folders(folder / str(number))
             lines = write_runs(source, size, seed)
-            stored = sum(path.stat().st_size for path in source.iterdir()) / 2**20
-            print(f"{lines:,} lines, {stored:,.0f} MiB")
             alone, checked, whole = _stages(figures, spark, source, output, lines)
-            share = alone.seconds / checked.seconds
+            share = alone / checked
             figures.goal("with the checkers / without, speed", share, f">= {SHARE_TARGET}")
-            per_event.append(whole.seconds / lines)
+            per_event.append(whole / lines)
         peak = worker_peak(spark)
-    figures.goal(
-        "cost per event, large / small", per_event[1] / per_event[0], f"<= {LINEAR_TARGET}"
-    )
+    growth = per_event[1] / per_event[0]
+    figures.goal("cost per event, large / small", growth, f"<= {LINEAR_TARGET}")
     figures.goal("peak of memory of a worker, MiB", peak, f"<= {MEMORY_TARGET_MIB}")
+    return figures.section("The checkers are a small share, and an event costs the same in both.")
 
 
 def _stages(
     figures: Figures, spark: SparkSession, source: Path, output: Path, lines: int
-) -> tuple[Speed, Speed, Speed]:
+) -> tuple[float, float, float]:
     work = plan(source, Manifest(profile=None, max_states=MAX_STATES), 1)
     cores = spark.sparkContext.defaultParallelism
     partitions = max(sum(file.size for file in work.files) // (64 << 20), 2 * cores)
@@ -164,11 +147,11 @@ def _stages(
     )
 
 
-def masters(figures: Figures, folder: Path, events: int, seed: int) -> None:
+def masters(folder: Path, events: int, seed: int) -> Section:
     """Compare one core with two, and threads of one process with a cluster."""
+    figures = Figures("Masters")
     source, _ = _folders(folder)
     lines = write_runs(source, events, seed)
-    print(f"{lines:,} lines, each master a program of its own")
     outputs: dict[str, Path] = {}
     with standalone_cluster(folder / "cluster") as cluster:
         for name, master in (
@@ -179,15 +162,15 @@ def masters(figures: Figures, folder: Path, events: int, seed: int) -> None:
             outputs[name] = folder / f"out-{len(outputs)}"
             _program(source, outputs[name], master)
             batch = _manifest(outputs[name]).batches[0]
-            figures.speed(name, lines, batch.seconds)
-    one, two, cluster_of_two = figures.speeds[-3:]
+            figures.took(name, lines, batch.seconds)
+    one, two, cluster_of_two = figures.seconds
     target = f">= {SPEED_UP_TARGET}"
-    figures.goal("local[2] / local[1], speed", one.seconds / two.seconds, target)
-    figures.goal("standalone / local[1], speed", one.seconds / cluster_of_two.seconds, target)
+    figures.goal("local[2] / local[1], speed", one / two, target)
+    figures.goal("standalone / local[1], speed", one / cluster_of_two, target)
     digests = {name: _digest(output) for name, output in outputs.items()}
     if len(set(digests.values())) != 1:
         raise SystemExit(f"the tables differ: {digests}")
-    print("  all tables are identical")
+    return figures.section("Each a program of its own, cold: all tables are identical.")
 
 
 def _program(source: Path, output: Path, master: str) -> None:
@@ -207,11 +190,11 @@ def _program(source: Path, output: Path, master: str) -> None:
         raise SystemExit(f"{master}: exit code {done.returncode}, not 1\n{done.stderr}")
 
 
-def against_check(figures: Figures, folder: Path, events: int, seed: int, master: str) -> None:
+def against_check(folder: Path, events: int, seed: int, master: str) -> Section:
     """Compare the verdicts with those of `wheelproof check`."""
+    figures = Figures("Beside `wheelproof check`")
     source, output = _folders(folder)
     lines = write_runs(source, events, seed)
-    print(f"{lines:,} lines, the pipeline against `wheelproof check`")
     expected: set[tuple[object, ...]] = set()
 
     def judge() -> None:
@@ -229,7 +212,7 @@ def against_check(figures: Figures, folder: Path, events: int, seed: int, master
     rows = _rows(output, "verdicts")
     if {tuple(row[name] for name in columns) for row in rows} != expected:
         raise SystemExit("the verdicts differ")
-    print(f"  all {len(expected):,} verdicts are identical")
+    return figures.section(f"All {len(expected):,} verdicts are identical.")
 
 
 def worker_peak(spark: SparkSession) -> float:
@@ -280,45 +263,33 @@ def _digest(output: Path) -> str:
 def main(arguments: Sequence[str]) -> int:
     """Measure, print and, if asked to, write the figures as JSON."""
     options = _parser().parse_args(arguments)
-    machine = this_machine()
-    print(f"{machine.cpu}, {machine.cores} cores, {machine.python}, load {machine.load}")
-    print(f"{options.events:,} events, seed {options.seed}, master {options.master}")
-    figures, seed, events = Figures(), options.seed, options.events
-    parts: dict[str, Callable[[Path], None]] = {
-        "one": lambda folder: one_run(figures, folder, events // 2, seed, options.master),
-        "many": lambda folder: many_runs(figures, folder, events, seed, options.master),
-        "masters": lambda folder: masters(figures, folder, events // 5, seed),
-        "check": lambda folder: against_check(figures, folder, events // 20, seed, options.master),
+    seed, master = options.seed, options.master
+    events = 4_000 if options.quick else options.events
+    parts: dict[str, Callable[[Path], Section]] = {
+        "one": lambda folder: one_run(folder, events // 2, seed, master),
+        "many": lambda folder: many_runs(folder, events, seed, master),
+        "masters": lambda folder: masters(folder, events // 5, seed),
+        "check": lambda folder: against_check(folder, events // 20, seed, master),
     }
-    for name in options.only or parts:
-        with tempfile.TemporaryDirectory(prefix="wheelproof-pipeline-") as folder:
-            parts[name](Path(folder))
-    if options.json is not None:
-        document = {
-            "schema": "wheelproof.bench/1",
-            "machine": asdict(machine),
-            "events": events,
-            "seed": seed,
-            "speeds": [asdict(speed) for speed in figures.speeds],
-            "goals": [asdict(goal) for goal in figures.goals],
-        }
-        write_json(options.json, document)
+    works = [partial(_in_folder, parts[name]) for name in options.only or parts]
+    measure(works, this_machine(), seed=seed, json=options.json)
     return 0
 
 
+def _in_folder(part: Callable[[Path], Section]) -> Section:
+    with tempfile.TemporaryDirectory(prefix="wheelproof-pipeline-") as folder:
+        return part(Path(folder))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="bench/pipeline.py", description="Benchmark of the pipeline."
-    )
+    parser = bench_parser("pipeline", "Benchmark of the pipeline.", "runs")
     parser.add_argument(
         "--events", type=int, default=20_000_000, metavar="N", help="default: %(default)s"
     )
     parser.add_argument("--master", default="local[*]", metavar="M", help="Spark's master")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help="seed of the runs")
     parser.add_argument(
         "--only", action="append", choices=PARTS, help="one of the four; may be given several times"
     )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
     return parser
 
 

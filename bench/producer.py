@@ -4,74 +4,37 @@ Prints, measured in one run: ten threads that share a pool; and what append, rea
 for each of 10 to 10,000 partitions, with the garbage collector on and off.
 """
 
-import argparse
+import statistics
 import sys
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
 from functools import partial
-from pathlib import Path
 
 from instruments.machine import this_machine
-from instruments.producer_partitions import PartitionCost, measure_partitions
-from instruments.stopwatch import microseconds_each
+from instruments.section import Section, bench_parser, exit_code, measure
+from instruments.stopwatch import garbage_collector, microseconds_each
 from wheelproof import sync
-from wheelproof.producer import BufferPool
-from wheelproof_spec.base.results.reports import write_json
+from wheelproof.clock import ManualClock
+from wheelproof.producer import (
+    AccumulatorConfig,
+    BufferPool,
+    Cluster,
+    NodeId,
+    Record,
+    RecordAccumulator,
+    TopicPartition,
+)
+from wheelproof.units import Millis
 
 _POOLABLE = 16_384
 _THREADS = 10
+_NODE = NodeId(0)
+_BATCH_SIZE = 128
+_REQUEST = 2**40
+_RECORD = Record(timestamp_ms=0, value=b"value")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scale:
-    """How much is measured."""
-
-    rounds: int
-    operations_a_thread: int
-    partitions: tuple[int, ...]
-
-
-FULL = Scale(rounds=5, operations_a_thread=50_000, partitions=(10, 100, 1_000, 10_000))
-QUICK = Scale(rounds=2, operations_a_thread=200, partitions=(10, 100))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Figures:
-    """Everything that one run measured; microseconds of processor time."""
-
-    threads_pair: float
-    all_memory_is_back: bool
-    partitions: list[PartitionCost]
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Measure, print and, if asked to, write the figures as JSON; 1 if memory was lost."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="a small run, to see that it works")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    options = parser.parse_args(arguments)
-    scale = QUICK if options.quick else FULL
-    machine = this_machine()
-    print(f"producer memory, on {machine}")
-    figures = measure(scale)
-    _print(figures, scale)
-    if options.json is not None:
-        document = {"schema": "wheelproof.bench/1", "machine": asdict(machine), **asdict(figures)}
-        write_json(options.json, document)
-    return 0 if figures.all_memory_is_back else 1
-
-
-def measure(scale: Scale) -> Figures:
-    """Measure everything."""
-    threads_pair, back = _shared_pool(scale.operations_a_thread)
-    return Figures(
-        threads_pair=threads_pair,
-        all_memory_is_back=back,
-        partitions=_partitions(scale),
-    )
-
-
-def _shared_pool(operations: int) -> tuple[float, bool]:
+def shared_pool(operations: int) -> Section:
+    """Measure a pool that threads share; its memory has to be back in the end."""
     pool = BufferPool(5 * _POOLABLE, _POOLABLE)
     threads = [
         sync.thread(partial(_use_patiently, pool, operations), f"{number}")
@@ -85,7 +48,15 @@ def _shared_pool(operations: int) -> tuple[float, bool]:
             thread.join()
 
     each = microseconds_each(run, operations * _THREADS)
-    return each, pool.available_memory() == pool.total_memory
+    is_back = pool.available_memory() == pool.total_memory
+    return Section(
+        title="Threads that share a pool",
+        claim="All memory is back in the end.",
+        head=("threads", "operations each", "us a pair"),
+        rows=((str(_THREADS), f"{operations:,}", f"{each:.2f}"),),
+        notes=(f"all memory back: {is_back}",),
+        missed=() if is_back else ("memory was lost",),
+    )
 
 
 def _use_patiently(pool: BufferPool, count: int) -> None:
@@ -94,34 +65,79 @@ def _use_patiently(pool: BufferPool, count: int) -> None:
         pool.deallocate(pool.allocate(size, 3_600_000))
 
 
-def _partitions(scale: Scale) -> list[PartitionCost]:
-    return [
-        measure_partitions(
-            count, partitions=max(scale.partitions), rounds=scale.rounds, collector=collector
-        )
-        for collector in (True, False)
-        for count in scale.partitions
-    ]
+class _World:
+    """An accumulator with a batch in each partition."""
+
+    def __init__(self, count: int) -> None:
+        clock = ManualClock()
+        pool = BufferPool(2 * count * _BATCH_SIZE, _BATCH_SIZE, clock=clock)
+        config = AccumulatorConfig(batch_size=_BATCH_SIZE)
+        self._accumulator = RecordAccumulator(pool, config, clock=clock)
+        self._partitions = [TopicPartition("topic", number) for number in range(count)]
+        self._cluster = Cluster(leaders=dict.fromkeys(self._partitions, _NODE))
+        # A node each, since a node that is ready is not looked at again.
+        spread = {one: NodeId(one.partition) for one in self._partitions}
+        self._spread = Cluster(leaders=spread)
+        self.append()
+
+    def append(self) -> None:
+        """Append a record to each partition; the first time that makes a batch."""
+        for partition in self._partitions:
+            self._accumulator.append(partition, _RECORD)
+
+    def ready(self) -> None:
+        """Ask which nodes are ready."""
+        self._accumulator.ready(self._spread, Millis(0))
+
+    def drain(self) -> None:
+        """Take all batches."""
+        self._accumulator.drain(self._cluster, [_NODE], _REQUEST, Millis(0))
 
 
-def _print(figures: Figures, scale: Scale) -> None:
-    print(
-        f"{_THREADS} threads, {scale.operations_a_thread:,} operations each: "
-        f"{figures.threads_pair:.2f} us a pair, all memory back: {figures.all_memory_is_back}"
-    )
-    for collector, state in ((True, "on"), (False, "off")):
-        costs = [cost for cost in figures.partitions if cost.collector is collector]
-        print(f"\neach of so many partitions, garbage collector {state}, in us")
-        print(f"{'partitions':>10}  {'append':>9}  {'ready':>8}  {'drain':>8}")
-        for one in costs:
-            print(
-                f"{one.partitions:>10,}  {one.append:>9.2f}  {one.ready:>8.2f}  {one.drain:>8.2f}"
+def partitions(counts: Sequence[int], rounds: int, *, collector: bool) -> Section:
+    """Measure accumulators of so many partitions; the cost of each is the median of the rounds."""
+    costs = [_costs(count, max(counts) // count, rounds, collector) for count in counts]
+    growth = [last / first for first, last in zip(costs[0], costs[-1], strict=True)]
+    state = "on" if collector else "off"
+    return Section(
+        title=f"Each of so many partitions, garbage collector {state}, in us",
+        claim="With the collector on, a full collection now and then looks at everything that"
+        " lives: that is what makes an append among many batches dearer, and not the append.",
+        head=("partitions", "append", "ready", "drain"),
+        rows=tuple(
+            (name, *(f"{figure:.2f}" for figure in figures))
+            for name, figures in zip(
+                [*(f"{count:,}" for count in counts), "last/first"], [*costs, growth], strict=True
             )
-        first, last = costs[0], costs[-1]
-        print(
-            f"{'last/first':>10}  {last.append / first.append:>9.2f}  "
-            f"{last.ready / first.ready:>8.2f}  {last.drain / first.drain:>8.2f}"
-        )
+        ),
+    )
+
+
+def _costs(count: int, number: int, rounds: int, collector: bool) -> list[float]:
+    """Measure `number` accumulators, one after the other, so that all counts weigh the same."""
+    means: list[list[float]] = []
+    for _ in range(rounds):
+        with garbage_collector(enabled=collector):
+            taken = [_measured(_World(count), count) for _ in range(number)]
+        means.append([statistics.fmean(figures) for figures in zip(*taken, strict=True)])
+    return [statistics.median(figures) for figures in zip(*means, strict=True)]
+
+
+def _measured(world: _World, count: int) -> list[float]:
+    return [microseconds_each(work, count) for work in (world.append, world.ready, world.drain)]
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Measure, print and, if asked to, write the figures as JSON; 1 if memory was lost."""
+    about = "Benchmark of the producer's memory."
+    options = bench_parser("producer", about, "nothing: all is fixed").parse_args(arguments)
+    counts = (10, 100) if options.quick else (10, 100, 1_000, 10_000)
+    rounds = 2 if options.quick else 5
+    works: list[Callable[[], Section]] = [
+        partial(shared_pool, 200 if options.quick else 50_000),
+        *(partial(partitions, counts, rounds, collector=state) for state in (True, False)),
+    ]
+    return exit_code(measure(works, this_machine(), seed=options.seed, json=options.json))
 
 
 if __name__ == "__main__":

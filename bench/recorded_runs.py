@@ -1,4 +1,4 @@
-"""Long recorded runs for the benchmark, made line by line: histories, a trace, damaged lines."""
+"""Long recorded runs for the benchmark, made line by line: histories, a trace."""
 
 import heapq
 import json
@@ -240,29 +240,3 @@ class _Steps:
         }
         self.seq += 1
         return _line(event)
-
-
-_ODD = (b"1e400", b"NaN", b"1.0", b"null", b"[]", b"{}", b'""', b"9" * 5_000, b'"\\ud800"', b"\xff")
-
-
-def damaged_lines(count: int, chance: random.Random) -> Iterator[bytes]:
-    """Yield good lines with something changed; a few may still be right."""
-    good = [*timer_lines(200, 1), *pool_lines(200, 1), *trace_lines(200, 1)]
-    for _ in range(count):
-        body = chance.choice(good)[:-1]
-        at = chance.randrange(len(body))
-        match chance.randrange(7):
-            case 0:
-                yield body[:at] + b"\n"
-            case 1:
-                yield body[:at] + bytes([chance.randrange(256)]) + body[at + 1 :] + b"\n"
-            case 2:
-                yield body + body + b"\n"
-            case 3:
-                yield body.replace(b":", b":" + chance.choice(_ODD) + b",", 1) + b"\n"
-            case 4:
-                yield body[:-1] + b',"deep":' + b"[" * 2_000 + b"]" * 2_000 + b"}\n"
-            case 5:
-                yield body.replace(b"1", chance.choice(_ODD), 1) + b"\n"
-            case _:
-                yield body[: at // 2] + body[at:] + b"\n"

@@ -17,12 +17,11 @@ from instruments.contestants import (
 )
 from instruments.section import Section, medians, times
 from instruments.stopwatch import microseconds_each
-from sync_layer import bare_pairs, layered_pairs
 from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.sync import DeferredExecutor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof.timer import SystemTimer, TimerTaskEntry
+from wheelproof.timer import DelayQueue, SystemTimer, TimerTaskEntry, TimingWheel
 from wheelproof.timer.system_timer_reaper import WORK_TIMEOUT_MS
 from wheelproof.units import Millis
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
@@ -111,6 +110,13 @@ def own_cost(pairs: int, rounds: int, seed: int) -> Section:
     wheel, heap = WheelContestant(), HeapContestant()
     python_heap = HeapContestant(in_c=False)
     clock, lock = ManualClock(), sync.read_write_lock("lock")
+    bare_wheel = TimingWheel(
+        tick_ms=1,
+        wheel_size=20,
+        start_ms=0,
+        task_counter=sync.atomic_integer(0, "task_counter"),
+        queue=DelayQueue(clock),
+    )
 
     def make_task() -> None:
         for delay in delays:
@@ -125,6 +131,14 @@ def own_cost(pairs: int, rounds: int, seed: int) -> Section:
             task = EmptyTask(delay)
             task.set_timer_task_entry(TimerTaskEntry(task, delay))
 
+    def use_wheel() -> None:
+        for delay in delays:
+            task = EmptyTask(delay)
+            entry = TimerTaskEntry(task, delay)
+            task.set_timer_task_entry(entry)
+            bare_wheel.add(entry)
+            task.cancel()
+
     def read_clock() -> None:
         for _ in delays:
             clock.hi_res_clock_ms()
@@ -135,13 +149,12 @@ def own_cost(pairs: int, rounds: int, seed: int) -> Section:
                 pass
 
     works: list[Callable[[], None]] = [
-        *(make_task, make_entry, bind, layered_pairs(delays), read_clock, read_lock),
+        *(make_task, make_entry, bind, use_wheel, read_clock, read_lock),
         partial(wheel.add_and_cancel, delays),
-        bare_pairs(delays),
         partial(heap.add_and_cancel, delays),
         partial(python_heap.add_and_cancel, delays),
     ]
-    task, entry, bound, pair, clocked, locked, whole, bare, c_heap, py_heap = medians(
+    task, entry, bound, pair, clocked, locked, whole, c_heap, py_heap = medians(
         rounds, *(partial(microseconds_each, work, pairs) for work in works)
     )
     parts = {
@@ -153,8 +166,7 @@ def own_cost(pairs: int, rounds: int, seed: int) -> Section:
         "the read side of the lock": locked,
         "the rest of SystemTimer.add": whole - pair - clocked - locked,
         "**the whole**": whole,
-        "the wheel alone, on the layer": pair,
-        "the wheel alone, on bare threading": bare,
+        "the wheel alone": pair,
         "heapq": c_heap,
         "a heap in Python": py_heap,
     }

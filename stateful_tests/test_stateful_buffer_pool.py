@@ -5,7 +5,7 @@ import pytest
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.buffer_pool.bug_table import (
+from wheelproof_spec.components.buffer_pool.bugs import (
     BUGS,
     BufferPoolBug,
 )

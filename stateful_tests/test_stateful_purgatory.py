@@ -8,13 +8,11 @@ from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.purgatory.bug_table import (
-    BUGS,
-    PurgatoryBug,
-)
 from wheelproof_spec.components.purgatory.bugs import (
+    BUGS,
     CancelsTimeoutOnlyPurgatory,
     EstimateOverwrittenPurgatory,
+    PurgatoryBug,
 )
 from wheelproof_spec.components.purgatory.component import DEFINITION, KAFKA, WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.disciplines import DISCIPLINES, Claimed

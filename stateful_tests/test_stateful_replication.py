@@ -6,10 +6,10 @@ from wheelproof.replication import ReplicaManager
 from wheelproof_spec.base.known_bug import (
     Finder,
 )
-from wheelproof_spec.components.replication.bug_table import (
+from wheelproof_spec.components.replication.bugs import (
     BUGS as REPLICATION_BUGS,
 )
-from wheelproof_spec.components.replication.bug_table import (
+from wheelproof_spec.components.replication.bugs import (
     ReplicationBug,
 )
 from wheelproof_spec.components.replication.fuzz.sequential import run_replication_fuzz

@@ -9,7 +9,7 @@ from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
     TimerBug,
 )

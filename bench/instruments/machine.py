@@ -1,6 +1,5 @@
 """On what the figures were measured: a figure without its machine says nothing."""
 
-import argparse
 import os
 import platform
 from dataclasses import dataclass
@@ -18,15 +17,6 @@ class Machine:
     python: str
     system: str
     load: float
-
-
-def bench_parser(program: str, about: str, seed: str) -> argparse.ArgumentParser:
-    """Return the options that every benchmark has; `seed` says what comes of that number."""
-    parser = argparse.ArgumentParser(prog=f"bench/{program}.py", description=about)
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works")
-    parser.add_argument("--seed", type=int, default=1, metavar="N", help=f"seed of the {seed}")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to FILE")
-    return parser
 
 
 def this_machine() -> Machine:

@@ -1,8 +1,7 @@
-"""How time and memory are measured: the same way for every contestant."""
+"""How time is measured: the same way for every contestant."""
 
 import gc
 import time
-import tracemalloc
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
@@ -15,18 +14,6 @@ def microseconds_each(work: Callable[[], None], count: int) -> float:
     started = time.process_time_ns()
     work()
     return (time.process_time_ns() - started) / count / 1_000
-
-
-def bytes_each(work: Callable[[], None], count: int) -> float:
-    """Run `work`, which makes `count` things that stay, and return the bytes of one of them."""
-    tracemalloc.start()
-    try:
-        before, _ = tracemalloc.get_traced_memory()
-        work()
-        after, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    return (after - before) / count
 
 
 @contextmanager

@@ -19,37 +19,37 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.accumulator.bug_table import (
+from wheelproof_spec.components.accumulator.bugs import (
     AccumulatorBug,
 )
 from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
 from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.components.buffer_pool.bug_table import (
+from wheelproof_spec.components.buffer_pool.bugs import (
     BufferPoolBug,
 )
 from wheelproof_spec.components.buffer_pool.cases import pool_scenarios
 from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.purgatory.bug_table import (
+from wheelproof_spec.components.purgatory.bugs import (
     PurgatoryBug,
 )
 from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.registry import bugs
-from wheelproof_spec.components.replication.bug_table import (
+from wheelproof_spec.components.replication.bugs import (
     ReplicationBug,
 )
 from wheelproof_spec.components.replication.cases import replication_scenarios
-from wheelproof_spec.components.replication.oracle import ReplicationLedger
+from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS as TIMER_BUGS,
 )
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     TimerBug,
 )
 from wheelproof_spec.components.timer.cases import timer_scenarios

@@ -5,7 +5,8 @@ import pytest
 from support.agreement.small_histories import History, Line, history_of
 from support.history.history_scripts import judged
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Absent, Nothing
-from wheelproof_spec.components.accumulator.component import AccumulatorConfig, Append
+from wheelproof_spec.components.accumulator.calls import Append
+from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 from wheelproof_spec.components.buffer_pool.component import Allocate, PoolConfig
 
 _MS = 1_000_000

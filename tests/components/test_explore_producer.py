@@ -6,12 +6,12 @@ from wheelproof_spec.base.known_bug import (
     Finder,
 )
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.accumulator.bug_table import (
+from wheelproof_spec.components.accumulator.bugs import (
     BUGS as ACCUMULATOR_BUGS,
 )
 from wheelproof_spec.components.accumulator.programs import FAILING as ACCUMULATOR_FAILING
 from wheelproof_spec.components.accumulator.programs import PROGRAMS as ACCUMULATOR
-from wheelproof_spec.components.buffer_pool.bug_table import (
+from wheelproof_spec.components.buffer_pool.bugs import (
     BUGS as BUFFER_POOL_BUGS,
 )
 from wheelproof_spec.components.buffer_pool.programs import FAILING as POOL_FAILING

@@ -13,7 +13,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.codec.vocabulary import Implementation
 from wheelproof_spec.base.history.lines import HistoryHeader
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bugs import BUGS
 from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run, TimerConfig
 from wheelproof_spec.components.timer.trace.recorder import tracing
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder

@@ -1,7 +1,7 @@
 """What the components bring for the engines that need more than the standard library."""
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from typing import TypeGuard
@@ -10,6 +10,7 @@ from wheelproof_spec.base.drawing import CaseView
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.components import registry
 from wheelproof_spec.engines.drive.driver.serve import ServedComponent
+from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.catalog import (
     FAILING,
@@ -51,14 +52,20 @@ def failing_graph_programs() -> tuple[Program, ...]:
     return (*FOR_EVER_BUGS, *(program for _, programs in found for program in programs))
 
 
-def find_program(name: str) -> Program:
+def find_program(
+    name: str, *, threading: bool = False, instrument: Sequence[str] = (), steps: bool = False
+) -> Program:
     """Return the program of this name, or the object that `module:attribute` names.
+
+    With `threading`, that may be any function; see `threading_program`.
 
     Raises UsageError, which names the programs there are, and InputRejectedError for a module that
     cannot be imported or has no such program.
     """
     if ":" in name:
-        return _imported(name)
+        return _imported(name, threading=threading, instrument=instrument, steps=steps)
+    if threading:
+        raise UsageError(f"--threading is for code of your own, module:attribute, not {name!r}")
     known = (*passing_programs(), *failing_programs(), *graph_programs(), *failing_graph_programs())
     known += tuple(
         pair for component in registry.COMPONENTS for pair in programs_of(component, "PAIRS")
@@ -106,7 +113,7 @@ def machines() -> dict[str, Machine]:
 
 def loads() -> dict[str, MakeLoad]:
     """Return the work under which the reference is recorded, by component."""
-    return dict(registry.parts("load", "load", _makes_loads))
+    return dict(registry.parts("recording.load", "load", _makes_loads))
 
 
 def view_of(component: str) -> MakeView | None:
@@ -119,15 +126,18 @@ def served_components() -> list[ServedComponent]:
     return [serve() for _, serve in registry.parts("reference", "serve", _serves)]
 
 
-def _imported(name: str) -> Program:
+def _imported(name: str, *, threading: bool, instrument: Sequence[str], steps: bool) -> Program:
     module, _, attribute = name.partition(":")
-    remedy = "name an importable module and a Program in it, as module:attribute"
+    kind = "function" if threading else "Program"
+    remedy = f"name an importable module and a {kind} in it, as module:attribute"
     try:
         program: object = getattr(importlib.import_module(module), attribute, None)
+        if threading:
+            program = threading_program(name, program, instrument, steps=steps)
     except (Exception, SystemExit, GeneratorExit) as error:
         raise InputRejectedError(name, None, f"{type(error).__name__}: {error}", remedy) from error
     if not isinstance(program, Program):
-        raise InputRejectedError(name, None, f"{attribute!r} is no Program", remedy)
+        raise InputRejectedError(name, None, f"{attribute!r} is no {kind}", remedy)
     # Under this name it is found again, by whoever repeats a run.
     return replace(program, name=name)
 

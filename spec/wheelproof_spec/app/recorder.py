@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
-from wheelproof_spec.components.buffer_pool.recorded import PoolRecorder
+from wheelproof_spec.components.buffer_pool.recording.methods import PoolRecorder
 from wheelproof_spec.components.purgatory.component import REFERENCE_CLAIMS, PurgatoryConfig
-from wheelproof_spec.components.purgatory.recorded import PurgatoryRecorder
-from wheelproof_spec.components.timer.recorded import TimerRecorder
+from wheelproof_spec.components.purgatory.recording.methods import PurgatoryRecorder
+from wheelproof_spec.components.timer.recording.methods import TimerRecorder
 from wheelproof_spec.engines.history.recording.recorded_run import HistoryWriter, thread_name
 
 _Operation = TypeVar("_Operation", bound=DelayedOperation)

@@ -156,6 +156,8 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
     """Parts of the domain that are known to be too much for some implementations."""
     skippable: tuple[Clause, ...] = ()
     """The clauses that may be known limits; without the others it would be no such component."""
+    bounded: tuple[str, ...] = ()
+    """The numbers of its configuration and its calls that a driver may bound."""
     capabilities: tuple[str, ...] = (VIRTUAL_TIME,)
     """What a driver has to be able to."""
     optional: type[Capability] | None = None

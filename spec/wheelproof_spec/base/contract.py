@@ -17,6 +17,8 @@ class Rounding(StrEnum):
 
     So do wheels that look at a tick once it is over (Varghese and Lauck, SOSP 1987, scheme 6).
     """
+    EXACT = "exact"
+    """Not at all: a task is due at the millisecond of its deadline, whatever the tick."""
 
 
 class FiringOrder(StrEnum):
@@ -32,9 +34,10 @@ class FiringOrder(StrEnum):
 class TimerContract:
     """What a timer promises about when its tasks run.
 
-    `lateness_ms` is how long after its due time a task may still wait when an advance ends, in
-    milliseconds of the timer's own clock. With `truncates` that clock counts whole milliseconds, so
-    that by a finer one a task may run almost a millisecond earlier than it is due.
+    `lateness_ms` and `late_ticks` together are how long after its due time a task may still wait
+    when an advance ends, in milliseconds and ticks of the timer's own clock. With `truncates` that
+    clock counts whole milliseconds, so that by a finer one a task may run almost a millisecond
+    earlier than it is due.
     """
 
     name: str
@@ -42,6 +45,11 @@ class TimerContract:
     lateness_ms: int
     order: FiringOrder
     truncates: bool = False
+    late_ticks: int = 0
+
+    def owes_ms(self, now_ms: int, tick_ms: int) -> int:
+        """Return the time by which whatever was due has run when an advance to `now_ms` ends."""
+        return now_ms - self.lateness_ms - self.late_ticks * tick_ms
 
     def due_ms(self, deadline_ms: int, tick_ms: int) -> int:
         """Return the time from which a task with this deadline may run, in milliseconds."""
@@ -49,6 +57,8 @@ class TimerContract:
             return (deadline_ms // tick_ms + 1) * tick_ms
         if self.rounding is Rounding.UP:
             return -(-deadline_ms // tick_ms) * tick_ms
+        if self.rounding is Rounding.EXACT:
+            return deadline_ms
         return deadline_ms // tick_ms * tick_ms
 
 
@@ -71,7 +81,21 @@ HASHED_WHEEL = TimerContract(
 )
 """A wheel that runs the tasks of a tick when the tick is over, as Netty's HashedWheelTimer does."""
 
+EXACT = TimerContract(
+    name="exact", rounding=Rounding.EXACT, lateness_ms=0, order=FiringOrder.BY_TICK
+)
+"""A timer without ticks, or that looks at the deadline itself: asyncio, Tokio, Agrona."""
+
+WITHIN_A_TICK = TimerContract(
+    name="within-a-tick",
+    rounding=Rounding.EXACT,
+    lateness_ms=0,
+    order=FiringOrder.ANY,
+    late_ticks=1,
+)
+"""A wheel that looks at deadlines, and at its buckets when the tick changes, as caches do."""
+
 CONTRACTS: Mapping[str, TimerContract] = {
-    contract.name: contract for contract in (KAFKA, NEVER_EARLY, HASHED_WHEEL)
+    contract.name: contract for contract in (KAFKA, NEVER_EARLY, HASHED_WHEEL, EXACT, WITHIN_A_TICK)
 }
 """The contracts that a timer may declare, by name; the first is the usual one."""

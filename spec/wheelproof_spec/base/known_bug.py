@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TypeVar, cast
 
-from wheelproof_spec.base.codec.tables import Row, read_table
+from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.errors import UsageError
 
 
@@ -35,8 +35,8 @@ class KnownBug:
 
     `source` is the issue or paper; `models` the TLA+ models of the manifest that fail by it. `seen`
     is where it shows from outside; if nowhere, `unseen` says why; where engines of one kind alone
-    can see it, `alone` says why. The variant that brings it back
-    belongs to the entries of a component, which extend this class.
+    can see it, `alone` says why. The variant that brings it back belongs to the entries of a
+    component, which extend this class.
     """
 
     id: str
@@ -63,16 +63,15 @@ Bug = TypeVar("Bug", bound=KnownBug)
 
 
 def read_bugs(
-    module: str, component: str, make: Callable[..., Bug], variants: Mapping[str, Row]
+    module: str, component: str, make: Callable[..., Bug], variants: Mapping[str, object]
 ) -> tuple[Bug, ...]:
     """Return the bugs that ``bugs.toml`` beside `module` tells of, in its order.
 
-    `variants` has for each the classes that bring it back, as `make` calls them. Raises ValueError
-    if there are variants of which the table says nothing.
+    What `make` has beyond a KnownBug is named there, and is one of `variants`: what brings the bug
+    back. Raises KeyError if there is no such variant.
     """
-    table = read_table(module, "bugs.toml")
-    if unknown := variants.keys() - table.keys():
-        raise ValueError(f"bugs.toml of {component} does not say what {unknown} are")
+    known = {field.name for field in fields(KnownBug)}
+    named = {field.name for field in fields(cast(type[KnownBug], make))} - known
     return tuple(
         make(
             **{
@@ -81,10 +80,10 @@ def read_bugs(
                 "component": component,
                 "finders": tuple(map(Finder, cast(Iterable[str], said["finders"]))),
                 "seen": tuple(map(Sight, cast(Iterable[str], said.get("seen", ())))),
-                **variants.get(bug, {}),
+                **{name: variants[str(said[name])] for name in named & said.keys()},
             }
         )
-        for bug, said in table.items()
+        for bug, said in read_table(module, "bugs.toml").items()
     )
 
 

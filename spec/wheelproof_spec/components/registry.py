@@ -57,7 +57,7 @@ def bugs() -> tuple[KnownBug, ...]:
 
 def bugs_of(component: str) -> tuple[KnownBug, ...]:
     """Return the known bugs of a component, without loading another one."""
-    return part_of(component, "bug_table", "BUGS", _are_bugs) or ()
+    return part_of(component, "bugs", "BUGS", _are_bugs) or ()
 
 
 @cache

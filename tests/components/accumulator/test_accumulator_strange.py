@@ -13,10 +13,10 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, judge_call
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.accumulator.bug_table import BUGS
+from wheelproof_spec.components.accumulator.bugs import BUGS
+from wheelproof_spec.components.accumulator.calls import EXPIRED, Append, Callback, Expire, OfBatch
 from wheelproof_spec.components.accumulator.cases import SUITE, accumulator_scenarios
 from wheelproof_spec.components.accumulator.component import (
-    EXPIRED,
     WHEELPROOF,
     AccumulatorCall,
     AccumulatorCapability,
@@ -24,10 +24,6 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorConfig,
     AccumulatorObservation,
     AccumulatorPort,
-    Append,
-    Callback,
-    Expire,
-    OfBatch,
 )
 from wheelproof_spec.components.accumulator.fuzz.domain import AccumulatorDomain
 from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz

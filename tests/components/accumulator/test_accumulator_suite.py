@@ -25,23 +25,15 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.accumulator.bug_table import (
+from wheelproof_spec.components.accumulator.bugs import (
     BUGS,
     AccumulatorBug,
 )
-from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
-from wheelproof_spec.components.accumulator.component import (
-    DEFINITION,
+from wheelproof_spec.components.accumulator.calls import (
     EXPIRED,
     FAILED,
-    KAFKA,
     NEVER_MS,
-    WHEELPROOF,
     Abort,
-    AccumulatorCall,
-    AccumulatorClause,
-    AccumulatorConfig,
-    AccumulatorObservation,
     Append,
     AppendedRecord,
     AppendFault,
@@ -56,6 +48,16 @@ from wheelproof_spec.components.accumulator.component import (
     Reenqueue,
     Respond,
     Split,
+)
+from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
+from wheelproof_spec.components.accumulator.component import (
+    DEFINITION,
+    KAFKA,
+    WHEELPROOF,
+    AccumulatorCall,
+    AccumulatorClause,
+    AccumulatorConfig,
+    AccumulatorObservation,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.oracle.sizes import (
@@ -259,7 +261,7 @@ _MALFORMED: list[tuple[AccumulatorCall, JsonObject, str]] = [
     (Close(), {"batches": []}, "unknown field 'batches'"),
     (Close(), {"available_memory": None}, "no integer"),
     (Ready(leaders={}), {"ready_nodes": ["0"], "unknown_leader_topics": []}, "no integer"),
-    (Ready(leaders={}), {"ready_nodes": []}, "lacks the field 'unknown_leader_topics'"),
+    (Ready(leaders={}), {"unknown_leader_topics": []}, "lacks the field 'ready_nodes'"),
     (_drain(), {"batches": [{"batch": "b1", "partition": "p", "records": []}]}, "no integer"),
     (Split(batch="b1", size=1), {}, "lacks the field 'children'"),
 ]

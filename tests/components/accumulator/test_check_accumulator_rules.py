@@ -25,9 +25,8 @@ from support.history.history_scripts import (
 )
 from wheelproof_spec.base.calls import Close, Tick
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
-    AccumulatorConfig,
     Appended,
     Drain,
     Drained,
@@ -42,6 +41,7 @@ from wheelproof_spec.components.accumulator.component import (
     Split,
     Unmute,
 )
+from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 
 _BATCH = 1_000
 _CLAIMS = AccumulatorConfig(

@@ -14,7 +14,7 @@ from wheelproof_spec.base.port import first_violation
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.buffer_pool.bug_table import (
+from wheelproof_spec.components.buffer_pool.bugs import (
     BUGS,
     BufferPoolBug,
 )

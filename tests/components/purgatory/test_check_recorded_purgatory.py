@@ -6,7 +6,7 @@ from support.history.purgatory_worlds import BROKEN, DEADLOCKS, RIGHT
 from support.history.recorded_worlds import explored, verdicts_of_a_deadlock
 from wheelproof_spec.base.known_bug import Sight
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.purgatory.bug_table import (
+from wheelproof_spec.components.purgatory.bugs import (
     BUGS,
 )
 

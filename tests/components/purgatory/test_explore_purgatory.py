@@ -4,7 +4,7 @@ import pytest
 
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.purgatory.bug_table import (
+from wheelproof_spec.components.purgatory.bugs import (
     BUGS,
 )
 from wheelproof_spec.components.purgatory.programs import FAILING, PROGRAMS
@@ -15,7 +15,7 @@ from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
 
 _SLOW = {
-    "complete-pending-flag-3",
+    "complete-pending-flag-one-of-3",
     "purgatory-appends-leaders",
     "purgatory-group-expiry",
     "purgatory-group-expiry-blocking",

@@ -13,9 +13,9 @@ from wheelproof_spec.app.recorded import history_checker
 from wheelproof_spec.base.known_bug import Sight
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.purgatory.programs.on_timer import controlled_thread
-from wheelproof_spec.components.replication.bug_table import BUGS, ReplicationBug
+from wheelproof_spec.components.replication.bugs import BUGS, ReplicationBug
 from wheelproof_spec.components.replication.component import ALL_ACKS, WHEELPROOF, ReplicationConfig
-from wheelproof_spec.components.replication.recorded_calls import RecordedBroker
+from wheelproof_spec.components.replication.recording.calls import RecordedBroker
 from wheelproof_spec.components.replication.reference import ReferenceBroker
 from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.program import Scenario

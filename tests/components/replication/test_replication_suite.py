@@ -12,7 +12,7 @@ from wheelproof_spec.base.port import RefusedError, first_violation
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.replication.bug_table import BUGS, ReplicationBug
+from wheelproof_spec.components.replication.bugs import BUGS, ReplicationBug
 from wheelproof_spec.components.replication.cases import replication_scenarios
 from wheelproof_spec.components.replication.component import (
     DEFINITION,
@@ -37,7 +37,7 @@ from wheelproof_spec.components.replication.component import (
     StopReplica,
     TruncateAsFollower,
 )
-from wheelproof_spec.components.replication.oracle import ReplicationLedger
+from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
 from wheelproof_spec.engines.drive.driver.messages import (
     Refusal,

@@ -10,7 +10,14 @@ from support.agreement.small_histories import History, Line, history_of
 from support.history.history_scripts import judged
 from wheelproof_spec.base.calls import AdvanceClock, Advanced
 from wheelproof_spec.base.codec.vocabulary import Nothing
-from wheelproof_spec.base.contract import CONTRACTS, HASHED_WHEEL, KAFKA, NEVER_EARLY
+from wheelproof_spec.base.contract import (
+    CONTRACTS,
+    EXACT,
+    HASHED_WHEEL,
+    KAFKA,
+    NEVER_EARLY,
+    WITHIN_A_TICK,
+)
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,
@@ -96,6 +103,8 @@ class _Timer:
             KAFKA.name: deadline_ns // tick_ns * tick_ns,
             NEVER_EARLY.name: -(-deadline_ns // tick_ns) * tick_ns,
             HASHED_WHEEL.name: (deadline_ns // tick_ns + 1) * tick_ns,
+            EXACT.name: deadline_ns,
+            WITHIN_A_TICK.name: deadline_ns,
         }[self._profile]
 
     def _write(self, process: str, kind: Literal["invoke", "ok"], f: str, value: object) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
 )
 from wheelproof_spec.components.timer.programs import BUG_PROGRAMS

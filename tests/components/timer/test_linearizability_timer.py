@@ -17,8 +17,8 @@ from wheelproof_spec.components.timer.linearizability import (
     TimerResult,
 )
 from wheelproof_spec.components.timer.oracle import HeapTimer
-from wheelproof_spec.engines.history.linearizability import check_history
-from wheelproof_spec.engines.history.linearizability_calls import Event, Invoked, Returned
+from wheelproof_spec.engines.history.linearizability.calls import Event, Invoked, Returned
+from wheelproof_spec.engines.history.linearizability.check import check_history
 
 _Events = list[Event[TimerOperation, TimerResult]]
 _TICK_MS = 10

@@ -3,6 +3,7 @@
 import pytest
 
 from wheelproof_spec.base.contract import (
+    EXACT,
     HASHED_WHEEL,
     KAFKA,
     NEVER_EARLY,
@@ -38,6 +39,8 @@ def _timer(
         (HASHED_WHEEL, 1, 29, 30),
         (HASHED_WHEEL, 10, 29, 30),
         (HASHED_WHEEL, 10, 30, 40),
+        (EXACT, 10, 29, 29),
+        (EXACT, 10, -1, -1),
     ],
 )
 def test_a_contract_says_when_a_deadline_is_due(

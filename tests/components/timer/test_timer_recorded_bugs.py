@@ -15,7 +15,7 @@ from wheelproof_spec.app.recorder import (
 from wheelproof_spec.base.known_bug import Sight, find_bug
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
 )
 from wheelproof_spec.engines.history.reader import lines_of

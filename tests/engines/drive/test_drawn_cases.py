@@ -16,7 +16,7 @@ from wheelproof_spec.base.port import BrokenDownError, RefusedError, judge_call,
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
     TimerBug,
 )

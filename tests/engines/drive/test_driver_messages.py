@@ -171,9 +171,8 @@ def test_a_line_that_is_no_answer_is_refused_in_words(line: bytes, problem: str)
         _read_timer(line, 1, Cancel(task="a"))
 
 
-def test_the_answer_to_size_has_a_size() -> None:
-    with pytest.raises(MalformedError, match="lacks the field 'size'"):
-        _read_timer(format_answer(1, {}), 1, Size())
+def test_a_timer_that_does_not_count_need_not_tell_its_size() -> None:
+    assert _read_timer(format_answer(1, {}), 1, Size()) == TimerObservation()
 
 
 @pytest.mark.parametrize("operation", ["sizes", "Size", ""])

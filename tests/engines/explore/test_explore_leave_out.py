@@ -8,7 +8,7 @@ from support.explore.exploring import make
 from wheelproof import sync
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
 )
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask

@@ -33,7 +33,7 @@ from wheelproof_spec.engines.explore.program import (
 )
 from wheelproof_spec.engines.explore.programs.making import discarding
 from wheelproof_spec.engines.graph.judging.exploration import explore_states
-from wheelproof_spec.engines.history.linearizability_register import Registers, Write
+from wheelproof_spec.engines.history.linearizability.models import Registers, Write
 
 
 class _Counter:

@@ -12,7 +12,7 @@ from wheelproof_spec.app.parts import (
 )
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
 )
 from wheelproof_spec.components.timer.linearizability import TimerModel, TimerState
@@ -25,7 +25,7 @@ from wheelproof_spec.engines.explore.explorer import Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program, PublicOperations, Scenario
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
-from wheelproof_spec.engines.history.linearizability_register import Read, Registers, Write
+from wheelproof_spec.engines.history.linearizability.models import Read, Registers, Write
 
 
 @pytest.mark.parametrize("program", LINEARIZABLE, ids=lambda program: program.name)

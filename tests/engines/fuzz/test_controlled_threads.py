@@ -13,7 +13,7 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
 )
 from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz

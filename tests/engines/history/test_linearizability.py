@@ -14,19 +14,19 @@ from support.history.linearizability import (
     random_history,
 )
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
-from wheelproof_spec.engines.history.linearizability import (
-    Judgement,
-    MalformedHistoryError,
-    check_history,
-)
-from wheelproof_spec.engines.history.linearizability_calls import (
+from wheelproof_spec.engines.history.linearizability.calls import (
     Event,
     Failed,
     Invoked,
     Lost,
     Returned,
 )
-from wheelproof_spec.engines.history.linearizability_register import (
+from wheelproof_spec.engines.history.linearizability.check import (
+    Judgement,
+    MalformedHistoryError,
+    check_history,
+)
+from wheelproof_spec.engines.history.linearizability.models import (
     GetAndSet,
     Read,
     RegisterOperation,

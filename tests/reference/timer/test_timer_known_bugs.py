@@ -9,10 +9,10 @@ from wheelproof.sync import atomic_integer
 from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_spec.base.known_bug import find_bug
-from wheelproof_spec.components.timer.bug_table import (
+from wheelproof_spec.components.timer.bugs import (
     BUGS,
+    UnguardedEntryBucket,
 )
-from wheelproof_spec.components.timer.bugs import UnguardedEntryBucket
 
 _TAKE_ENTRY = Step("TimerTaskEntry.monitor", "__enter__")
 _SET_LIST = Step("TimerTaskEntry.list", "set")

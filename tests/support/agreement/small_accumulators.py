@@ -11,9 +11,8 @@ from dataclasses import dataclass, field, replace
 from support.agreement.small_histories import History, Line, history_of
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
-    AccumulatorConfig,
     Append,
     Appended,
     Callback,
@@ -27,6 +26,7 @@ from wheelproof_spec.components.accumulator.component import (
     Split,
     Unmute,
 )
+from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 
 PARTITIONS = ("s", "t")
 _CONFIG = AccumulatorConfig(total_memory=1_000, batch_size=100)

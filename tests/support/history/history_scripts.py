@@ -12,7 +12,7 @@ from wheelproof_spec.base.calls import (
 from wheelproof_spec.base.codec.vocabulary import Nothing
 from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.base.results.run_verdict import RunVerdict
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Append,
     Appended,
     Callback,

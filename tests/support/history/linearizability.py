@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import TypeVar
 
-from wheelproof_spec.engines.history.linearizability import Model
-from wheelproof_spec.engines.history.linearizability_calls import (
+from wheelproof_spec.engines.history.linearizability.calls import (
     Call,
     Event,
     Invoked,
@@ -16,6 +15,7 @@ from wheelproof_spec.engines.history.linearizability_calls import (
     Unknown,
     calls_of,
 )
+from wheelproof_spec.engines.history.linearizability.check import Model
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")

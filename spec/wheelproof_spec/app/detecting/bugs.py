@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from wheelproof_spec.app.detecting.child import command, digest_of_all
 from wheelproof_spec.app.detecting.matrix import ENGINES, REFERENCE, html_page, judged, table
 from wheelproof_spec.app.parts import machines
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain
@@ -32,8 +31,7 @@ _SEED = 1
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("bugs", VERBS["bugs"], run, writes=("results", "html"))
-    add_arguments(parser, "bugs")
+    verbs.own("bugs", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -13,8 +13,7 @@ from typing import cast
 import wheelproof
 from wheelproof_spec.app.detecting.child import command, digest_of_all
 from wheelproof_spec.app.detecting.tla import all_tla_mutants
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.errors import UsageError
@@ -57,8 +56,7 @@ CHAIN = (
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("mutate", VERBS["mutate"], run, writes=("results",))
-    add_arguments(parser, "mutate")
+    verbs.own("mutate", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

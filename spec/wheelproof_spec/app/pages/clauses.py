@@ -12,8 +12,7 @@ from typing import TypedDict, cast
 
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import definitions
 
@@ -104,9 +103,7 @@ def _section(component: str, clauses: type[Clause], figures: Figures) -> Iterato
 
 def main() -> int:
     """Write the page."""
-    checkout = checkout_directory()
-    if checkout is None:
-        raise MissingToolError("the checkout", "run this inside a clone of the project")
+    checkout = required_checkout()
     write_text(checkout / PAGE, render(read_figures(checkout / FIGURES)))
     return 0
 

@@ -6,7 +6,6 @@
 import sys
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 
 from wheelproof_spec.app.pages.environment import page_environment
 from wheelproof_spec.app.recorded import LINES
@@ -26,7 +25,7 @@ from wheelproof_spec.base.codec.shapes import (
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import AnyDefinition, Operation
 from wheelproof_spec.base.history.lines import HISTORY, TRACE, VECTOR
-from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import definitions
 from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
@@ -104,9 +103,7 @@ def _kind(kind: Kind) -> str:
 
 def main() -> int:
     """Write the page into the checkout."""
-    checkout = checkout_directory()
-    path = (checkout or Path()) / "docs" / "formats.md"
-    write_text(path, render())
+    write_text(required_checkout() / "docs" / "formats.md", render())
     return 0
 
 

@@ -8,8 +8,7 @@ from itertools import groupby
 
 from wheelproof_spec.app.parts import find_program
 from wheelproof_spec.base.drawing import Markup, element
-from wheelproof_spec.base.errors import MissingToolError
-from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 
@@ -90,10 +89,7 @@ def _line(left: int, y: int, right: int) -> Markup:
 
 def main() -> int:
     """Write the picture."""
-    checkout = checkout_directory()
-    if checkout is None:
-        raise MissingToolError("the checkout", "run this inside a clone of the project")
-    write_text(checkout / PAGE, render())
+    write_text(required_checkout() / PAGE, render())
     return 0
 
 

@@ -5,8 +5,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from typing import cast
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 _SCRIPT = """_wheelproof() {{
@@ -23,8 +22,7 @@ _IN_ZSH = "autoload -U +X bashcompinit && bashcompinit\n"
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("completion", VERBS["completion"], run)
-    add_arguments(parser, "completion")
+    verbs.own("completion", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

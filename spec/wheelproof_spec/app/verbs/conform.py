@@ -6,8 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -28,12 +27,9 @@ if TYPE_CHECKING:
 
 def register(verbs: Verbs) -> None:
     """Add the verb to the program."""
-    parser = verbs.add(
-        "conform", VERBS["conform"], _run, reads=("driver", "skip", "vectors"), writes=("html",)
-    )
-    add_arguments(
-        parser,
+    verbs.own(
         "conform",
+        _run,
         {
             "--template": {"action": PrintTemplate, "choices": TEMPLATES},
             "--component": {"choices": COMPONENTS, "default": COMPONENTS[0]},

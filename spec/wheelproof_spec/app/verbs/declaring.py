@@ -6,12 +6,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import NoReturn, cast
 
+from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.base.arguments import bounded, positive_seconds, unknown
 from wheelproof_spec.base.codec.tables import Row, read_table
 from wheelproof_spec.base.printable import printable
 
 _LONGEST = 2_000
 _EVERY_VERB = "every verb"
+_FILES = ("reads", "writes")
+"""What an argument may be: an input, or an output."""
 Types = Mapping[str, Callable[[str], object]]
 """How the text of an argument is read, by the name that tables have for it."""
 
@@ -70,6 +73,27 @@ class Verbs:
         add_arguments(parser, _EVERY_VERB)
         return parser
 
+    def own(
+        self,
+        name: str,
+        run: Callable[[argparse.Namespace], int],
+        given: Mapping[str, Row] = NOTHING,
+    ) -> argparse.ArgumentParser:
+        """Add a verb of ours, with what VERBS and ``arguments.toml`` have of it."""
+        rows = read_table(__file__, "arguments.toml").get(name, NOTHING)
+        reads, writes = (
+            [
+                word.lstrip("-").replace("-", "_")
+                for word, row in rows.items()
+                if kind in cast(Row, row)
+            ]
+            for kind in _FILES
+        )
+        parser = self.add(name, VERBS[name], run, reads=reads, writes=writes)
+        if rows:
+            add_arguments(parser, name, given)
+        return parser
+
 
 def add_arguments(
     parser: argparse.ArgumentParser, verb: str, given: Mapping[str, Row] = NOTHING
@@ -102,7 +126,7 @@ def _keywords(row: Row, types: Types) -> Iterator[tuple[str, object]]:
             yield key, types[str(value)]
         elif key == "least":
             yield "type", bounded(cast(int, value), cast(int | None, row.get("most")))
-        elif key != "most":
+        elif key not in ("most", *_FILES):
             yield key, value
     if row.get("action") == "append":
         yield "default", []

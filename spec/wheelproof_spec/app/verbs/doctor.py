@@ -3,7 +3,6 @@
 import argparse
 from dataclasses import dataclass
 
-from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -41,7 +40,7 @@ class _Need:
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    verbs.add("doctor", VERBS["doctor"], run)
+    verbs.own("doctor", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

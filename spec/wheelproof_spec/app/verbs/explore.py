@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import Progress, coloured, progress
@@ -29,10 +28,9 @@ _SUBSTRATES = ("greenlet", "threads")
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("explore", VERBS["explore"], run, reads=("program",), writes=("html",))
-    add_arguments(
-        parser,
+    verbs.own(
         "explore",
+        run,
         {"--engine": {"choices": _ENGINES}, "--substrate": {"choices": _SUBSTRATES}},
     )
 
@@ -107,7 +105,14 @@ def _programs(arguments: argparse.Namespace) -> "tuple[Program, ...]":
         return graph_programs() if arguments.engine == _GRAPH else passing_programs()
     # A user's own programs are in the current folder, as with `python -m`.
     sys.path.insert(0, str(Path.cwd()))
-    return (find_program(arguments.program),)
+    return (
+        find_program(
+            arguments.program,
+            threading=arguments.threading or bool(arguments.instrument),
+            instrument=arguments.instrument,
+            steps=arguments.accesses == "steps",
+        ),
+    )
 
 
 def _options(arguments: argparse.Namespace) -> "Options":
@@ -128,6 +133,7 @@ def _options(arguments: argparse.Namespace) -> "Options":
         keep_going=arguments.keep_going,
         schedule=arguments.replay or "",
         record=arguments.html is not None,
+        jobs=arguments.jobs or 1,
     )
 
 

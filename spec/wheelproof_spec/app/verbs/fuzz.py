@@ -8,8 +8,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -27,8 +26,7 @@ _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("fuzz", VERBS["fuzz"], run)
-    add_arguments(parser, "fuzz", {"machine": {"choices": COMPONENTS}})
+    verbs.own("fuzz", run, {"machine": {"choices": COMPONENTS}})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,8 +5,7 @@ import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import Progress, coloured, progress
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("graph", VERBS["graph"], run, reads=("jar", "java"))
-    add_arguments(parser, "graph")
+    verbs.own("graph", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
@@ -28,16 +27,9 @@ _MOST_OF_A_CASE = 400
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add(
+    verbs.own(
         "metamorphic",
-        VERBS["metamorphic"],
         run,
-        reads=("recorded", "replay"),
-        writes=("keep", "figures"),
-    )
-    add_arguments(
-        parser,
-        "metamorphic",
         {
             "components": {
                 "help": f"whose judge is tested: {', '.join(COMPONENTS)} (default: all)"

@@ -3,8 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, BinaryIO
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.reports import replacing
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("record", VERBS["record"], run, writes=("output",))
-    add_arguments(parser, "record", {"--component": {"choices": COMPONENTS}})
+    verbs.own("record", run, {"--component": {"choices": COMPONENTS}})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,8 +3,7 @@
 import argparse
 from dataclasses import asdict, dataclass, field
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.publishing import Result, deliver, publish
@@ -17,8 +16,7 @@ MOST_SHOWN = 20
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add("schema", VERBS["schema"], run, reads=("files",))
-    add_arguments(parser, "schema")
+    verbs.own("schema", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -23,14 +22,7 @@ _TIERS = ("smoke", "small", "big")
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its options."""
-    parser = verbs.add(
-        "tlc",
-        VERBS["tlc"],
-        run,
-        reads=("manifest", "jar", "java", "config"),
-        writes=("graph", "output", "traces", "export"),
-    )
-    add_arguments(parser, "tlc", {"--tier": {"choices": _TIERS}})
+    verbs.own("tlc", run, {"--tier": {"choices": _TIERS}})
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -7,8 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import VERBS
-from wheelproof_spec.app.verbs.declaring import Verbs, add_arguments
+from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.printable import printable
@@ -28,11 +27,7 @@ _MOST_SHOWN = 5
 
 def register(verbs: Verbs) -> None:
     """Declare the verb."""
-    parser = verbs.add(
-        "vectors", VERBS["vectors"], _run, reads=("files", "driver", "skip"), writes=("output",)
-    )
-    parser.set_defaults(late_files=True)
-    add_arguments(parser, "vectors")
+    verbs.own("vectors", _run).set_defaults(late_files=True)
 
 
 def _run(arguments: argparse.Namespace) -> int:

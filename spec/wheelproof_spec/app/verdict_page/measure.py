@@ -104,6 +104,8 @@ def measure(
     """
     measured: list[Measured] = []
     for one in implementations:
+        if one.build:
+            _run(one, one.build, "built")
         driven: list[DrivenVerdict] = []
         for run in one.driven:
             tell(f"{one.name}: driving the {run.component}, profile {run.profile}")
@@ -157,12 +159,7 @@ def _record(
     options += ["--seed", str(extent.seed)]
     options += [] if history.promises is None else ["--promises", history.promises]
     options += ["--output"]
-    completed = subprocess.run(
-        [*_words(recorder), *options, str(path)], capture_output=True, text=True, check=False
-    )
-    if completed.returncode != 0:
-        said = completed.stderr.strip() or "it said nothing"
-        raise MeasurementFailedError(f"{implementation.name} cannot be recorded: {said}")
+    _run(implementation, [*_words(recorder), *options, str(path)], "recorded")
     configs, calls = _seen_in(path)
     for profile in history.profiles:
         check = ["wheelproof", "check", "--profile", profile, path.name]
@@ -174,6 +171,15 @@ def _record(
             calls=calls,
             commands=(shlex.join([*recorder, *options, path.name]), shlex.join(check)),
         )
+
+
+def _run(implementation: Implementation, words: Sequence[str], what: str) -> None:
+    # The ports in Python run on the interpreter that makes the page.
+    environment = {"PYTHON": sys.executable, **os.environ}
+    completed = subprocess.run(words, capture_output=True, text=True, check=False, env=environment)
+    if completed.returncode != 0:
+        said = completed.stderr.strip() or "it said nothing"
+        raise MeasurementFailedError(f"{implementation.name} cannot be {what}: {said}")
 
 
 def _check(path: Path, profile: str) -> tuple[RunVerdict, ...]:

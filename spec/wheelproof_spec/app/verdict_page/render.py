@@ -50,6 +50,7 @@ class Section:
             links = dict.fromkeys(_short(explain(self.name, *key, clause)) for clause in found)
             yield (
                 self.name,
+                self.measured.implementation.language,
                 *key,
                 _word(driven[key].result.verdict if key in driven else None),
                 _word(recorded[key].verdict if key in recorded else None),

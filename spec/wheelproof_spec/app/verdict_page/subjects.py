@@ -45,11 +45,16 @@ class RecordedRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Implementation:
-    """What is judged: the programs that drive it and record it, as words from the checkout."""
+    """What is judged: the programs that drive it and record it, as words from the checkout.
+
+    `build` fetches and builds it, where `make setup` does not.
+    """
 
     name: str
+    language: str
     about: Text
-    recorded: tuple[RecordedRun, ...]
+    recorded: tuple[RecordedRun, ...] = ()
+    build: tuple[str, ...] = ()
     driver: tuple[str, ...] = ()
     driven: tuple[DrivenRun, ...] = ()
     recorder: tuple[str, ...] | None = None

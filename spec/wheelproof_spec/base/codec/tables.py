@@ -26,11 +26,6 @@ def read_words(module: str, name: str, table: str) -> Mapping[str, str]:
     return {key: str(value) for key, value in read_table(module, name)[table].items()}
 
 
-def read_lists(module: str, name: str, table: str) -> Mapping[str, tuple[str, ...]]:
-    """Return one table of the file `name` beside `module`, whose values are lists of strings."""
-    return cast(Mapping[str, tuple[str, ...]], read_table(module, name)[table])
-
-
 def read_rows(module: str, name: str, row: str, cls: type[RowT]) -> tuple[RowT, ...]:
     """Return each ``[[row]]`` of the file `name` beside `module`; raises MalformedError.
 

@@ -181,6 +181,8 @@ class MonotonicClock(HistoryClock):
                 return ((least - slack_ms, greatest),)
             case Rounding.UP:
                 return ((least, greatest + slack_ms),)
+            case Rounding.EXACT:
+                return ((least, greatest),)
             case Rounding.NEXT:
                 return ((least + self.contract.truncates, greatest + self.tick_ms),)
 

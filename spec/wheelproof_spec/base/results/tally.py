@@ -2,6 +2,8 @@
 
 from collections.abc import Collection, Iterable
 
+from wheelproof_spec.base.codec.bounds import Bounds
+
 
 class Tally:
     """Counts tests of clauses; a clause that is a known limit is counted as skipped instead.
@@ -10,13 +12,20 @@ class Tally:
     one of which only the end shows whether it is promised, unless the judge says then that it is.
     """
 
-    __slots__ = ("_open", "checked", "skipped")
+    __slots__ = ("_open", "bounds", "checked", "skipped")
 
-    def __init__(self, clauses: Iterable[str] = (), limits: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        clauses: Iterable[str] = (),
+        limits: Collection[str] = (),
+        bounds: Bounds | None = None,
+    ) -> None:
         """Count the tests of `clauses`; those among `limits` are not to be judged.
 
-        `limits` may name parts of the domain and capabilities too, which are not there.
+        `limits` may name parts of the domain and capabilities too, which are not there. What lies
+        outside `bounds` is not to be asked.
         """
+        self.bounds: Bounds = bounds or {}
         self.checked: dict[str, int] = dict.fromkeys(map(str, clauses), 0)
         self.skipped: dict[str, int] = dict.fromkeys(map(str, limits), 0)
         self._open: set[str] = set()

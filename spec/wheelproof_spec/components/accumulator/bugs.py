@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from wheelproof.producer import (
     ByteBuffer,
@@ -14,6 +14,7 @@ from wheelproof.producer import (
 from wheelproof.producer.accumulator.partition_queues import PartitionQueue
 from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
 from wheelproof.units import Millis
+from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class RecyclingAccumulator(RecordAccumulator):
@@ -112,3 +113,13 @@ class QueuedFirstAccumulator(RecordAccumulator):
 
 def _in_flight_last(batch: ProducerBatch) -> bool:
     return batch.in_flight
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccumulatorBug(KnownBug):
+    """A defect of the record accumulator, with the accumulator that has it."""
+
+    accumulator_class: type[RecordAccumulator] = RecordAccumulator
+
+
+BUGS = read_bugs(__file__, "accumulator", AccumulatorBug, globals())

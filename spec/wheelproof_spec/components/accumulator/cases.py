@@ -7,16 +7,13 @@ from wheelproof_spec.base.port import SendingPort
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.components.accumulator.calls import Abort, Append, Flush, Split
 from wheelproof_spec.components.accumulator.component import (
     DEFINITION,
-    Abort,
     AccumulatorCall,
     AccumulatorCapability,
     AccumulatorLimit,
     AccumulatorObservation,
-    Append,
-    Flush,
-    Split,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import CLOSE_TO_NOTHING, BatchLedger
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
@@ -29,7 +26,7 @@ def accumulator_scenarios() -> tuple[Scenario[AccumulatorCall], ...]:
 
 
 def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
-    config = CLOSE_TO_NOTHING
+    config, most = CLOSE_TO_NOTHING, 0
     for call in calls:
         match call:
             case Reset():
@@ -37,6 +34,9 @@ def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
             case Append(size=size, fault=fault):
                 if fault is not None:
                     yield AccumulatorCapability.FAULTS
+                most += max(config.batch_size, upper_bound(size))
+                if most > config.total_memory:
+                    yield AccumulatorCapability.MEMORY
                 if config.batch_size < upper_bound(size) and size <= config.total_memory:
                     yield AccumulatorCapability.KAFKA_SIZES
             case Split():
@@ -77,6 +77,7 @@ def _fuzz(
             interruption=not tally.skips(AccumulatorCapability.INTERRUPTION),
             closes=not tally.skips(AccumulatorCapability.CLOSE),
             flushes=not tally.skips(AccumulatorCapability.FLUSH),
+            memory=not tally.skips(AccumulatorCapability.MEMORY),
             kafka_sizes=not tally.skips(AccumulatorCapability.KAFKA_SIZES),
         ),
         repeat=plan.repeat,

@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.history.judging import Orders, Searched, WholeHistory
 from wheelproof_spec.base.history.lines import HistoryOp
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
-    AccumulatorClause,
     Append,
     Callback,
     Drain,
@@ -27,8 +26,9 @@ from wheelproof_spec.components.accumulator.component import (
     Split,
     Unmute,
 )
-from wheelproof_spec.engines.history.linearizability import Model
-from wheelproof_spec.engines.history.linearizability_calls import Call, Unknown
+from wheelproof_spec.components.accumulator.component import AccumulatorClause
+from wheelproof_spec.engines.history.linearizability.calls import Call, Unknown
+from wheelproof_spec.engines.history.linearizability.check import Model
 from wheelproof_spec.engines.history.orders import Question, is_answered
 
 Operation = tuple[str, object]

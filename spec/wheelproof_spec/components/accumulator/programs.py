@@ -24,7 +24,7 @@ from wheelproof.producer import (
 )
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
-from wheelproof_spec.components.accumulator.bug_table import BUGS
+from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (

@@ -27,15 +27,11 @@ from wheelproof.producer.byte_buffer import allocate_byte_buffer, allocate_stand
 from wheelproof.sync import use_runtime
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     ABORTED,
-    DEFINITION,
     EXPIRED,
     FAILED,
     Abort,
-    AccumulatorCall,
-    AccumulatorConfig,
-    AccumulatorObservation,
     Append,
     AppendedRecord,
     AppendFault,
@@ -51,6 +47,12 @@ from wheelproof_spec.components.accumulator.component import (
     Reenqueue,
     Respond,
     Split,
+)
+from wheelproof_spec.components.accumulator.component import (
+    DEFINITION,
+    AccumulatorCall,
+    AccumulatorConfig,
+    AccumulatorObservation,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import AGAIN, CLOSE_TO_NOTHING
 from wheelproof_spec.engines.drive.cooperative_runtime import CooperativeRuntime, CooperativeThread

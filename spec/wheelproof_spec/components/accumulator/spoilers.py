@@ -6,13 +6,8 @@ from random import Random
 
 from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
 from wheelproof_spec.base.clause import Clause
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     EXPIRED,
-    KAFKA,
-    TOPIC,
-    WHEELPROOF,
-    AccumulatorClause,
-    AccumulatorConfig,
     Append,
     Appended,
     Callback,
@@ -28,6 +23,13 @@ from wheelproof_spec.components.accumulator.component import (
     Ready,
     Respond,
     YesOrNo,
+)
+from wheelproof_spec.components.accumulator.component import (
+    KAFKA,
+    TOPIC,
+    WHEELPROOF,
+    AccumulatorClause,
+    AccumulatorConfig,
 )
 from wheelproof_spec.engines.metamorphic.recording import Recording, Scene
 from wheelproof_spec.engines.metamorphic.relations import Metamorphic, Spoiler, acted

@@ -1,10 +1,12 @@
 """Defects of the buffer pool: each class brings one of them back."""
 
 import sys
+from dataclasses import dataclass
 
 from wheelproof.producer import BufferPool, ByteBuffer
 from wheelproof.producer.buffer_pool import Waiter
 from wheelproof.producer.pooled_memory import Loan
+from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class DeadWaiterPool(BufferPool):
@@ -71,3 +73,13 @@ class TrustingPool(BufferPool):
         if isinstance(loan, Loan):
             self._loans.discard(loan)
         return buffer.capacity
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BufferPoolBug(KnownBug):
+    """A defect of the buffer pool, with the pool that has it."""
+
+    pool_class: type[BufferPool] = BufferPool
+
+
+BUGS = read_bugs(__file__, "buffer_pool", BufferPoolBug, globals())

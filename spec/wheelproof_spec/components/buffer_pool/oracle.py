@@ -169,19 +169,15 @@ class LedgerPool:
         waiting = self._waiting.get(name)
         self._tally.tests(PoolClause.ENDS_ONCE)
         if waiting is None:
-            return Violation(
-                rule=PoolClause.ENDS_ONCE,
-                expected=f"calls that wait end: {list(self._waiting)}",
-                observed=f"{name!r} ended: {outcome}",
-                reason=f"{name!r} does not wait",
+            return PoolClause.ENDS_ONCE.broken(
+                f"calls that wait end: {list(self._waiting)}",
+                f"{name!r} ended: {outcome}",
+                f"{name!r} does not wait",
             )
         if self._closed and outcome is PoolOutcome.BUFFER:
             self._tally.tests(PoolClause.CLOSE_RELEASES)
-            return Violation(
-                rule=PoolClause.CLOSE_RELEASES,
-                expected=f"{name!r} gets no memory",
-                observed=f"{name!r} ended: {outcome}",
-                reason="the pool is closed",
+            return PoolClause.CLOSE_RELEASES.broken(
+                f"{name!r} gets no memory", f"{name!r} ended: {outcome}", "the pool is closed"
             )
         reasons = {
             PoolOutcome.BUFFER: True,
@@ -194,11 +190,10 @@ class LedgerPool:
         self._tally.tests(PoolClause.ENDS_FOR_A_REASON)
         if reasons[outcome]:
             return None
-        return Violation(
-            rule=PoolClause.ENDS_FOR_A_REASON,
-            expected=f"{name!r} does not end by {outcome}",
-            observed=f"{name!r} ended: {outcome}",
-            reason=f"it is {self.now_ms} ms, and its deadline {waiting.deadline_ms} ms",
+        return PoolClause.ENDS_FOR_A_REASON.broken(
+            f"{name!r} does not end by {outcome}",
+            f"{name!r} ended: {outcome}",
+            f"it is {self.now_ms} ms, and its deadline {waiting.deadline_ms} ms",
         )
 
     def _serve(self, name: CallId, *, is_newcomer: bool) -> Violation | None:
@@ -207,19 +202,17 @@ class LedgerPool:
         may_overtake = size == 0 or (is_newcomer and self._barging)
         self._tally.tests(PoolClause.LONGEST_WAITING_FIRST)
         if first != name and not may_overtake:
-            return Violation(
-                rule=PoolClause.LONGEST_WAITING_FIRST,
-                expected=f"{first!r}, which has waited longer, is served before {name!r}",
-                observed=f"{name!r} got {size} bytes",
-                reason=f"{first!r} waits for {self._waiting[first].size} bytes",
+            return PoolClause.LONGEST_WAITING_FIRST.broken(
+                f"{first!r}, which has waited longer, is served before {name!r}",
+                f"{name!r} got {size} bytes",
+                f"{first!r} waits for {self._waiting[first].size} bytes",
             )
         self._tally.tests(PoolClause.NO_MORE_THAN_TOTAL)
         if size > self._left():
-            return Violation(
-                rule=PoolClause.NO_MORE_THAN_TOTAL,
-                expected=f"at most {self._left()} bytes are lent to {name!r}",
-                observed=f"it got {size} bytes",
-                reason=f"the rest of {self._total} bytes is lent",
+            return PoolClause.NO_MORE_THAN_TOTAL.broken(
+                f"at most {self._left()} bytes are lent to {name!r}",
+                f"it got {size} bytes",
+                f"the rest of {self._total} bytes is lent",
             )
         del self._waiting[name]
         self._lent[name] = size
@@ -259,20 +252,17 @@ class LedgerPool:
         return None
 
     def _still_waits(self, clause: PoolClause, name: CallId, reason: str) -> Violation:
-        return Violation(
-            rule=clause, expected=f"{name!r} has ended", observed=f"{name!r} waits", reason=reason
-        )
+        return clause.broken(f"{name!r} has ended", f"{name!r} waits", reason)
 
     def _judge_queue(self, queued: int | None) -> Violation | None:
         if queued is None or not self._tally.tests(PoolClause.WAITERS_ARE_LIVE):
             return None
         if queued == len(self._waiting):
             return None
-        return Violation(
-            rule=PoolClause.WAITERS_ARE_LIVE,
-            expected=f"{len(self._waiting)} threads wait",
-            observed=f"queued: {queued}",
-            reason="the queue has a thread that does not wait, or lacks one that does",
+        return PoolClause.WAITERS_ARE_LIVE.broken(
+            f"{len(self._waiting)} threads wait",
+            f"queued: {queued}",
+            "the queue has a thread that does not wait, or lacks one that does",
         )
 
     def _judge_memory(self, available: int | None, unallocated: int | None) -> Violation | None:
@@ -286,11 +276,10 @@ class LedgerPool:
         whole = pooled is None or (pooled >= 0 and pooled % self._poolable == 0)
         if least <= available <= most and whole:
             return None
-        return Violation(
-            rule=PoolClause.MEMORY_IS_CONSERVED,
-            expected=f"{least} to {most} bytes available, in the free list whole buffers",
-            observed=f"{available} available, {unallocated} of them not in the free list",
-            reason=f"of {self._total} bytes {sum(self._lent.values())} are lent",
+        return PoolClause.MEMORY_IS_CONSERVED.broken(
+            f"{least} to {most} bytes available, in the free list whole buffers",
+            f"{available} available, {unallocated} of them not in the free list",
+            f"of {self._total} bytes {sum(self._lent.values())} are lent",
         )
 
     def _judge_wait_time(self, seen: PoolObservation) -> Violation | None:
@@ -301,9 +290,6 @@ class LedgerPool:
         return self._wait_times.judge(*told, self.now_ms)
 
     def _not_refused(self, reason: str) -> Violation:
-        return Violation(
-            rule=PoolClause.KEEPS_TO_ITS_DOMAIN,
-            expected="the call is refused",
-            observed="it was carried out",
-            reason=reason,
+        return PoolClause.KEEPS_TO_ITS_DOMAIN.broken(
+            "the call is refused", "it was carried out", reason
         )

@@ -20,7 +20,7 @@ from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_spec.base.codec.tables import Row
-from wheelproof_spec.components.buffer_pool.bug_table import BUGS
+from wheelproof_spec.components.buffer_pool.bugs import BUGS
 from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario, choose
 from wheelproof_spec.engines.explore.programs.tables import (
     Bench,

@@ -67,9 +67,6 @@ class WaitTimes:
 
 
 def _wrong(expected: str, observed: str, now_ms: int) -> Violation:
-    return Violation(
-        rule=PoolClause.COUNTS_WAITS,
-        expected=expected,
-        observed=observed,
-        reason=f"it is {now_ms} ms; a wait counts from its beginning to its end",
+    return PoolClause.COUNTS_WAITS.broken(
+        expected, observed, f"it is {now_ms} ms; a wait counts from its beginning to its end"
     )

@@ -1,9 +1,10 @@
 """Defects of the purgatory: each class or function brings one of them back."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import partial
 
-from wheelproof import sync
+from wheelproof import purgatory, sync
 from wheelproof.purgatory import (
     BlockingDiscipline,
     Completable,
@@ -18,6 +19,7 @@ from wheelproof.purgatory import (
 from wheelproof.purgatory.watchers import Operation
 from wheelproof.sync import AtomicInteger, Monitor
 from wheelproof.timer import Timer
+from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class NoLockDiscipline(CompletionDiscipline):
@@ -278,3 +280,22 @@ class EagerCancelOperation(DelayedOperation):
 
     def _end_timeout(self) -> None:
         self.cancel()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PurgatoryBug(KnownBug):
+    """A defect of the purgatory, of a discipline, or of what surrounds them.
+
+    `purgatory_class`, `operation_class`, `discipline` and `holds` are what has the defect, where it
+    is theirs: the purgatory, its operations, the discipline of each operation, and how a predicate
+    is made of the ways in which an operation can end. A defect of code around a purgatory is in
+    `users`.
+    """
+
+    purgatory_class: type[DelayedOperationPurgatory[DelayedOperation]] = DelayedOperationPurgatory
+    operation_class: type[object] = DelayedOperation
+    discipline: Callable[[], CompletionDiscipline] = ExclusiveDiscipline
+    holds: Callable[[Sequence[bool]], bool] = any_case
+
+
+BUGS = read_bugs(__file__, "purgatory", PurgatoryBug, {**vars(purgatory), **globals()})

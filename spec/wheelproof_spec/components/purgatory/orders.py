@@ -24,8 +24,8 @@ from wheelproof_spec.components.purgatory.component import (
     Satisfy,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.engines.history.linearizability import Model
-from wheelproof_spec.engines.history.linearizability_calls import UNKNOWN, Call, Unknown
+from wheelproof_spec.engines.history.linearizability.calls import UNKNOWN, Call, Unknown
+from wheelproof_spec.engines.history.linearizability.check import Model
 from wheelproof_spec.engines.history.orders import Question, is_answered
 
 _EXPIRY = -1

@@ -1,12 +1,14 @@
 """Variants of the replica manager, each with one real defect."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from wheelproof.replication import DelayedFetch, LogAppendInfo, ReplicaManager, TopicPartition
 from wheelproof.replication.fetch_handler import FetchHandler
 from wheelproof.replication.log_results import FetchProgress
 from wheelproof.replication.partition import Partition, PartitionAppendResult
+from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class SegmentBlindFetch(DelayedFetch):
@@ -49,3 +51,13 @@ class EpochBlindManager(ReplicaManager):
     """Acknowledges an offset, whoever's record stands there."""
 
     _partition_class: ClassVar[type[Partition]] = EpochBlindPartition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicationBug(KnownBug):
+    """A defect of delayed produce or fetch, with the replica manager that has it."""
+
+    manager_class: type[ReplicaManager] = ReplicaManager
+
+
+BUGS = read_bugs(__file__, "replication", ReplicationBug, globals())

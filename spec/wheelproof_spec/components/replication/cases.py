@@ -9,7 +9,7 @@ from wheelproof_spec.components.replication.component import (
     ReplicationCall,
     ReplicationObservation,
 )
-from wheelproof_spec.components.replication.oracle import ReplicationLedger
+from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
 from wheelproof_spec.engines.drive.case_table import read_cases
 
 

@@ -23,8 +23,8 @@ from wheelproof_spec.components.replication.component import (
     ReplicationClause,
     ReplicationConfig,
 )
-from wheelproof_spec.engines.history.linearizability import Model
-from wheelproof_spec.engines.history.linearizability_calls import Call, Unknown
+from wheelproof_spec.engines.history.linearizability.calls import Call, Unknown
+from wheelproof_spec.engines.history.linearizability.check import Model
 from wheelproof_spec.engines.history.orders import Question, is_answered
 
 Request = AppendRecords | FetchMessages

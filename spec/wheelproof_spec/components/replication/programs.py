@@ -25,7 +25,7 @@ from wheelproof.replication.requests import FetchCallback
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneList
-from wheelproof_spec.components.replication.bug_table import BUGS
+from wheelproof_spec.components.replication.bugs import BUGS
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
     Bench,

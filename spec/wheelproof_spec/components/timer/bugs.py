@@ -1,7 +1,10 @@
 """Defects of the timer: each class brings one of them back."""
 
+from dataclasses import dataclass
+
 from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
+from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class StaleListBucket(TimerTaskList):
@@ -155,3 +158,14 @@ class OneBucketTimer(SystemTimer):
     """A timer whose wheels may have one bucket, as in Kafka."""
 
     _timing_wheel_class = OneBucketWheel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerBug(KnownBug):
+    """A defect of the timer, with the timer and the bucket that have it."""
+
+    timer_class: type[SystemTimer] = SystemTimer
+    bucket_class: type[TimerTaskList] = TimerTaskList
+
+
+BUGS = read_bugs(__file__, "timer", TimerBug, globals())

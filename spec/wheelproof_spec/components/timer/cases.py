@@ -40,7 +40,7 @@ def _fuzz(
         if tally.skips(TimerLimit.LONG_JUMP)
         else TimerDomain().max_level,
     )
-    cases = TimerCases(domain, CONTRACTS[profile])
+    cases = TimerCases(domain, CONTRACTS[profile], tally.bounds)
     return run_drawn_cases("timer, driven", cases, port, TimerOracle(profile, tally), plan)
 
 

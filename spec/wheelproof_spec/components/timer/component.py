@@ -182,7 +182,7 @@ DEFINITION: ComponentDefinition[TimerCall, TimerObservation] = ComponentDefiniti
         Operation(call=AdvanceClock, returns=Advanced, wire=Wire.RECORDED),
         Operation(call=Tick, wire=Wire.RECORDED),
         Operation(call=Run, wire=Wire.RECORDED, happens=True),
-        Operation(call=Size, returns=WaitingTasks, tells=("size",)),
+        Operation(call=Size, returns=WaitingTasks, may_tell=("size",)),
         Operation(call=Close, wire=Wire.RECORDED),
     ),
     observation=TimerObservation,
@@ -195,6 +195,7 @@ DEFINITION: ComponentDefinition[TimerCall, TimerObservation] = ComponentDefiniti
         TimerClause.CANCEL_TELLS_THE_TRUTH,
         TimerClause.SIZE_COUNTS_WAITING,
     ),
+    bounded=("tick_ms", "wheel_size", "start_ms", "delay_ms"),
     module="SystemTimer",
     actions=ACTIONS,
     vectors=VectorSteps(

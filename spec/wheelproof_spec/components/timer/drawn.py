@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.codec.bounds import Bound, Bounds
 from wheelproof_spec.base.contract import TimerContract
 from wheelproof_spec.components.timer.component import (
     Add,
@@ -77,9 +78,12 @@ class TimerCases:
     where a kind of call is missing or where every duration is short.
     """
 
-    def __init__(self, domain: TimerDomain, contract: TimerContract) -> None:
+    def __init__(
+        self, domain: TimerDomain, contract: TimerContract, bounds: Bounds | None = None
+    ) -> None:
         self._domain = domain
         self._contract = contract
+        self._bounds = bounds or {}
 
     def draw(self, chance: random.Random) -> DrawnCase:
         """Return a random case; see `CaseSpace.draw`."""
@@ -101,14 +105,15 @@ class TimerCases:
         """Return the calls of a case; see `CaseSpace.calls`."""
         domain = self._domain
         tick, size, start = case.config
-        return _Walk(
-            TimerConfig(
-                tick_ms=domain.min_tick_ms + tick,
-                wheel_size=domain.min_wheel_size + size,
-                start_ms=start,
-            ),
-            self._contract,
-        ).through(case.steps)
+        config = TimerConfig(
+            tick_ms=self._bound("tick_ms").nearest(domain.min_tick_ms + tick),
+            wheel_size=self._bound("wheel_size").nearest(domain.min_wheel_size + size),
+            start_ms=self._bound("start_ms").nearest(start),
+        )
+        return _Walk(config, self._contract, self._bound("delay_ms")).through(case.steps)
+
+    def _bound(self, name: str) -> Bound:
+        return self._bounds.get(name, Bound())
 
     def _step(self, kind: str, highest: int, chance: random.Random) -> DrawnStep:
         task = chance.randrange(len(TASKS))
@@ -133,9 +138,13 @@ class TimerCases:
 
 
 class _Walk:
-    """Makes calls of drawn steps: it knows the time and what has been added."""
+    """Makes calls of drawn steps: it knows the time and what has been added.
 
-    def __init__(self, config: TimerConfig, contract: TimerContract) -> None:
+    No jump of the clock is longer than the longest of the `delays`.
+    """
+
+    def __init__(self, config: TimerConfig, contract: TimerContract, delays: Bound) -> None:
+        self._delays = delays
         self._config = config
         self._contract = contract
         self._now_ms = config.start_ms
@@ -154,7 +163,8 @@ class _Walk:
         match kind:
             case "add":
                 task, *span = numbers
-                self._add(TASKS[task], Span(*span).millis(self._config))
+                delay_ms = Span(*span).millis(self._config)
+                self._add(TASKS[task], self._delays.nearest(delay_ms))
             case "add_again":
                 known = list(self._delay_ms_of_task)
                 if known:
@@ -163,7 +173,8 @@ class _Walk:
             case "cancel":
                 self._calls.append(Cancel(task=TASKS[numbers[0]]))
             case "advance":
-                self._now_ms += Span(*numbers).millis(self._config)
+                jump_ms = Span(*numbers).millis(self._config)
+                self._now_ms += min(jump_ms, self._delays.nearest(jump_ms))
                 self._calls.append(Advance(to_ms=self._now_ms))
             case _:
                 self._calls.append(Size())

@@ -10,8 +10,8 @@ cancelled in such a moment may be counted until an advance clears it (semantics.
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, replace
 
-from wheelproof_spec.engines.history.linearizability import Model
-from wheelproof_spec.engines.history.linearizability_calls import UNKNOWN, Unknown
+from wheelproof_spec.engines.history.linearizability.calls import UNKNOWN, Unknown
+from wheelproof_spec.engines.history.linearizability.check import Model
 
 Task = Hashable
 

@@ -113,28 +113,25 @@ class HeapTimer(Generic[TaskKey]):
         waiting = self._waiting.get(task)
         tests(TimerClause.RUNS_AT_MOST_ONCE)
         if waiting is None:
-            return Violation(
-                rule=TimerClause.RUNS_AT_MOST_ONCE,
-                expected=f"only waiting tasks run: {_some(self._waiting)}",
-                observed=f"{task!r} ran",
-                reason=f"{task!r} has run already, was cancelled, or was never added",
+            return TimerClause.RUNS_AT_MOST_ONCE.broken(
+                f"only waiting tasks run: {_some(self._waiting)}",
+                f"{task!r} ran",
+                f"{task!r} has run already, was cancelled, or was never added",
             )
         tests(TimerClause.NEVER_BEFORE_DUE)
         if waiting.due_ms > self._now_ms:
-            return Violation(
-                rule=TimerClause.NEVER_BEFORE_DUE,
-                expected=f"{task!r} runs at {waiting.due_ms} ms or later",
-                observed=f"{task!r} ran at {self._now_ms} ms",
-                reason=f"{task!r} ran {waiting.due_ms - self._now_ms} ms before it was due",
+            return TimerClause.NEVER_BEFORE_DUE.broken(
+                f"{task!r} runs at {waiting.due_ms} ms or later",
+                f"{task!r} ran at {self._now_ms} ms",
+                f"{task!r} ran {waiting.due_ms - self._now_ms} ms before it was due",
             )
         if last_due_ms is None or self._contract.order is FiringOrder.ANY:
             return None
         if tests(TimerClause.RUNS_IN_ORDER) and waiting.due_ms < last_due_ms:
-            return Violation(
-                rule=TimerClause.RUNS_IN_ORDER,
-                expected=f"{task!r}, due at {waiting.due_ms} ms, runs before what is due later",
-                observed=f"it ran after a task that was due at {last_due_ms} ms",
-                reason="one advance submits by due time",
+            return TimerClause.RUNS_IN_ORDER.broken(
+                f"{task!r}, due at {waiting.due_ms} ms, runs before what is due later",
+                f"it ran after a task that was due at {last_due_ms} ms",
+                "one advance submits by due time",
             )
         return None
 
@@ -145,15 +142,14 @@ class HeapTimer(Generic[TaskKey]):
             if self._waiting.get(task) == _Waiting(due_ms, add_number):
                 break
             heapq.heappop(self._heap)
-        if not self._heap or self._heap[0][0] + self._contract.lateness_ms > self._now_ms:
+        owed_ms = self._contract.owes_ms(self._now_ms, self._tick_ms)
+        if not self._heap or self._heap[0][0] > owed_ms:
             return None
         due_ms, _, task = self._heap[0]
-        return Violation(
-            rule=TimerClause.NOTHING_LEFT_BEHIND,
-            expected=f"{task!r}, due at {due_ms} ms, has run when the advance to "
-            f"{self._now_ms} ms returns",
-            observed=f"ran: {_some(fired)}",
-            reason=f"{task!r} has been due for {self._now_ms - due_ms} ms and still waits",
+        return TimerClause.NOTHING_LEFT_BEHIND.broken(
+            f"{task!r}, due at {due_ms} ms, has run when the advance to {self._now_ms} ms returns",
+            f"ran: {_some(fired)}",
+            f"{task!r} has been due for {self._now_ms - due_ms} ms and still waits",
         )
 
 
@@ -221,11 +217,10 @@ class TimerOracle:
     ) -> Violation | None:
         if observed is None or not self._tally.tests(clause) or observed == expected:
             return None
-        return Violation(
-            rule=clause,
-            expected=f"{what} {expected}",
-            observed=f"{what} {observed}",
-            reason=f"the answer differs from the state: {self._timer.size()} waiting",
+        return clause.broken(
+            f"{what} {expected}",
+            f"{what} {observed}",
+            f"the answer differs from the state: {self._timer.size()} waiting",
         )
 
 

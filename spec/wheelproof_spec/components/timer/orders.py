@@ -21,8 +21,8 @@ from wheelproof_spec.components.timer.component import (
     TimerClause,
     TimerConfig,
 )
-from wheelproof_spec.engines.history.linearizability import Model
-from wheelproof_spec.engines.history.linearizability_calls import UNKNOWN, Call, Unknown
+from wheelproof_spec.engines.history.linearizability.calls import UNKNOWN, Call, Unknown
+from wheelproof_spec.engines.history.linearizability.check import Model
 from wheelproof_spec.engines.history.orders import Question, is_answered
 
 Operation = tuple[str, object]

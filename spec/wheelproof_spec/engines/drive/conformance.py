@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 
 from wheelproof_spec.base.clause import clauses_of
+from wheelproof_spec.base.codec.bounds import Bounds
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import AnyDefinition, Capability, Request
@@ -116,6 +117,7 @@ class _Run:
         self._wire = DrivenWire(suite.definition)
         self._port = CountingPort(DriverPort(session, self._wire.parse_answer), progress)
         self._undeclared: tuple[Capability, ...] = ()
+        self._bounds: Bounds = {}
         self._tally = self._new_tally()
         self._introduction: Introduction | None = None
         self._results: list[CaseResult] = []
@@ -134,6 +136,8 @@ class _Run:
                 self._run_vectors(self._introduction)
                 self._run_cases()
                 self._find_profile()
+                if not self._port.cases + self._runner.steps:
+                    self.open_question = "nothing was driven: no case is applicable"
             self._port.calls.clear()
             self._session.say_goodbye()
         except DriverFailedError as failure:
@@ -154,7 +158,13 @@ class _Run:
             return
         fuzz_plan = FuzzPlan(cases=plan.cases, seed=plan.seed, repeat="")
         lifted = LiftedLimits(
-            self._suite, plan.driver, self._profile, fuzz_plan, plan.limits, self._undeclared
+            self._suite,
+            plan.driver,
+            self._profile,
+            fuzz_plan,
+            plan.limits,
+            self._undeclared,
+            self._bounds,
         )
         for result in lifted.check(plan.skip, self._known_limits):
             self._results.append(result)
@@ -187,11 +197,13 @@ class _Run:
         if self._plan.profile is None and self.open_question is None:
             self._profile = introduction.profiles.get(definition.name, self._profile)
         self._undeclared = definition.undeclared(introduction.capabilities)
+        self._bounds = introduction.bounds.get(definition.name, {})
         self._tally = self._new_tally()
 
     def _new_tally(self, profile: str | None = None) -> Tally:
         clauses = clauses_of(self._definition.clauses, Wire.DRIVEN, profile or self._profile)
-        return Tally(clauses, [*(limit.clause for limit in self._known_limits), *self._undeclared])
+        limits = [*(limit.clause for limit in self._known_limits), *self._undeclared]
+        return Tally(clauses, limits, self._bounds)
 
     def _run_vectors(self, introduction: Introduction) -> None:
         if not self._plan.vectors:
@@ -227,7 +239,7 @@ class _Run:
     def _run_scenario(self, scenario: Scenario[Request]) -> None:
         needs = lacking(self._suite, scenario, self._tally)
         if needs:
-            for need in needs:
+            for need in filter(self._tally.skips, needs):
                 self._tally.tests(need)
             self._not_applicable.append(NotApplicable(case=scenario.name, needs=needs))
             return
@@ -381,6 +393,10 @@ def _why_unsupported(definition: AnyDefinition, introduction: Introduction) -> s
     for capability in definition.capabilities:
         if capability not in introduction.capabilities:
             return f"unsupported: the driver lacks the capability {capability!r}"
+    for name in introduction.bounds.get(definition.name, {}):
+        if name not in definition.bounded:
+            known = ", ".join(definition.bounded) or "none"
+            return f"unsupported: the driver bounds {name!r}; what may be bounded is {known}"
     declared = introduction.profiles.get(definition.name)
     if declared is not None and declared not in definition.profiles:
         known = ", ".join(definition.profiles)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from wheelproof_spec.base.codec.bounds import Bounds
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_limits import KnownLimit
@@ -38,12 +39,14 @@ class LiftedLimits:
         plan: FuzzPlan,
         limits: DriverLimits,
         undeclared: Sequence[str],
+        bounds: Bounds,
     ) -> None:
         self._suite = suite
         self._driver = driver
         self._profile = profile
         self._plan = plan
         self._undeclared = undeclared
+        self._bounds = bounds
         self._limits = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_SILENCE_S))
 
     def check(self, source: Path, known: Sequence[KnownLimit]) -> Iterator[CaseResult]:
@@ -78,7 +81,8 @@ class LiftedLimits:
         return not about or not all(lacking(suite, scenario, tally) for scenario in about)
 
     def _tally_without(self, limits: Sequence[KnownLimit]) -> Tally:
-        return Tally(limits=[*self._undeclared, *(limit.clause for limit in limits)])
+        skipped = [*self._undeclared, *(limit.clause for limit in limits)]
+        return Tally(limits=skipped, bounds=self._bounds)
 
     def _what_goes_wrong(self, lifted: KnownLimit, others: Sequence[KnownLimit]) -> str | None:
         """Return in a sentence what goes wrong once `lifted` is not skipped, if anything does."""

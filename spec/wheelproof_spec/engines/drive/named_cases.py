@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from wheelproof_spec.base.codec.bounds import outside
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import SendingPort, first_violation
@@ -33,7 +34,8 @@ class FailedCase:
 
 def lacking(suite: AnySuite, scenario: Scenario[Request], tally: Tally) -> tuple[str, ...]:
     """Return what a case needs and the implementation, as it says, has not."""
-    return tuple(sorted(need for need in suite.needs_of(scenario) if tally.skips(need)))
+    needs = sorted(need for need in suite.needs_of(scenario) if tally.skips(need))
+    return (*needs, *outside(tally.bounds, scenario.calls))
 
 
 class SmallestCase:

@@ -5,11 +5,12 @@ Knows no component: a step is the request, its `expect` what the answer has to s
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from wheelproof_spec.base.clause import Clause
+from wheelproof_spec.base.codec.bounds import outside
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.component import AnyDefinition, Request
@@ -140,19 +141,20 @@ class VectorRunner:
         for need in vector.needs:
             if need not in introduction.capabilities:
                 return f"in need of the capability {need}"
+        if outside(introduction.bounds.get(self._component, {}), _requests(vector)):
+            return "outside the bounds that are declared"
         limits = [flag for flag in vector.flags if skips(self._limits, f"Domain.{flag}")]
         return f"about {limits[0]}, a known limit" if limits else None
 
     def run(self, vector: Vector[object, object]) -> Violation | None:
         """Run one vector; return what is answered otherwise. May raise DriverFailedError."""
         self.asked, self._fired = [], []
-        config = plain(vector.config, Wire.DRIVEN)
-        content = {"component": vector.component, "config": config}
-        reset = StepRequest(name="reset", content=content)
+        reset, *requests = _requests(vector)
         try:
             self._ask(reset)
-            for step in vector.steps:
-                violation = self._step(as_object(plain(step, Wire.DRIVEN), "is a step that is"))
+            for request, step in zip(requests, vector.steps, strict=True):
+                content = as_object(plain(step, Wire.DRIVEN), "is a step that is")
+                violation = self._step(request, content)
                 if violation is not None:
                     return violation
         except RefusedError as refusal:
@@ -164,9 +166,7 @@ class VectorRunner:
             return _violation(self.asked[-1], "it is refused", "it is carried out")
         return None
 
-    def _step(self, step: JsonObject) -> Violation | None:
-        content = {"args": step["args"]} if "args" in step else {}
-        request = StepRequest(name=text(step, "op"), content=content)
+    def _step(self, request: StepRequest, step: JsonObject) -> Violation | None:
         answer = self._ask(request)
         fired = answer.get("fired", [])
         self._fired += fired if isinstance(fired, list) else [fired]
@@ -202,6 +202,15 @@ class VectorRunner:
 
     def _skips(self, name: str) -> bool:
         return name in self._clauses and skips(self._limits, self._clauses[name])
+
+
+def _requests(vector: Vector[object, object]) -> Iterator[StepRequest]:
+    config = plain(vector.config, Wire.DRIVEN)
+    yield StepRequest(name="reset", content={"component": vector.component, "config": config})
+    for part in vector.steps:
+        step = as_object(plain(part, Wire.DRIVEN), "is a step that is")
+        content = {"args": step["args"]} if "args" in step else {}
+        yield StepRequest(name=text(step, "op"), content=content)
 
 
 def lines_of(requests: Sequence[StepRequest]) -> tuple[str, ...]:

@@ -5,5 +5,6 @@ orders. An engine decides the order, run after run, until it has covered what it
 
 `program` is the public face for those who write programs, `explorer` for those who explore them,
 `pytest_plugin` has the fixture. Each package below imports only those before it: failures and
-substrates, runtime, fields, program, runs, strategies, counterexamples; programs needs program.
+substrates, runtime, fields, program, runs, strategies, counterexamples; programs needs program, and
+so does `patched`, which lets code run that is written against `threading`.
 """

@@ -3,12 +3,13 @@
 import hashlib
 import inspect
 import time
-from collections.abc import Callable
-from contextlib import ExitStack
+from collections.abc import Callable, Generator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import cache
+from functools import cache, partial
 
+from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.explore.counterexamples.counterexample import (
     FailingInterleaving,
     run_of,
@@ -17,19 +18,23 @@ from wheelproof_spec.engines.explore.counterexamples.leave_out import OperationS
 from wheelproof_spec.engines.explore.counterexamples.recording import RunRecording, record
 from wheelproof_spec.engines.explore.counterexamples.shrink import Shrinker
 from wheelproof_spec.engines.explore.estimate import Estimate, Estimator, Progress
-from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
+from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.failures.problems import NondeterminismError
 from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
 from wheelproof_spec.engines.explore.fields.plain_fields import watched
+from wheelproof_spec.engines.explore.instrument.accesses import NewlySharedError, Seeing
+from wheelproof_spec.engines.explore.instrument.loading import instrumented
+from wheelproof_spec.engines.explore.patched.patching import patched_threading
+from wheelproof_spec.engines.explore.patched.threads import RosterNeededError
+from wheelproof_spec.engines.explore.processes import Explorer, explore_side_by_side
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
 from wheelproof_spec.engines.explore.runs import races
-from wheelproof_spec.engines.explore.runs.canonical import ClassNames, SetDigest
+from wheelproof_spec.engines.explore.runs.canonical import ClassNames
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
-from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, watchdog
+from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, require_assertions, watchdog
 from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runs.schedule import decode
-from wheelproof_spec.engines.explore.runs.sharing import Sharing
 from wheelproof_spec.engines.explore.runtime import (
     accesses,
     cells,
@@ -50,6 +55,7 @@ from wheelproof_spec.engines.explore.strategies.sample import SampleStrategy
 from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
 from wheelproof_spec.engines.explore.strategies.strategy import Strategy
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
+from wheelproof_spec.engines.explore.tally import Tally
 
 SAMPLES = 10_000
 CHECK_EVERY = 256
@@ -59,6 +65,7 @@ FIRST_REPORT_S = 2.0
 """After how many seconds a run counts as a long one: then its size is estimated."""
 REPORT_EVERY_S = 5.0
 PROBES = 300
+_BOUND_REACHED = "the bound on runs was reached"
 
 _PRIMITIVES = (
     accesses, cells, conditions, locks, model, numbers, races, read_write_lock, thread_steps,
@@ -83,7 +90,8 @@ class Options:
     `max_runs` ends the exploration early (None: never), `keep_going` does not end it at the first
     failure, `shrink` makes that one simple, `schedule` is what the engine `replay` replays,
     `check_every` see CHECK_EVERY. With `record` the result has the failing run, or an example of
-    one that passes, with all its states.
+    one that passes, with all its states. `jobs` processes explore side by side, which the engine
+    `optimal` alone can do; they may make a few runs more than `max_runs`.
     """
 
     engine: Engine = Engine.OPTIMAL
@@ -95,6 +103,7 @@ class Options:
     schedule: str = ""
     check_every: int = CHECK_EVERY
     record: bool = False
+    jobs: int = 1
 
 
 DEFAULT_OPTIONS = Options()
@@ -110,39 +119,69 @@ def explore(
     Raises ProgramRejectedError or ScheduleRejectedError for what cannot be explored. Ctrl-C ends
     the exploration early: its result is inconclusive, unless a failure had been found.
     """
+    require_assertions(program.name)
+    seeing = Seeing(steps=program.accesses_are_steps)
     if options.engine is Engine.REPLAY:
+        if seeing.steps:
+            # Which accesses are steps shows when the failure is looked for.
+            _explore_anew(program, Options(), None, seeing)
         program, _ = decode(program, options.schedule)
-    session = _Session(program, options, progress)
+    return _explore_anew(program, options, progress, seeing)
+
+
+def _explore_anew(
+    program: Program,
+    options: Options,
+    progress: Callable[[Progress], None] | None,
+    seeing: Seeing,
+) -> Exploration:
+    """Explore, and begin again whenever something turns out that changes what is a step."""
+    # Processes side by side would each find out for itself, and at different runs.
+    roster = options.jobs > 1
+    while True:
+        try:
+            return _explore(program, options, progress, seeing, roster=roster)
+        except RosterNeededError:
+            roster = True
+        except NewlySharedError:
+            # It is one of those that `seeing` knows from now on.
+            continue
+
+
+def _explore(
+    program: Program,
+    options: Options,
+    progress: Callable[[Progress], None] | None,
+    seeing: Seeing,
+    *,
+    roster: bool,
+) -> Exploration:
+    session = _Session(program, options, progress, seeing, roster=roster)
     begin = time.monotonic()
-    with ExitStack() as stack:
-        stack.callback(session.world.substrate.close)
-        stack.enter_context(verified_guards(program.name))
-        stack.enter_context(watched(program.plain_fields))
-        stack.enter_context(forbidden_calls(program.name))
-        if options.substrate is SubstrateKind.GREENLET:
-            stack.enter_context(watchdog(program.name, session.world.progress))
+    if options.jobs > 1:
+        session.explore_side_by_side()
+    with session.contexts():
         session.explore()
     return session.result(time.monotonic() - begin)
 
 
 class _Session:
     def __init__(
-        self, program: Program, options: Options, progress: Callable[[Progress], None] | None
+        self,
+        program: Program,
+        options: Options,
+        progress: Callable[[Progress], None] | None,
+        seeing: Seeing,
+        *,
+        roster: bool,
     ) -> None:
-        self._program = program
+        self._program, self._seeing, self._roster = program, seeing, roster
         self._options = options
         self._progress = progress
         self.world = World(program, open_substrate(options.substrate))
-        self._strategy = _strategy(program, options)
+        self._strategy: Strategy = _strategy(program, options)
         self._names = ClassNames(self.world)
-        self._classes: set[bytes] = set()
-        self._digest = SetDigest()
-        self._sharing = Sharing()
-        self._runs = self._failing = self._deadlocks = self._depth = 0
-        self._given_up = 0
-        self._why = ""
-        self._too_long = self._for_graph_mode = False
-        self._first: tuple[Failure, tuple[Actor, ...]] | None = None
+        self._tally = Tally()
         self._stopped: str | None = None
         self._counterexample: FailingInterleaving | None = None
         self._recording: RunRecording | None = None
@@ -150,23 +189,81 @@ class _Session:
         self._begin = time.monotonic()
         self._next_report = self._begin + FIRST_REPORT_S
 
+    @contextmanager
+    def contexts(self) -> Generator[None]:
+        """Watch the program, inside the block, for what it must not do."""
+        program, options = self._program, self._options
+        with ExitStack() as stack:
+            stack.callback(self.world.substrate.close)
+            stack.enter_context(verified_guards(program.name))
+            stack.enter_context(watched(program.plain_fields))
+            stack.enter_context(instrumented(program.name, program.instrument, self._seeing))
+            if program.patch_threading:
+                stack.enter_context(patched_threading(roster=self._roster))
+            else:
+                stack.enter_context(forbidden_calls(program.name))
+            if options.substrate is SubstrateKind.GREENLET:
+                stack.enter_context(watchdog(program.name, self.world.progress))
+            yield
+
+    def explore_side_by_side(self) -> None:
+        """Run the engine in processes of their own."""
+        options = self._options
+        if options.engine is not Engine.OPTIMAL:
+            raise UsageError("--jobs is for the engine optimal: the others run in one process")
+        if self._program.instrument:
+            raise UsageError("code that is instrumented is explored in one process: omit --jobs")
+
+        def work(explorer: Explorer) -> Tally:
+            child = _Session(self._program, options, None, self._seeing, roster=self._roster)
+            child.world.numbers = explorer.numbers
+            child._names = ClassNames(child.world)
+            child._strategy = explorer
+            with child.contexts():
+                # The watchdog is told that waiting is no step.
+                while explorer.next(partial(child.world.begin_run, ())):
+                    child._explore_branch(explorer)
+            child._tally.blocked = explorer.blocked_runs
+            return child._tally
+
+        self._tally, interrupted = explore_side_by_side(
+            options.jobs, work, self.world.numbers, self._tell_runs
+        )
+        if interrupted:
+            self._stopped = "interrupted"
+        elif options.max_runs is not None and self._tally.runs >= options.max_runs:
+            self._stopped = _BOUND_REACHED
+
+    def _explore_branch(self, explorer: Explorer) -> None:
+        options, tally = self._options, self._tally
+        for analysis in analysed_runs(self.world, self._strategy):
+            self._take_note(analysis)
+            runs = explorer.count(tally.runs)
+            is_over = self._is_over() or (options.max_runs is not None and runs >= options.max_runs)
+            if is_over:
+                explorer.end()
+            if explorer.ends():
+                break
+        explorer.has_explored()
+
     def explore(self) -> None:
         """Run the engine to its end, then make the failure simple, if there was one."""
         try:
-            self._run_engine()
-            if self._first is not None:
-                self._explain(*self._first)
+            if self._options.jobs == 1:
+                self._run_engine()
+            if self._tally.first is not None:
+                self._explain(*self._tally.first)
         except KeyboardInterrupt:
             self._stopped = "interrupted"
-            if self._first is not None and self._counterexample is None:
-                self._counterexample = run_of(self.world, self._first[1])
+            if self._tally.first is not None and self._counterexample is None:
+                self._counterexample = run_of(self.world, self._tally.first[1])
         if self._options.record:
             steps = () if self._counterexample is None else self._counterexample.steps
             self._recording = record(self.world, tuple(step.actor for step in steps))
 
     def result(self, seconds: float) -> Exploration:
         """Return what was found out."""
-        options = self._options
+        options, tally = self._options, self._tally
         return Exploration(
             program=self._program.name,
             program_digest=self._program.digest(),
@@ -174,86 +271,64 @@ class _Session:
             engine=options.engine.value,
             substrate=options.substrate.value,
             seed=options.seed if options.engine is Engine.SAMPLE else None,
-            runs=self._runs,
-            classes=len(self._classes),
-            blocked_runs=self._strategy.blocked_runs,
-            failing_runs=self._failing,
-            deadlocks=self._deadlocks,
-            depth=self._depth,
+            runs=tally.runs,
+            classes=len(tally.classes),
+            blocked_runs=tally.blocked + self._strategy.blocked_runs,
+            failing_runs=tally.failing,
+            deadlocks=tally.deadlocks,
+            depth=tally.depth,
             seconds=seconds,
-            digest=self._digest.hex(),
+            digest=tally.digest.hex(),
             complete=self._strategy.complete,
             stopped=self._stopped,
-            gap=self._gap(),
+            gap=tally.gap(),
             counterexample=self._counterexample,
             recording=self._recording,
         )
-
-    def _gap(self) -> str:
-        if self._for_graph_mode and not self._given_up:
-            return "its sometimes, leads_to and wakes are judged by --engine graph alone"
-        if not self._given_up:
-            return self._sharing.gap()
-        return f"{self._given_up:,} of {self._runs:,} runs were given up: {self._why}"
 
     def _run_engine(self) -> None:
         options = self._options
         for analysis in analysed_runs(self.world, self._strategy):
             self._take_note(analysis)
-            if self._runs % options.check_every == 1 % options.check_every:
-                self._repeat(analysis.execution)
-            if self._first is not None and not options.keep_going:
+            if self._is_over():
                 return
-            if self._too_long and not options.keep_going:
-                # Each of the other runs may be as long, and a pass is out of reach.
+            if options.max_runs is not None and self._tally.runs >= options.max_runs:
+                self._stopped = _BOUND_REACHED
                 return
-            if options.max_runs is not None and self._runs >= options.max_runs:
-                self._stopped = "the bound on runs was reached"
-                return
-            if self._progress is not None and time.monotonic() >= self._next_report:
-                self._progress(self._how_far())
-                self._next_report = time.monotonic() + REPORT_EVERY_S
+            self._tell_runs(self._tally.runs)
 
-    def _how_far(self) -> Progress:
+    def _is_over(self) -> bool:
+        """Tell whether a failure is enough, or each of the other runs may be as long as this."""
+        found = self._tally.first is not None or self._tally.too_long
+        return found and not self._options.keep_going
+
+    def _tell_runs(self, runs: int) -> None:
+        if self._progress is not None and time.monotonic() >= self._next_report:
+            self._progress(self._how_far(runs))
+            self._next_report = time.monotonic() + REPORT_EVERY_S
+
+    def _how_far(self, runs: int) -> Progress:
         seconds = time.monotonic() - self._begin
         strategy = self._strategy
-        if not isinstance(strategy, OptimalStrategy):
-            return Progress(runs=self._runs, seconds=seconds)
+        if not isinstance(strategy, OptimalStrategy) or self._options.jobs > 1:
+            return Progress(runs=runs, seconds=seconds)
         if self._estimate is None:
             estimator = Estimator(self.world)
             for _ in range(PROBES):
                 estimator.probe()
             self._estimate = estimator.estimate()
         return Progress(
-            runs=self._runs,
+            runs=runs,
             seconds=seconds,
             estimate=self._estimate,
             fraction=strategy.fraction_done(),
         )
 
     def _take_note(self, analysis: Analysis) -> None:
-        execution = analysis.execution
-        self._runs += 1
-        self._depth = max(self._depth, len(execution.actors))
-        failure = execution.judge()
-        self._sharing.note(execution)
-        scenario = execution.scenario
-        self._for_graph_mode = bool(scenario.sometimes or scenario.leads_to or scenario.wakes)
-        unended = "" if failure is not None else execution.unended()
-        if unended:
-            self._given_up += 1
-            self._why = self._why or unended
-            self._too_long = execution.cycle() is None and self._strategy.complete
-            return
-        name = self._names.name(execution)
-        if name not in self._classes:
-            self._classes.add(name)
-            self._digest.add(name)
-        if failure is not None:
-            self._failing += 1
-            self._deadlocks += failure.kind is FailureKind.DEADLOCK
-            if self._first is None:
-                self._first = failure, tuple(execution.actors)
+        execution, every = analysis.execution, self._options.check_every
+        self._tally.note(execution, self._names, complete=self._strategy.complete)
+        if self._tally.runs % every == 1 % every:
+            self._repeat(execution)
 
     def _repeat(self, execution: Execution) -> None:
         """Repeat the run twice and compare every step, and everything else that was possible."""

@@ -20,9 +20,10 @@ imported until a test explores.
 import re
 import shlex
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -83,8 +84,11 @@ class Explore:
 
     def __call__(
         self,
-        build: "Callable[[], Scenario]",
+        build: "Callable[[], object]",
         *,
+        patch_threading: bool = False,
+        instrument: Sequence[str] = (),
+        accesses_are_steps: bool = False,
         settings: "Settings | None" = None,
         plain_fields: "Sequence[PlainField]" = (),
         replay: str | None = None,
@@ -94,6 +98,8 @@ class Explore:
     ) -> "Exploration":
         """Explore what `build` sets up, and return the certificate.
 
+        With `patch_threading` what is set up, or the main thread itself, uses `threading`. What
+        the packages that `instrument` names read and write is searched for data races, or is steps.
         The test fails with the table of the shrunk run if a run fails, and if the end is not
         reached within `max_runs` (None: no bound). `replay` repeats the run of a schedule string
         instead, `samples` draws that many runs with `seed`: both only look for failures.
@@ -101,15 +107,21 @@ class Explore:
         __tracebackhide__ = True
         from wheelproof_spec.base.errors import WheelproofSpecError
         from wheelproof_spec.engines.explore.explorer import explore as run
+        from wheelproof_spec.engines.explore.patched.plain import threading_program
         from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program
 
         program = Program(
             name=self._name,
             summary="",
-            build=build,
+            build=cast("Callable[[], Scenario]", build),
             settings=settings or DEFAULT_SETTINGS,
             plain_fields=plain_fields,
         )
+        if patch_threading or instrument:
+            given = threading_program(self._name, build, instrument, steps=accesses_are_steps)
+            program = replace(
+                given or program, settings=program.settings, plain_fields=plain_fields
+            )
         try:
             options = self._options(program, replay, max_runs, samples, seed)
             exploration = run(program, options)

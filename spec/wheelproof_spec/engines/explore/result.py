@@ -70,7 +70,9 @@ class Exploration:
         lines = [found.table(), f"  {found.line()}"]
         if found.left_out:
             lines.append(f"  {found.left_out_line()}")
-        lines.append(f"  repeat: wheelproof explore {found.program} --replay {found.schedule}")
+        lines.append(
+            f"  repeat: wheelproof explore {found.program}{found.flags} --replay {found.schedule}"
+        )
         return "\n".join(lines)
 
     def check_result(self) -> CheckResult:

@@ -15,8 +15,8 @@ from wheelproof_spec.base.history.judging import Searched
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.engines.history.linearizability import Explanation, Model, check_history
-from wheelproof_spec.engines.history.linearizability_calls import Call, Event, Invoked, Returned
+from wheelproof_spec.engines.history.linearizability.calls import Call, Event, Invoked, Returned
+from wheelproof_spec.engines.history.linearizability.check import Explanation, Model, check_history
 
 MOST_EVENTS = 40
 """The longest history whose orders are searched, in lines between its header and its end."""

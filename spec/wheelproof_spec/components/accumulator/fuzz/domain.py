@@ -14,7 +14,8 @@ class AccumulatorDomain:
     """The bounds within which cases are drawn.
 
     With `faults` memory fails now and then, with `splits` batches are found too large, and with
-    `growing_backoff` the backoff doubles. Without `kafka_sizes` each record surely fits in a batch.
+    `growing_backoff` the backoff doubles. Without `memory` there is more than enough of it. Without
+    `kafka_sizes` each record surely fits in a batch.
     """
 
     faults: bool = True
@@ -24,6 +25,7 @@ class AccumulatorDomain:
     closes: bool = True
     flushes: bool = True
     kafka_sizes: bool = True
+    memory: bool = True
 
     def sizes(self) -> st.SearchStrategy[int]:
         """Draw the size of a record."""
@@ -36,7 +38,7 @@ def accumulator_configs(domain: AccumulatorDomain) -> st.SearchStrategy[Accumula
     return st.builds(
         _config,
         batch_size=st.integers(90 if domain.kafka_sizes else upper_bound(20), 130),
-        batches=st.sampled_from((1, 2, 4)),
+        batches=st.sampled_from((1, 2, 4) if domain.memory else (1_000,)),
         linger_ms=st.sampled_from((0, 5, 20)),
         retry_backoff_ms=st.sampled_from((0, 3)),
         doublings=st.sampled_from((1, 4) if domain.growing_backoff else (1,)),

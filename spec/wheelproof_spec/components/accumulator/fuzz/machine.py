@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wheelproof.producer import RecordAccumulator
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.accumulator.bug_table import BUGS
+from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
 from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz

@@ -10,14 +10,10 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
-from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
-    AccumulatorCall,
-    AccumulatorConfig,
-    AccumulatorPort,
     Append,
     AppendFault,
     CallbackFault,
@@ -29,12 +25,18 @@ from wheelproof_spec.components.accumulator.component import (
     Respond,
     Split,
 )
+from wheelproof_spec.components.accumulator.component import (
+    AccumulatorCall,
+    AccumulatorConfig,
+    AccumulatorObservation,
+    AccumulatorPort,
+)
 from wheelproof_spec.components.accumulator.fuzz.domain import (
     AccumulatorDomain,
     accumulator_configs,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
-from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.fuzz.driven_machine import DrivenMachine
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.engines.fuzz.order import Batch
 
@@ -75,21 +77,17 @@ def accumulator_machine(
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
-    class AccumulatorMachine(RuleBasedStateMachine):
+    class AccumulatorMachine(DrivenMachine[AccumulatorCall, AccumulatorObservation]):
         """Appends, drains, answers, flushes, lets time pass and closes, in any order."""
 
         def __init__(self) -> None:
-            super().__init__()
             self._judge = BatchLedger(profile, tally)
-            self._running = False
-            self._calls = 0
+            super().__init__(self._judge, port, recorder)
             self._offset = 0
 
         @initialize(config=accumulator_configs(domain))
         def reset(self, config: AccumulatorConfig) -> None:
-            recorder.begin_case()
-            self._running = True
-            self._call(Reset(config=config))
+            self.begin(Reset(config=config))
 
         @rule(
             partition=st.sampled_from(PARTITIONS),
@@ -106,9 +104,9 @@ def accumulator_machine(
             fault: AppendFault | None,
             callback: CallbackFault | None,
         ) -> None:
-            self._call(
+            self.call(
                 Append(
-                    record=f"r{self._calls}",
+                    record=f"r{self.calls}",
                     partition=partition,
                     size=size,
                     max_time_to_block_ms=timeout_ms,
@@ -120,14 +118,14 @@ def accumulator_machine(
         @rule(partition=st.sampled_from(PARTITIONS))
         def append_plainly(self, partition: int) -> None:
             """Most records are small and come to nothing special: without them little waits."""
-            record = f"r{self._calls}"
-            self._call(Append(record=record, partition=partition, size=3, max_time_to_block_ms=0))
+            record = f"r{self.calls}"
+            self.call(Append(record=record, partition=partition, size=3, max_time_to_block_ms=0))
 
         @rule(first=st.sampled_from((0, 0, None)), last=st.sampled_from((0, 1, 2, None)))
         def ready(self, first: int | None, last: int | None) -> None:
             nodes = zip(PARTITIONS, (first, 1, last), strict=True)
             leaders = {partition: node for partition, node in nodes if node is not None}
-            self._call(Ready(leaders=leaders))
+            self.call(Ready(leaders=leaders))
 
         @rule(
             node=st.sampled_from(_NODES),
@@ -136,7 +134,7 @@ def accumulator_machine(
         )
         def drain(self, node: int, last: bool, max_size: int) -> None:
             partitions = (node, PARTITIONS[-1]) if last else (node,)
-            self._call(Drain(node=node, partitions=partitions, max_size=max_size))
+            self.call(Drain(node=node, partitions=partitions, max_size=max_size))
 
         @precondition(lambda self: bool(self._judge.queues.in_flight))
         @rule(data=st.data(), answer=st.sampled_from(("failed", "again", "stored")))
@@ -144,9 +142,9 @@ def accumulator_machine(
             in_flight = self._judge.queues.in_flight
             batch = data.draw(st.sampled_from(sorted(in_flight)))
             if answer == "again" and not in_flight[batch].ended:
-                self._call(Reenqueue(batch=batch))
+                self.call(Reenqueue(batch=batch))
             elif answer == "failed":
-                self._call(Respond(batch=batch))
+                self.call(Respond(batch=batch))
             else:
                 self._store(batch)
 
@@ -154,21 +152,21 @@ def accumulator_machine(
         @rule(data=st.data(), size=st.sampled_from((1, 75, 90)))
         def split(self, data: st.DataObject, size: int) -> None:
             batch = data.draw(st.sampled_from(self._judge.queues.splittable()))
-            self._call(Split(batch=batch, size=size))
+            self.call(Split(batch=batch, size=size))
 
         @rule()
         def expire(self) -> None:
-            self._call(Expire())
+            self.call(Expire())
 
         @precondition(lambda _self: domain.flushes)
         @rule()
         def flush(self) -> None:
-            self._call(Flush(flush=f"f{self._calls}"))
+            self.call(Flush(flush=f"f{self.calls}"))
 
         @precondition(lambda self: domain.interruption and bool(self._judge.waiting()))
         @rule(data=st.data())
         def interrupt(self, data: st.DataObject) -> None:
-            self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
+            self.call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
 
         @rule(jump_ms=st.sampled_from((0, 1, 5, 20)))
         def advance(self, jump_ms: int) -> None:
@@ -178,37 +176,27 @@ def accumulator_machine(
         @rule(now=st.sampled_from(_RARELY), by_force=st.booleans())
         def close(self, now: bool, by_force: bool) -> None:
             if now:
-                self._call(Close())
-            if now and by_force and self._running:
-                self._call(Abort())
+                self.call(Close())
+            if now and by_force:
+                self.call(Abort())
 
         def teardown(self) -> None:
             """Send everything: each record has its outcome, and all memory is back."""
-            if self._running:
+            if self.running:
                 self._advance(_LONG_MS)
-            while self._running and self._judge.queues.unfinished():
+            while self.running and self._judge.queues.unfinished():
                 for batch in tuple(self._judge.queues.in_flight):
-                    if self._running:
-                        self._store(batch)
+                    self._store(batch)
                 for node, partition in ((0, 0), (1, 1), (0, 2)):
-                    if self._running:
-                        self._call(Drain(node=node, partitions=(partition,), max_size=_LARGE))
-            if self._running:
-                self._call(Ready(leaders={0: 0, 1: 1, 2: 0}))
+                    self.call(Drain(node=node, partitions=(partition,), max_size=_LARGE))
+            self.call(Ready(leaders={0: 0, 1: 1, 2: 0}))
 
         def _store(self, batch: str) -> None:
             offset = self._offset
             self._offset += len(self._judge.queues.in_flight[batch].records)
-            self._call(Respond(batch=batch, offset=offset))
+            self.call(Respond(batch=batch, offset=offset))
 
         def _advance(self, jump_ms: int) -> None:
-            self._call(Advance(to_ms=self._judge.queues.now_ms + jump_ms))
-
-        def _call(self, call: AccumulatorCall) -> None:
-            self._calls += 1
-            recorder.step(request_line(self._calls, call))
-            violation = judge_call(self._judge, port, call)
-            self._running = violation is None
-            recorder.judge(violation)
+            self.call(Advance(to_ms=self._judge.queues.now_ms + jump_ms))
 
     return AccumulatorMachine

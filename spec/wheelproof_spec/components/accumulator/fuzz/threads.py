@@ -21,7 +21,7 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 from wheelproof_spec.components.accumulator.history import RECORDED
-from wheelproof_spec.components.accumulator.recorded_calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
 from wheelproof_spec.components.accumulator.reference import reference_config
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions

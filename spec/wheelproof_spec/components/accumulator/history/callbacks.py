@@ -3,13 +3,8 @@
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.component import (
-    EXPIRED,
-    AccumulatorClause,
-    AccumulatorConfig,
-    Callback,
-    Partition,
-)
+from wheelproof_spec.components.accumulator.calls import EXPIRED, Callback, Partition
+from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history.queues import FirstOwed
 from wheelproof_spec.components.accumulator.history.record import Record
 
@@ -74,11 +69,10 @@ class Callbacks:
         violation = self._overtakes(record) or self._is_early(record, value)
         self.give_up(record, index)
         if unclear:
-            return Violation(
-                rule=AccumulatorClause.OFFSET_OR_ERROR,
-                expected="an offset or an error",
-                observed=f"offset {value.offset}, error {value.error}",
-                reason="a record either has its place or has failed (semantics.md 4.11)",
+            return AccumulatorClause.OFFSET_OR_ERROR.broken(
+                "an offset or an error",
+                f"offset {value.offset}, error {value.error}",
+                "a record either has its place or has failed (semantics.md 4.11)",
             )
         outcome = self._judge_outcome(record, value)
         return violation or outcome
@@ -90,11 +84,10 @@ class Callbacks:
         earlier = self._in_order.before(record, undrained=False)
         if earlier is None or earlier is record:
             return None
-        return Violation(
-            rule=AccumulatorClause.IN_ORDER,
-            expected=f"{earlier.name!r} is called back before {record.name!r}",
-            observed=f"{record.name!r} is called back, {earlier.name!r} is not",
-            reason=f"the append of {earlier.name!r} had returned when that of {record.name!r} "
+        return AccumulatorClause.IN_ORDER.broken(
+            f"{earlier.name!r} is called back before {record.name!r}",
+            f"{record.name!r} is called back, {earlier.name!r} is not",
+            f"the append of {earlier.name!r} had returned when that of {record.name!r} "
             "began, in the same partition (semantics.md 4.11)",
         )
 
@@ -107,11 +100,10 @@ class Callbacks:
         age_ms = self._clock.high - record.oldest_ms
         if age_ms >= timeout_ms:
             return None
-        return Violation(
-            rule=AccumulatorClause.EXPIRES_IN_TIME,
-            expected=f"{record.name!r} does not expire before its batch is {timeout_ms} ms old",
-            observed=f"it expires, {age_ms} ms old at most",
-            reason="a batch expires when its delivery timeout has passed (semantics.md 4.5)",
+        return AccumulatorClause.EXPIRES_IN_TIME.broken(
+            f"{record.name!r} does not expire before its batch is {timeout_ms} ms old",
+            f"it expires, {age_ms} ms old at most",
+            "a batch expires when its delivery timeout has passed (semantics.md 4.5)",
         )
 
     def _judge_outcome(self, record: Record, value: Callback) -> Violation | None:
@@ -138,28 +130,22 @@ class Callbacks:
 
 def never_called_back(record: Record, why: str) -> Violation:
     """A callback is missing."""
-    return Violation(
-        rule=AccumulatorClause.COMPLETES_ONCE,
-        expected=f"{record.name!r} is called back",
-        observed="it was not",
-        reason=f"its append was accepted, and {why}",
+    return AccumulatorClause.COMPLETES_ONCE.broken(
+        f"{record.name!r} is called back", "it was not", f"its append was accepted, and {why}"
     )
 
 
 def _wrongly(name: str, observed: str) -> Violation:
-    return Violation(
-        rule=AccumulatorClause.COMPLETES_ONCE,
-        expected=f"one callback of {name!r}, after its append began, unless that is refused",
-        observed=observed,
-        reason="callbacks run exactly once (semantics.md 4.11)",
+    return AccumulatorClause.COMPLETES_ONCE.broken(
+        f"one callback of {name!r}, after its append began, unless that is refused",
+        observed,
+        "callbacks run exactly once (semantics.md 4.11)",
     )
 
 
 def _wrong_outcome(record: Record, batch: str, expected: str, observed: str) -> Violation:
-    return Violation(
-        rule=AccumulatorClause.RIGHT_OUTCOME,
-        expected=expected,
-        observed=observed,
-        reason=f"{record.name!r} gets the result of batch {batch!r} plus its place "
-        "(semantics.md 4.11)",
+    return AccumulatorClause.RIGHT_OUTCOME.broken(
+        expected,
+        observed,
+        f"{record.name!r} gets the result of batch {batch!r} plus its place (semantics.md 4.11)",
     )

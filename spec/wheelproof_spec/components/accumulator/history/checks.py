@@ -11,14 +11,8 @@ from dataclasses import dataclass
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.component import (
-    NEVER_MS,
-    AccumulatorClause,
-    AccumulatorConfig,
-    Partition,
-    Readiness,
-    Ready,
-)
+from wheelproof_spec.components.accumulator.calls import NEVER_MS, Partition, Readiness, Ready
+from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history.turns import Turns
 
 _ROUNDING_MS = 1
@@ -148,6 +142,4 @@ class Checks:
 
 
 def _wrong(clause: AccumulatorClause, expected: str, observed: str, reason: str) -> Violation:
-    return Violation(
-        rule=clause, expected=expected, observed=observed, reason=f"{reason} (semantics.md 4.2)"
-    )
+    return clause.broken(expected, observed, f"{reason} (semantics.md 4.2)")

@@ -60,12 +60,10 @@ class Holdings:
         self._tests(AccumulatorClause.MEMORY_IS_CONSERVED)
         if self._memory.least <= self._total:
             return None
-        return Violation(
-            rule=AccumulatorClause.MEMORY_IS_CONSERVED,
-            expected=f"at most {self._total} bytes are held",
-            observed=f"the batches that have not ended hold {self._memory.least} bytes at least",
-            reason="the memory of a batch is given back when the batch has ended (semantics.md "
-            "3.9)",
+        return AccumulatorClause.MEMORY_IS_CONSERVED.broken(
+            f"at most {self._total} bytes are held",
+            f"the batches that have not ended hold {self._memory.least} bytes at least",
+            "the memory of a batch is given back when the batch has ended (semantics.md 3.9)",
         )
 
     def refused(self, record: Record, *, exhausted: bool) -> Violation | None:
@@ -78,11 +76,10 @@ class Holdings:
             return None
         if record.holds > self._batch_size or seen[1] > self._total:
             return None
-        return Violation(
-            rule=AccumulatorClause.APPEND_ENDS_FOR_A_REASON,
-            expected=f"{record.name!r} is accepted",
-            observed="refused because memory is exhausted",
-            reason=f"with what it needs itself at most {seen[1]} of {self._total} bytes can have "
+        return AccumulatorClause.APPEND_ENDS_FOR_A_REASON.broken(
+            f"{record.name!r} is accepted",
+            "refused because memory is exhausted",
+            f"with what it needs itself at most {seen[1]} of {self._total} bytes can have "
             "been held, and nobody else asked for any (semantics.md 3.2)",
         )
 
@@ -141,11 +138,10 @@ class Holdings:
         self._tests(AccumulatorClause.MEMORY_IS_CONSERVED)
         if least <= available <= most:
             return None
-        return Violation(
-            rule=AccumulatorClause.MEMORY_IS_CONSERVED,
-            expected=f"{least} to {most} bytes are available",
-            observed=f"{available} bytes",
-            reason="what is available and what batches hold add up to the total (semantics.md 3.9)",
+        return AccumulatorClause.MEMORY_IS_CONSERVED.broken(
+            f"{least} to {most} bytes are available",
+            f"{available} bytes",
+            "what is available and what batches hold add up to the total (semantics.md 3.9)",
         )
 
     def judge_incomplete(self, call: int, *, yes: bool) -> Violation | None:
@@ -155,20 +151,17 @@ class Holdings:
         least, most = seen
         self._tests(AccumulatorClause.NOTHING_IS_LEFT)
         if yes and most == 0 and self._at_once:
-            return Violation(
-                rule=AccumulatorClause.NOTHING_IS_LEFT,
-                expected="no batch is incomplete",
-                observed="there is one",
-                reason="every record that was appended has been called back (semantics.md 4.7)",
+            return AccumulatorClause.NOTHING_IS_LEFT.broken(
+                "no batch is incomplete",
+                "there is one",
+                "every record that was appended has been called back (semantics.md 4.7)",
             )
         if yes or least == 0:
             return None
-        return Violation(
-            rule=AccumulatorClause.COMPLETES_ONCE,
-            expected="a batch is incomplete",
-            observed="there is none",
-            reason=f"{least} records at least were accepted, and not called back (semantics.md "
-            "4.11)",
+        return AccumulatorClause.COMPLETES_ONCE.broken(
+            "a batch is incomplete",
+            "there is none",
+            f"{least} records at least were accepted, and not called back (semantics.md 4.11)",
         )
 
     def _settle(self, record: Record) -> None:

@@ -9,10 +9,8 @@ from wheelproof_spec.base.history.lines import HistoryEnd, HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import MalformedError
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     Abort,
-    AccumulatorClause,
-    AccumulatorConfig,
     Append,
     Appended,
     Callback,
@@ -31,6 +29,7 @@ from wheelproof_spec.components.accumulator.component import (
     Unmute,
     YesOrNo,
 )
+from wheelproof_spec.components.accumulator.component import AccumulatorClause, AccumulatorConfig
 from wheelproof_spec.components.accumulator.history.callbacks import Callbacks, never_called_back
 from wheelproof_spec.components.accumulator.history.checks import Checks
 from wheelproof_spec.components.accumulator.history.holdings import Holdings
@@ -201,11 +200,10 @@ class AccumulatorHistoryJudge:
         )
         if not self._came_after_close(record):
             return violation
-        return Violation(
-            rule=AccumulatorClause.REFUSES_AFTER_CLOSE,
-            expected=f"the append of {record.name!r} is refused",
-            observed="it is accepted",
-            reason="close had returned before it began (semantics.md 4.1, 4.9)",
+        return AccumulatorClause.REFUSES_AFTER_CLOSE.broken(
+            f"the append of {record.name!r} is refused",
+            "it is accepted",
+            "close had returned before it began (semantics.md 4.1, 4.9)",
         )
 
     def _refuse(self, record: Record, op: HistoryOp[object]) -> Violation | None:
@@ -220,18 +218,16 @@ class AccumulatorHistoryJudge:
         if wrongly is not None:
             return wrongly
         if op.error == CLOSED and not self._closing:
-            return Violation(
-                rule=clause,
-                expected=f"{record.name!r} is accepted, or memory is exhausted",
-                observed="it was refused because the accumulator is closed",
-                reason="neither close nor abort has been called",
+            return clause.broken(
+                f"{record.name!r} is accepted, or memory is exhausted",
+                "it was refused because the accumulator is closed",
+                "neither close nor abort has been called",
             )
         if exhausted and self._clock.high < record.patient_until_ms:
-            return Violation(
-                rule=clause,
-                expected=f"the append of {record.name!r} waits for memory as long as it may",
-                observed="refused earlier because memory is exhausted",
-                reason="a time-out lasts at least its limit (semantics.md 3.3, 5)",
+            return clause.broken(
+                f"the append of {record.name!r} waits for memory as long as it may",
+                "refused earlier because memory is exhausted",
+                "a time-out lasts at least its limit (semantics.md 3.3, 5)",
             )
         return violation
 
@@ -249,11 +245,10 @@ class AccumulatorHistoryJudge:
         if self._interrupts[op.process]:
             self._interrupts[op.process] -= 1
             return None
-        return Violation(
-            rule=clause,
-            expected=f"{op.f!r} waits",
-            observed="it ended as if its thread had been interrupted",
-            reason=f"{op.process!r} was not interrupted as often as that",
+        return clause.broken(
+            f"{op.f!r} waits",
+            "it ended as if its thread had been interrupted",
+            f"{op.process!r} was not interrupted as often as that",
         )
 
     def _call_back(self, value: Callback, index: int) -> Violation | None:
@@ -341,11 +336,10 @@ class AccumulatorHistoryJudge:
         first = self._callbacks.first_owed(asked.index)
         if first is None:
             return None
-        return Violation(
-            rule=AccumulatorClause.FLUSH_WAITS,
-            expected=f"{first.name!r} is called back before the flush returns",
-            observed="the flush returns, and it was not",
-            reason="its append had returned when the flush began (semantics.md 4.8)",
+        return AccumulatorClause.FLUSH_WAITS.broken(
+            f"{first.name!r} is called back before the flush returns",
+            "the flush returns, and it was not",
+            "its append had returned when the flush began (semantics.md 4.8)",
         )
 
     def _judge_flushing(self, call: int, *, yes: bool) -> Violation | None:
@@ -353,11 +347,10 @@ class AccumulatorHistoryJudge:
         self._tests(AccumulatorClause.FLUSH_ENDS)
         if not yes or seen is None or seen[1] > 0:
             return None
-        return Violation(
-            rule=AccumulatorClause.FLUSH_ENDS,
-            expected="no thread flushes",
-            observed="a flush is in progress",
-            reason="every flush that had begun is over (semantics.md 4.8)",
+        return AccumulatorClause.FLUSH_ENDS.broken(
+            "no thread flushes",
+            "a flush is in progress",
+            "every flush that had begun is over (semantics.md 4.8)",
         )
 
     def _respond(self, name: str, index: int) -> Violation | None:

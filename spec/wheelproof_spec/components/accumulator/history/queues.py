@@ -5,12 +5,8 @@ from collections.abc import Mapping
 
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.component import (
-    AccumulatorClause,
-    Drained,
-    DrainedBatch,
-    Partition,
-)
+from wheelproof_spec.components.accumulator.calls import Drained, DrainedBatch, Partition
+from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.accumulator.history.record import Batch, Record
 
 
@@ -177,9 +173,6 @@ def _overtaken(batch: str, record: Record, earlier: Record) -> Violation:
 
 
 def _drained_wrongly(batch: str, expected: str, observed: str, reason: str) -> Violation:
-    return Violation(
-        rule=AccumulatorClause.DRAINS_THE_HEADS,
-        expected=expected,
-        observed=f"the drain takes batch {batch!r}: {observed}",
-        reason=reason,
+    return AccumulatorClause.DRAINS_THE_HEADS.broken(
+        expected, f"the drain takes batch {batch!r}: {observed}", reason
     )

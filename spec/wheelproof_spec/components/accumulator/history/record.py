@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from wheelproof_spec.base.history.clock import NEVER
-from wheelproof_spec.components.accumulator.component import Partition
+from wheelproof_spec.components.accumulator.calls import Partition
 
 
 @dataclass(slots=True, eq=False)

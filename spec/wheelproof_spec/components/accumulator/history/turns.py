@@ -5,12 +5,8 @@ from collections import Counter
 from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.component import (
-    AccumulatorClause,
-    Drain,
-    Drained,
-    Partition,
-)
+from wheelproof_spec.components.accumulator.calls import Drain, Drained, Partition
+from wheelproof_spec.components.accumulator.component import AccumulatorClause
 from wheelproof_spec.components.accumulator.history.queues import FirstOwed
 from wheelproof_spec.components.accumulator.history.record import Batch
 
@@ -73,12 +69,10 @@ class Turns:
             return None
         if not taken:
             self._tests(AccumulatorClause.DRAINS_THE_HEADS)
-            return Violation(
-                rule=AccumulatorClause.DRAINS_THE_HEADS,
-                expected=f"the drain takes the head of {passed[0]!r}",
-                observed="it takes nothing",
-                reason="a record waits there, and the first batch is never too large "
-                "(semantics.md 4.3)",
+            return AccumulatorClause.DRAINS_THE_HEADS.broken(
+                f"the drain takes the head of {passed[0]!r}",
+                "it takes nothing",
+                "a record waits there, and the first batch is never too large (semantics.md 4.3)",
             )
         self._tests(AccumulatorClause.DRAIN_IS_FAIR)
         before = counts if led == call.partitions else {}
@@ -86,12 +80,10 @@ class Turns:
         self._passes[call.node] = call.partitions, counts
         for partition, count in counts.items():
             if count >= len(call.partitions):
-                return Violation(
-                    rule=AccumulatorClause.DRAIN_IS_FAIR,
-                    expected=f"{partition!r} has its turn among {list(call.partitions)}",
-                    observed=f"it was passed over {count} times, last for {sorted(taken, key=str)}",
-                    reason="a drain begins where the last one of its node has stopped "
-                    "(semantics.md 4.3)",
+                return AccumulatorClause.DRAIN_IS_FAIR.broken(
+                    f"{partition!r} has its turn among {list(call.partitions)}",
+                    f"it was passed over {count} times, last for {sorted(taken, key=str)}",
+                    "a drain begins where the last one of its node has stopped (semantics.md 4.3)",
                 )
         return None
 

@@ -7,12 +7,8 @@ Kafka's sizes, and what happens at the very millisecond of a deadline where its 
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from wheelproof_spec.components.accumulator.component import (
-    NEVER_MS,
-    AccumulatorConfig,
-    Append,
-    Partition,
-)
+from wheelproof_spec.components.accumulator.calls import NEVER_MS, Append, Partition
+from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 from wheelproof_spec.components.accumulator.oracle.sizes import (
     EMPTY_BATCH,
     record_size,

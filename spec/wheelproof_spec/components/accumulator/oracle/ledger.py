@@ -13,18 +13,12 @@ from wheelproof_spec.base.codec.vocabulary import Absent
 from wheelproof_spec.base.port import RefusedError, UnjudgeableError, unexpected_refusal
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     ABORTED,
     EXPIRED,
     FAILED,
     NEVER_MS,
-    WHEELPROOF,
     Abort,
-    AccumulatorCall,
-    AccumulatorCapability,
-    AccumulatorClause,
-    AccumulatorConfig,
-    AccumulatorObservation,
     Append,
     AppendedRecord,
     AppendRefusal,
@@ -38,6 +32,14 @@ from wheelproof_spec.components.accumulator.component import (
     Reenqueue,
     Respond,
     Split,
+)
+from wheelproof_spec.components.accumulator.component import (
+    WHEELPROOF,
+    AccumulatorCall,
+    AccumulatorCapability,
+    AccumulatorClause,
+    AccumulatorConfig,
+    AccumulatorObservation,
 )
 from wheelproof_spec.components.accumulator.oracle.batches import (
     Batch,

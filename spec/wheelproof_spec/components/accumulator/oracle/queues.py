@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 
-from wheelproof_spec.components.accumulator.component import (
+from wheelproof_spec.components.accumulator.calls import (
     NEVER_MS,
     Append,
     Drain,

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.accumulator.calls import NEVER_MS
 from wheelproof_spec.components.accumulator.component import (
-    NEVER_MS,
     AccumulatorClause,
     AccumulatorObservation,
 )
@@ -52,11 +52,10 @@ def judge_ready(
     tests(clause)
     if not outlook.nodes <= told <= outlook.nodes | outlook.perhaps:
         return wrong(clause, f"ready nodes {sorted(outlook.nodes)}", f"{sorted(told)}")
-    clause = AccumulatorClause.NAMES_TOPICS
-    tests(clause)
-    if set(seen.unknown_leader_topics) != outlook.topics:
+    clause, topics = AccumulatorClause.NAMES_TOPICS, seen.unknown_leader_topics
+    if topics is not None and tests(clause) and set(topics) != outlook.topics:
         expected = f"topics without a leader: {sorted(outlook.topics)}"
-        return wrong(clause, expected, f"{sorted(seen.unknown_leader_topics)}")
+        return wrong(clause, expected, f"{sorted(topics)}")
     clause, delay_ms = AccumulatorClause.CHECKS_AGAIN_IN_TIME, seen.next_ready_check_delay_ms
     right = outlook.delays_ms(told)
     if delay_ms is None or right is None:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wheelproof.producer import BufferPool
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.buffer_pool.bug_table import BUGS
+from wheelproof_spec.components.buffer_pool.bugs import BUGS
 from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
 from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz

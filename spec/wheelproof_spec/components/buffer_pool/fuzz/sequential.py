@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
-from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.buffer_pool.component import (
@@ -20,6 +19,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolCall,
     PoolConfig,
     PoolFault,
+    PoolObservation,
     PoolPort,
 )
 from wheelproof_spec.components.buffer_pool.fuzz.domain import (
@@ -32,7 +32,7 @@ from wheelproof_spec.components.buffer_pool.fuzz.domain import (
     timeouts,
 )
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
-from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.fuzz.driven_machine import DrivenMachine
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.engines.fuzz.order import Batch
 
@@ -62,23 +62,19 @@ def pool_machine(
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
-    class PoolMachine(RuleBasedStateMachine):
+    class PoolMachine(DrivenMachine[PoolCall, PoolObservation]):
         """Allocates, gives back, interrupts, lets time pass and closes, in any order."""
 
         def __init__(self) -> None:
-            super().__init__()
             self._judge = LedgerPool(profile, tally)
+            super().__init__(self._judge, port, recorder)
             self._given_back: list[CallId] = []
-            self._running = False
             self._closed = False
-            self._calls = 0
 
         @initialize(config=pool_configs(domain))
         def reset(self, config: PoolConfig) -> None:
-            recorder.begin_case()
             self._config = config
-            self._running = True
-            self._call(Reset(config=config))
+            self.begin(Reset(config=config))
 
         @rule(amount=amounts(domain), timeout_ms=timeouts(), fault=faults(domain))
         def allocate(self, amount: Amount, timeout_ms: int, fault: PoolFault | None) -> None:
@@ -99,47 +95,40 @@ def pool_machine(
         def deallocate(self, data: st.DataObject) -> None:
             name = data.draw(st.sampled_from(self._judge.lent()))
             self._given_back.append(name)
-            self._call(Deallocate(buffer=name))
+            self.call(Deallocate(buffer=name))
 
         @precondition(lambda self: domain.twice and bool(self._given_back))
         @rule(data=st.data())
         def deallocate_again(self, data: st.DataObject) -> None:
-            self._call(Deallocate(buffer=data.draw(st.sampled_from(self._given_back))))
+            self.call(Deallocate(buffer=data.draw(st.sampled_from(self._given_back))))
 
         @precondition(lambda self: domain.interruption and bool(self._judge.waiting()))
         @rule(data=st.data())
         def interrupt(self, data: st.DataObject) -> None:
-            self._call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
+            self.call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
 
         @rule(jump_ms=st.sampled_from((0, 1, 4, 1_000, 25_000)))
         def advance(self, jump_ms: int) -> None:
-            self._call(Advance(to_ms=self._judge.now_ms + jump_ms))
+            self.call(Advance(to_ms=self._judge.now_ms + jump_ms))
 
         @precondition(lambda self: domain.closes and not self._closed)
         @rule(now=st.sampled_from(_RARELY))
         def close(self, now: bool) -> None:
             if now:
                 self._closed = True
-                self._call(Close())
+                self.call(Close())
 
         def teardown(self) -> None:
             """Give everything back and let time pass: nobody waits, and all memory is there."""
-            while self._running and self._judge.lent():
-                self._call(Deallocate(buffer=self._judge.lent()[0]))
-            if self._running:
-                self._call(Advance(to_ms=self._judge.now_ms + _LONGER_THAN_ANY_WAIT_MS))
+            while self.running and self._judge.lent():
+                self.call(Deallocate(buffer=self._judge.lent()[0]))
+            if self.running:
+                self.call(Advance(to_ms=self._judge.now_ms + _LONGER_THAN_ANY_WAIT_MS))
 
         def _allocate(self, size: int, timeout_ms: int, fault: PoolFault | None) -> None:
-            name = f"a{self._calls}"
-            self._call(
+            name = f"a{self.calls}"
+            self.call(
                 Allocate(buffer=name, size=size, max_time_to_block_ms=timeout_ms, fault=fault)
             )
-
-        def _call(self, call: PoolCall) -> None:
-            self._calls += 1
-            recorder.step(request_line(self._calls, call))
-            violation = judge_call(self._judge, port, call)
-            self._running = violation is None
-            recorder.judge(violation)
 
     return PoolMachine

@@ -209,20 +209,18 @@ class PoolHistoryJudge:
             return wrong
         self._tests(PoolClause.NO_MORE_THAN_TOTAL)
         if ledger.certain > self._total:
-            return Violation(
-                rule=PoolClause.NO_MORE_THAN_TOTAL,
-                expected=f"at most {self._total} bytes are lent",
-                observed=f"{ledger.certain} bytes are lent for certain",
-                reason=f"{answer.buffer!r} of {value.size} bytes was lent though only "
+            return PoolClause.NO_MORE_THAN_TOTAL.broken(
+                f"at most {self._total} bytes are lent",
+                f"{ledger.certain} bytes are lent for certain",
+                f"{answer.buffer!r} of {value.size} bytes was lent though only "
                 f"{self._total - ledger.certain + value.size} bytes can have been left",
             )
         if not self._came_after_close(call):
             return None
-        return Violation(
-            rule=PoolClause.CLOSE_RELEASES,
-            expected="the allocation is refused",
-            observed=f"{answer.buffer!r} was lent",
-            reason="close had returned before the allocation began",
+        return PoolClause.CLOSE_RELEASES.broken(
+            "the allocation is refused",
+            f"{answer.buffer!r} was lent",
+            "close had returned before the allocation began",
         )
 
     def _wrongly_lent(
@@ -230,20 +228,18 @@ class PoolHistoryJudge:
     ) -> Violation | None:
         self._tests(PoolClause.LENDS_WHAT_WAS_ASKED)
         if answer.size != value.size:
-            return Violation(
-                rule=PoolClause.LENDS_WHAT_WAS_ASKED,
-                expected=f"a buffer of {value.size} bytes",
-                observed=f"{answer.buffer!r} of {answer.size} bytes",
-                reason="the size of a buffer is the one that was asked for",
+            return PoolClause.LENDS_WHAT_WAS_ASKED.broken(
+                f"a buffer of {value.size} bytes",
+                f"{answer.buffer!r} of {answer.size} bytes",
+                "the size of a buffer is the one that was asked for",
             )
         self._tests(PoolClause.LENDS_ONCE)
         if not is_lent:
             return None
-        return Violation(
-            rule=PoolClause.LENDS_ONCE,
-            expected=f"a buffer that is not lent, so not {answer.buffer!r}",
-            observed=f"{answer.buffer!r} was lent again",
-            reason=f"{answer.buffer!r} has not been given back",
+        return PoolClause.LENDS_ONCE.broken(
+            f"a buffer that is not lent, so not {answer.buffer!r}",
+            f"{answer.buffer!r} was lent again",
+            f"{answer.buffer!r} has not been given back",
         )
 
     def _came_after_close(self, call: int) -> bool:
@@ -273,7 +269,7 @@ class PoolHistoryJudge:
             self._interrupts[op.process] -= op.error == INTERRUPTED
             return None
         expected = f"{request.size} bytes are lent"
-        return Violation(rule=clause, expected=expected, observed=observed, reason=reason)
+        return clause.broken(expected, observed, reason)
 
     def _judge_exhausted(self, request: Request, index: int) -> Violation | None:
         self._exhausted += 1
@@ -288,12 +284,10 @@ class PoolHistoryJudge:
         if not self._end_busy_period():
             return None
         reason = "nobody else asked for any" if request.alone else "all who asked were refused"
-        return Violation(
-            rule=PoolClause.NO_LOST_WAKE_UP,
-            expected=f"{request.size} bytes are lent",
-            observed="refused because memory is exhausted",
-            reason=f"at most {request.possible} of {self._total} bytes can have been lent, and "
-            f"{reason}",
+        return PoolClause.NO_LOST_WAKE_UP.broken(
+            f"{request.size} bytes are lent",
+            "refused because memory is exhausted",
+            f"at most {request.possible} of {self._total} bytes can have been lent, and {reason}",
         )
 
     def _gave_up_early(self, request: Request, op: HistoryOp[object]) -> Violation | None:
@@ -304,11 +298,10 @@ class PoolHistoryJudge:
         self._tests(PoolClause.WAIT_IS_BOUNDED)
         if clock.high >= request.patient_until_ms:
             return None
-        return Violation(
-            rule=PoolClause.WAIT_IS_BOUNDED,
-            expected=f"{request.size} bytes are waited for as long as that is allowed",
-            observed=f"refused {request.patient_until_ms - clock.high} ms earlier, or more",
-            reason="a time-out lasts at least its limit (semantics.md 3.3, 5)",
+        return PoolClause.WAIT_IS_BOUNDED.broken(
+            f"{request.size} bytes are waited for as long as that is allowed",
+            f"refused {request.patient_until_ms - clock.high} ms earlier, or more",
+            "a time-out lasts at least its limit (semantics.md 3.3, 5)",
         )
 
     def _begin_return(self, call: int, value: Deallocate) -> None:
@@ -337,11 +330,10 @@ class PoolHistoryJudge:
         if isinstance(value.size, int):
             self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
         if isinstance(value.size, int) and value.size != loan.size:
-            return Violation(
-                rule=PoolClause.TAKES_BACK_WHAT_IT_LENT,
-                expected=f"{value.buffer!r} is given back with {loan.size} bytes",
-                observed=f"{value.size} bytes were taken back",
-                reason="the ledger no longer adds up to the total",
+            return PoolClause.TAKES_BACK_WHAT_IT_LENT.broken(
+                f"{value.buffer!r} is given back with {loan.size} bytes",
+                f"{value.size} bytes were taken back",
+                "the ledger no longer adds up to the total",
             )
         return None
 
@@ -375,11 +367,10 @@ class PoolHistoryJudge:
             return None
         self._tests(PoolClause.TAKES_BACK_WHAT_IT_LENT)
         self._ledger.change(loan.size, 0)
-        return Violation(
-            rule=PoolClause.TAKES_BACK_WHAT_IT_LENT,
-            expected=f"{value.buffer!r} is taken back",
-            observed="its return was refused",
-            reason=f"{value.buffer!r} is lent, and no other call has given it back",
+        return PoolClause.TAKES_BACK_WHAT_IT_LENT.broken(
+            f"{value.buffer!r} is taken back",
+            "its return was refused",
+            f"{value.buffer!r} is lent, and no other call has given it back",
         )
 
     def _forget_look(self, call: int) -> None:
@@ -391,18 +382,14 @@ class PoolHistoryJudge:
         self._tests(PoolClause.MEMORY_IS_CONSERVED)
         if least <= size <= most:
             return None
-        return Violation(
-            rule=PoolClause.MEMORY_IS_CONSERVED,
-            expected=f"{least} to {most} bytes are available",
-            observed=f"{size} bytes",
-            reason="what is available and what is lent add up to the total",
+        return PoolClause.MEMORY_IS_CONSERVED.broken(
+            f"{least} to {most} bytes are available",
+            f"{size} bytes",
+            "what is available and what is lent add up to the total",
         )
 
 
 def _not_lent(buffer: str, why: str) -> Violation:
-    return Violation(
-        rule=PoolClause.TAKES_BACK_ONLY_LOANS,
-        expected=f"the return of {buffer!r} is refused",
-        observed=f"{buffer!r} was taken back",
-        reason=f"{buffer!r} {why}",
+    return PoolClause.TAKES_BACK_ONLY_LOANS.broken(
+        f"the return of {buffer!r} is refused", f"{buffer!r} was taken back", f"{buffer!r} {why}"
     )

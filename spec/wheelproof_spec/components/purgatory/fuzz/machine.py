@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wheelproof.purgatory import DelayedOperationPurgatory, ExclusiveDiscipline
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.purgatory.bug_table import BUGS
+from wheelproof_spec.components.purgatory.bugs import BUGS
 from wheelproof_spec.components.purgatory.component import WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
 from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance, Reset
-from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.purgatory.component import (
@@ -20,12 +19,13 @@ from wheelproof_spec.components.purgatory.component import (
     PurgatoryCall,
     PurgatoryCapability,
     PurgatoryConfig,
+    PurgatoryObservation,
     PurgatoryPort,
     SetCondition,
     TryCompleteElseWatch,
 )
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
-from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.fuzz.driven_machine import DrivenMachine
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.engines.fuzz.order import Batch
 
@@ -61,21 +61,17 @@ def purgatory_machine(
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
-    class PurgatoryMachine(RuleBasedStateMachine):
+    class PurgatoryMachine(DrivenMachine[PurgatoryCall, PurgatoryObservation]):
         """Hands operations in, sets conditions, triggers, forces, cancels and advances."""
 
         def __init__(self) -> None:
-            super().__init__()
             self._judge = OraclePurgatory(profile, tally)
+            super().__init__(self._judge, port, recorder)
             self._handed_in: list[str] = []
-            self._running = False
-            self._calls = 0
 
         @initialize(config=_configs)
         def reset(self, config: PurgatoryConfig) -> None:
-            recorder.begin_case()
-            self._running = True
-            self._call(Reset(config=config))
+            self.begin(Reset(config=config))
 
         @rule(
             delay_ms=st.integers(0, _MAX_DELAY_MS),
@@ -85,7 +81,7 @@ def purgatory_machine(
         def watch(self, delay_ms: int, keys: list[str], conditions: list[str]) -> None:
             name = f"op{len(self._handed_in) + 1}"
             self._handed_in.append(name)
-            self._call(
+            self.call(
                 TryCompleteElseWatch(
                     operation=name,
                     delay_ms=delay_ms,
@@ -96,43 +92,36 @@ def purgatory_machine(
 
         @rule(condition=_conditions)
         def set_condition(self, condition: str) -> None:
-            self._call(SetCondition(condition=condition))
+            self.call(SetCondition(condition=condition))
 
         @rule(key=_keys)
         def check(self, key: str) -> None:
-            self._call(CheckAndComplete(key=key))
+            self.call(CheckAndComplete(key=key))
 
         @precondition(lambda self: bool(self._handed_in))
         @rule(data=st.data())
         def force(self, data: st.DataObject) -> None:
-            self._call(ForceComplete(operation=data.draw(st.sampled_from(self._handed_in))))
+            self.call(ForceComplete(operation=data.draw(st.sampled_from(self._handed_in))))
 
         @precondition(lambda _self: not tally.skips(PurgatoryCapability.CANCEL_FOR_KEY))
         @rule(key=_keys)
         def cancel(self, key: str) -> None:
-            self._call(CancelForKey(key=key))
+            self.call(CancelForKey(key=key))
 
         @rule(jump_ms=st.integers(0, _MAX_DELAY_MS))
         def advance(self, jump_ms: int) -> None:
-            self._call(Advance(to_ms=self._judge.now_ms + jump_ms))
+            self.call(Advance(to_ms=self._judge.now_ms + jump_ms))
 
         @rule()
         def ask_gauges(self) -> None:
-            self._call(AskGauges())
+            self.call(AskGauges())
 
         def teardown(self) -> None:
             """Let everything expire and visit every key: nothing is left behind."""
-            if self._running:
-                self._call(self._judge.drain())
+            if self.running:
+                self.call(self._judge.drain())
                 for key in KEYS:
-                    self._call(CheckAndComplete(key=key))
-                self._call(AskGauges())
-
-        def _call(self, call: PurgatoryCall) -> None:
-            self._calls += 1
-            recorder.step(request_line(self._calls, call))
-            violation = judge_call(self._judge, port, call)
-            self._running = violation is None
-            recorder.judge(violation)
+                    self.call(CheckAndComplete(key=key))
+                self.call(AskGauges())
 
     return PurgatoryMachine

@@ -4,8 +4,8 @@ Each program is run for the disciplines that keep what it asks for; where one do
 is among those that have to fail. TLA+: MaybeTryComplete.
 """
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import cast
 
 from wheelproof import sync
 from wheelproof.purgatory import (
@@ -15,15 +15,17 @@ from wheelproof.purgatory import (
     ExclusiveDiscipline,
     MonitorDiscipline,
     PendingFlagDiscipline,
-    TryLockOnceDiscipline,
 )
-from wheelproof.sync import AtomicInteger, Lock
-from wheelproof_spec.components.purgatory.bugs import NoLockDiscipline, RetryOnceDiscipline
-from wheelproof_spec.engines.explore.program import Action, Program, Scenario
-from wheelproof_spec.engines.explore.programs.making import discarding, program
+from wheelproof.sync import AtomicInteger
+from wheelproof_spec.base.codec.tables import Row, read_table
+from wheelproof_spec.components.purgatory.bugs import BUGS
+from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.programs.making import discarding
+from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
 
 _NEVER_MS = 1_000
-MakeDiscipline = Callable[[], CompletionDiscipline]
+MakeDiscipline = Callable[..., CompletionDiscipline]
+"""Makes a discipline, of a lock if others hold that as well."""
 
 
 class CountingOperation(DelayedOperation):
@@ -86,89 +88,46 @@ class CountingOperation(DelayedOperation):
             self._inside.add_and_get(-1)
 
 
-def triggers(make: MakeDiscipline, count: int, needed: int | None = None) -> Scenario:
-    """Threads each make progress and attempt to complete; `needed` of them, or all, are enough."""
-    operation = _operation(make, needed=count if needed is None else needed)
-    threads = {f"trigger {number}": operation.trigger for number in range(1, count + 1)}
-    return Scenario(threads=threads, check=operation.check_completed)
+class CompletionBench(Bench):
+    """An operation, and what threads do with it."""
 
+    def __init__(self, row: Row, make: MakeDiscipline) -> None:
+        super().__init__()
+        shared = (sync.lock("group"),) if "lock" in row else ()
+        self._lock = next(iter(shared), None)
+        self._work = sync.volatile(0, "group's work")
+        self._operation = CountingOperation(
+            sync.atomic_integer(0, "progress"),
+            cast(int, row["needed"]),
+            make(*shared),
+            exclusive="exclusive" in row,
+        )
+        self._cancels = 0
+        self.trigger = self._operation.trigger
+        self.expire = self._operation.run
+        self.force = discarding(self._operation.force_complete)
+        self.check = self._operation.check_completed
 
-def triggers_exclude(make: MakeDiscipline, count: int) -> Scenario:
-    """Threads attempt to complete: no two of them test the predicate at the same time."""
-    operation = _operation(make, needed=count, exclusive=True)
-    threads = {f"trigger {number}": operation.trigger for number in range(1, count + 1)}
-    return Scenario(threads=threads, check=operation.check_completed)
+    def hold(self) -> None:
+        """Hold the lock of the operation."""
+        assert self._lock is not None
+        with self._lock:
+            self._work.get()
 
+    def cancel(self) -> None:
+        """Give the operation up."""
+        self._cancels += self._operation.force_cancel()
 
-def triggers_and_expiry(make: MakeDiscipline, count: int) -> Scenario:
-    """Triggers and the time-out at the same time: exactly one of them completes."""
-    operation = _operation(make, needed=count)
-    return Scenario(threads=_with_expiry(operation, count), check=operation.check_completed)
-
-
-def completion_excludes(make: MakeDiscipline, count: int) -> Scenario:
-    """Triggers and the time-out: nobody tests the predicate while `on_complete` runs."""
-    operation = _operation(make, needed=count, exclusive=True)
-    return Scenario(threads=_with_expiry(operation, count), check=operation.check_completed)
-
-
-def holder_from_outside(make: Callable[[Lock], CompletionDiscipline], count: int) -> Scenario:
-    """Somebody else holds the operation's lock for a while: no trigger is lost by that."""
-    lock = sync.lock("group")
-    work = sync.volatile(0, "group's work")
-    operation = _operation(partial(make, lock), needed=count)
-
-    def hold() -> None:
-        with lock:
-            work.get()
-
-    threads: dict[str, Action] = {
-        f"trigger {number}": operation.trigger for number in range(1, count + 1)
-    }
-    return Scenario(threads=threads | {"holder": hold}, check=operation.check_completed)
-
-
-def cancel_and_complete(make: MakeDiscipline) -> Scenario:
-    """An operation is given up while a trigger and the time-out complete it: one of them wins."""
-    operation = _operation(make, needed=1)
-    cancelled: list[bool] = []
-
-    def cancel() -> None:
-        cancelled.append(operation.force_cancel())
-
-    def check() -> None:
-        assert operation.completions + sum(cancelled) == 1, (
-            f"completed {operation.completions} times and cancelled {sum(cancelled)} times"
+    def check_given_up(self) -> None:
+        """Raise unless the operation was completed, or given up, once."""
+        completions, cancels = self._operation.completions, self._cancels
+        assert completions + cancels == 1, (
+            f"completed {completions} times and cancelled {cancels} times"
         )
 
-    threads: dict[str, Action] = {
-        "trigger": operation.trigger,
-        "expiry": operation.run,
-        "cancel": cancel,
-    }
-    return Scenario(threads=threads, check=check)
 
-
-def _operation(make: MakeDiscipline, needed: int, *, exclusive: bool = False) -> CountingOperation:
-    progress = sync.atomic_integer(0, "progress")
-    return CountingOperation(progress, needed, make(), exclusive=exclusive)
-
-
-def _with_expiry(operation: CountingOperation, count: int) -> dict[str, Action]:
-    threads: dict[str, Action] = {
-        f"trigger {number}": operation.trigger for number in range(1, count + 1)
-    }
-    return threads | {"expiry": operation.run}
-
-
-def _forcing(make: MakeDiscipline) -> Scenario:
-    """Two threads force completion while a trigger tests the predicate."""
-    operation = _operation(make, needed=1)
-    force = discarding(operation.force_complete)
-    return Scenario(
-        threads={"force 1": force, "force 2": force, "trigger": operation.trigger},
-        check=operation.check_completed,
-    )
+def _build(row: Row, make: MakeDiscipline) -> Scenario:
+    return scenario_of(row, CompletionBench(row, make))
 
 
 _MAKERS: Mapping[str, MakeDiscipline] = {
@@ -177,40 +136,22 @@ _MAKERS: Mapping[str, MakeDiscipline] = {
     "blocking": BlockingDiscipline,
     "exclusive": ExclusiveDiscipline,
 }
-_MAKERS_THAT_WAIT: Mapping[str, Callable[[Lock], CompletionDiscipline]] = {
-    "monitor": MonitorDiscipline,
-    "blocking": BlockingDiscipline,
-}
+_TABLE = "completion.toml"
+_ROWS = read_table(__file__, _TABLE)
 
 
-def _of_discipline(name: str, make: MakeDiscipline) -> tuple[Program, ...]:
-    return (
-        program(f"complete-{name}-2", partial(triggers, make, 2)),
-        # With a flag, three that are all needed are over a million classes; TLC counts those.
-        program(
-            f"complete-{name}-3",
-            partial(triggers, make, 3, needed=1 if make is PendingFlagDiscipline else 3),
-        ),
-        program(f"complete-{name}-alone-2", partial(triggers_exclude, make, 2)),
-        program(f"complete-{name}-expiry-2", partial(triggers_and_expiry, make, 2)),
-        program(f"complete-{name}-force", partial(_forcing, make)),
-        program(f"complete-{name}-cancel", partial(cancel_and_complete, make)),
-    )
+def _of_discipline(name: str, make: MakeDiscipline) -> Iterator[Program]:
+    programs, _ = programs_of(__file__, _build, make, (), table=_TABLE, prefix=f"complete-{name}-")
+    for found, row in zip(programs, _ROWS.values(), strict=True):
+        if name in cast(Sequence[str], row["disciplines"]):
+            yield found
 
 
-COMPLETION: tuple[Program, ...] = (
-    *(item for name, make in _MAKERS.items() for item in _of_discipline(name, make)),
-    *(
-        program(f"complete-{name}-holder-2", partial(holder_from_outside, make, 2))
-        for name, make in _MAKERS_THAT_WAIT.items()
-    ),
-    program("complete-exclusive-excludes-2", partial(completion_excludes, ExclusiveDiscipline, 2)),
+COMPLETION: tuple[Program, ...] = tuple(
+    found for name, make in _MAKERS.items() for found in _of_discipline(name, make)
 )
-FAILING_COMPLETION: tuple[Program, ...] = (
-    program("bug/KAFKA-385", partial(triggers_exclude, NoLockDiscipline, 2)),
-    program("bug/KAFKA-6653", partial(triggers, TryLockOnceDiscipline, 2)),
-    program("bug/KAFKA-6653/first-fix", partial(triggers, RetryOnceDiscipline, 3)),
-    program("bug/KAFKA-8334", partial(holder_from_outside, PendingFlagDiscipline, 1)),
-    program("bug/KAFKA-19312", partial(completion_excludes, BlockingDiscipline, 1)),
+_SOUND: MakeDiscipline = ExclusiveDiscipline
+_, FAILING_COMPLETION = programs_of(
+    __file__, _build, _SOUND, [(bug, bug.discipline) for bug in BUGS], table=_TABLE
 )
 """The known bugs of the disciplines."""

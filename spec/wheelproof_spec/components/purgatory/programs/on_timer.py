@@ -23,7 +23,7 @@ from wheelproof_spec.components.purgatory.component import (
     AwaitSubmitted,
 )
 from wheelproof_spec.components.purgatory.history import RECORDED
-from wheelproof_spec.components.purgatory.recorded_calls import (
+from wheelproof_spec.components.purgatory.recording.calls import (
     AnyPurgatory,
     RecordedCalls,
     RecordedOperation,

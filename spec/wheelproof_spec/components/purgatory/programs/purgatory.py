@@ -15,7 +15,7 @@ from wheelproof.timer import Timer, TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.purgatory import bugs
-from wheelproof_spec.components.purgatory.bug_table import BUGS, PurgatoryBug
+from wheelproof_spec.components.purgatory.bugs import BUGS, PurgatoryBug
 from wheelproof_spec.engines.explore.program import Action, Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
     Bench,

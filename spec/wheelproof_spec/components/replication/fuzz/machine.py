@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wheelproof.replication import ReplicaManager
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.replication.bug_table import BUGS
+from wheelproof_spec.components.replication.bugs import BUGS
 from wheelproof_spec.components.replication.fuzz.sequential import run_replication_fuzz
 from wheelproof_spec.components.replication.fuzz.threads import run_threaded_replication_fuzz
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
-from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.replication.component import (
@@ -24,13 +23,14 @@ from wheelproof_spec.components.replication.component import (
     ReplicationCall,
     ReplicationConfig,
     ReplicationLimit,
+    ReplicationObservation,
     ReplicationPort,
     RequestName,
     StopReplica,
     TruncateAsFollower,
 )
-from wheelproof_spec.components.replication.oracle import ReplicationLedger
-from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
+from wheelproof_spec.engines.fuzz.driven_machine import DrivenMachine
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.engines.fuzz.order import Batch
 
@@ -65,14 +65,12 @@ def replication_machine(
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
-    class ReplicationMachine(RuleBasedStateMachine):
+    class ReplicationMachine(DrivenMachine[ReplicationCall, ReplicationObservation]):
         """Appends, fetches, changes of leaders and of the clock, in any order."""
 
         def __init__(self) -> None:
-            super().__init__()
             self._ledger = ReplicationLedger(profile, tally)
-            self._running = False
-            self._calls = 0
+            super().__init__(self._ledger, port, recorder)
             self.controller_errs = not tally.skips(ReplicationLimit.WRONG_CONTROLLER)
             self._epochs: dict[PartitionName, int] = {}
 
@@ -86,15 +84,13 @@ def replication_machine(
             )
         )
         def reset(self, config: ReplicationConfig) -> None:
-            recorder.begin_case()
-            self._running = True
-            self._call(Reset(config=config))
+            self.begin(Reset(config=config))
             for partition in PARTITIONS[:2]:
                 self.lead(partition, set(FOLLOWERS))
 
         @rule(partition=_partitions, in_sync=st.sets(st.sampled_from(FOLLOWERS)))
         def lead(self, partition: PartitionName, in_sync: set[int]) -> None:
-            self._call(
+            self.call(
                 BecomeLeader(
                     partition=partition,
                     leader_epoch=self._next_epoch(partition),
@@ -106,14 +102,12 @@ def replication_machine(
         @rule(partition=_partitions)
         def follow(self, partition: PartitionName) -> None:
             epoch = self._next_epoch(partition)
-            self._call(
-                BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=BROKER + 1)
-            )
+            self.call(BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=BROKER + 1))
 
         @precondition(lambda self: self.controller_errs)
         @rule(partition=_partitions)
         def lead_too_late(self, partition: PartitionName) -> None:
-            self._call(
+            self.call(
                 BecomeLeader(
                     partition=partition,
                     leader_epoch=max(self._epochs.get(partition, 0), 0),
@@ -124,14 +118,14 @@ def replication_machine(
 
         @rule(partition=_partitions)
         def stop(self, partition: PartitionName) -> None:
-            self._call(StopReplica(partition=partition))
+            self.call(StopReplica(partition=partition))
 
         @rule(partition=_partitions, back=st.integers(-1, 4))
         def truncate(self, partition: PartitionName, back: int) -> None:
             offset = self._ledger.batch_base(partition, back)
             if offset is not None or self.controller_errs:
                 offset = -back if offset is None else offset
-                self._call(TruncateAsFollower(partition=partition, offset=offset))
+                self.call(TruncateAsFollower(partition=partition, offset=offset))
 
         @rule(
             acks=st.sampled_from((-1, -1, -1, 0, 1, 2)),
@@ -141,7 +135,7 @@ def replication_machine(
         def append(
             self, acks: int, timeout_ms: int, entries: Mapping[PartitionName, list[int]]
         ) -> None:
-            self._call(
+            self.call(
                 AppendRecords(
                     request=self._next_name(),
                     required_acks=acks,
@@ -170,26 +164,26 @@ def replication_machine(
 
         @rule()
         def shrink(self) -> None:
-            self._call(MaybeShrinkInSync())
+            self.call(MaybeShrinkInSync())
 
         @rule()
         def purge(self) -> None:
-            self._call(PurgeCompleted())
+            self.call(PurgeCompleted())
 
         @rule(by_ms=st.integers(0, 80))
         def advance(self, by_ms: int) -> None:
-            self._call(Advance(to_ms=self._ledger.now_ms + by_ms))
+            self.call(Advance(to_ms=self._ledger.now_ms + by_ms))
 
         def teardown(self) -> None:
             """Let everything expire: every request is answered, and nothing is kept."""
-            if self._running:
-                self._call(Advance(to_ms=self._ledger.last_expiry_ms()))
-            if self._running:
-                self._call(PurgeCompleted())
+            if self.running:
+                self.call(Advance(to_ms=self._ledger.last_expiry_ms()))
+            if self.running:
+                self.call(PurgeCompleted())
 
         def _fetch(self, data: st.DataObject, replica: int | None, max_wait_ms: int) -> None:
             names = data.draw(st.lists(_partitions, min_size=1, max_size=3, unique=True))
-            self._call(
+            self.call(
                 FetchMessages(
                     request=self._next_name(),
                     replica_id=replica,
@@ -216,15 +210,8 @@ def replication_machine(
                 ),
             )
 
-        def _call(self, call: ReplicationCall) -> None:
-            self._calls += 1
-            recorder.step(request_line(self._calls, call))
-            violation = judge_call(self._ledger, port, call)
-            self._running = violation is None
-            recorder.judge(violation)
-
         def _next_name(self) -> RequestName:
-            return f"r{self._calls}"
+            return f"r{self.calls}"
 
         def _next_epoch(self, partition: PartitionName) -> int:
             self._epochs[partition] = self._epochs.get(partition, -1) + 1

@@ -19,7 +19,7 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
 from wheelproof_spec.components.replication.history import RECORDED
-from wheelproof_spec.components.replication.recorded_calls import RecordedBroker
+from wheelproof_spec.components.replication.recording.calls import RecordedBroker
 from wheelproof_spec.components.replication.reference import ReferenceBroker
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts

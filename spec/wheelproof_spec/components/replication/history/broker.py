@@ -73,9 +73,6 @@ class BrokerHistory:
 
 def wrong_answer(asked: str, expected: str, observed: str, reason: str) -> Violation:
     """Return what is wrong with the answer to what was asked."""
-    return Violation(
-        rule=ReplicationClause.ANSWER_IS_RIGHT,
-        expected=f"{asked}: {expected}",
-        observed=f"{asked}: {observed}",
-        reason=reason,
+    return ReplicationClause.ANSWER_IS_RIGHT.broken(
+        f"{asked}: {expected}", f"{asked}: {observed}", reason
     )

@@ -65,7 +65,7 @@ class Fetches:
             partition = self._broker.partition(asked.partition)
             if partition.is_calm_since(request.invoked) and (
                 refusal_of(request, asked, partition) is not ErrorCode.NONE
-                or not 0 <= asked.fetch_offset <= partition.end_high
+                or not 0 <= asked.fetch_offset <= partition.places.end_high
                 or (request.call.replica_id is None and partition.is_too_high(asked.fetch_offset))
             ):
                 return True
@@ -104,8 +104,8 @@ class Fetches:
         end = len(content.records)
         if violation is not None or not partition.is_calm_since(invoked):
             return violation
-        partition.reaches(end)
-        if seen.end <= end and (end > partition.log.end or partition.is_boundary(end)):
+        partition.places.reaches(end)
+        if seen.end <= end and (end > partition.log.end or partition.places.is_boundary(end)):
             return None
         return wrong_answer(
             label, f"{seen.end} records at least, whole appends", f"{end}", "they were there before"
@@ -183,7 +183,7 @@ class Fetches:
         partition.raise_low(part.answer.high_watermark)
         if part.answer.is_refusal:
             return
-        partition.reaches(part.asked.fetch_offset)
+        partition.places.reaches(part.asked.fetch_offset)
         part.reading.open += 1
         unread = self._unread.setdefault(part.asked.partition, [])
         heappush(unread, (part.needs(), next(self._numbers), part))
@@ -205,10 +205,9 @@ class Fetches:
             read += answer.size
         if available >= request.call.min_bytes:
             return None
-        return Violation(
-            rule=ReplicationClause.NOT_ANSWERED_BEFORE,
-            expected=f"{request.name}: no answer yet",
-            observed=f"{request.name}: answered at {self._broker.clock.high} ms at the latest",
-            reason=f"it waits for {request.call.min_bytes} bytes, {available} can have been there, "
+        return ReplicationClause.NOT_ANSWERED_BEFORE.broken(
+            f"{request.name}: no answer yet",
+            f"{request.name}: answered at {self._broker.clock.high} ms at the latest",
+            f"it waits for {request.call.min_bytes} bytes, {available} can have been there, "
             f"and it may wait until {request.expires_low} ms",
         )

@@ -281,11 +281,10 @@ class ReplicationHistoryJudge:
         empty = isinstance(call, AppendRecords) and not all(entry.records for entry in call.entries)
         if empty or names_twice(named):
             return None
-        return Violation(
-            rule=ReplicationClause.KEEPS_TO_ITS_DOMAIN,
-            expected=f"{call.request} is carried out",
-            observed=f"{call.request} was refused as outside the domain",
-            reason="it lies within the domain",
+        return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
+            f"{call.request} is carried out",
+            f"{call.request} was refused as outside the domain",
+            "it lies within the domain",
         )
 
     def _judge_look(self, asked: HistoryOp[object], answer: object) -> Violation | None:
@@ -314,11 +313,10 @@ class ReplicationHistoryJudge:
         self._tests(clause)
         if least <= answer.count <= most:
             return None
-        return Violation(
-            rule=clause,
-            expected=f"{asked.f}: {least} to {most}",
-            observed=f"{asked.f}: {answer.count}",
-            reason="so many requests wait, and nothing else was under way",
+        return clause.broken(
+            f"{asked.f}: {least} to {most}",
+            f"{asked.f}: {answer.count}",
+            "so many requests wait, and nothing else was under way",
         )
 
 
@@ -327,9 +325,4 @@ def _watches(requests: Iterable[Request]) -> list[tuple[type[Request], str]]:
 
 
 def _answered_wrongly(clause: ReplicationClause, response: Response, reason: str) -> Violation:
-    return Violation(
-        rule=clause,
-        expected=f"{response.request}: no answer",
-        observed=f"{response.request}: an answer",
-        reason=reason,
-    )
+    return clause.broken(f"{response.request}: no answer", f"{response.request}: an answer", reason)

@@ -1,17 +1,14 @@
 """What is known of one partition of a broker, from what was asked of it and answered.
 
-An append takes its place in the log between its invocation and its return, and its answer says
-which. Places that follow on one another make the log, batch by batch; what lies beyond a gap waits
-until the gap is filled. The log's end and its high watermark lie between two bounds: what they have
-reached for sure, and what they may have reached. A call that changes the leader, or the log,
-disturbs: of a request that meets one, only its place is judged.
+Where its batches stand is in `places`. The log's end and its high watermark lie between two
+bounds: what they have reached for sure, and what they may have reached. A call that changes the
+leader, or the log, disturbs: of a request that meets one, only its place is judged.
 """
 
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wheelproof_spec.base.history.clock import NEVER
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.replication.component import (
     BecomeFollower,
@@ -22,9 +19,9 @@ from wheelproof_spec.components.replication.component import (
     StopReplica,
     TruncateAsFollower,
 )
+from wheelproof_spec.components.replication.history.places import Places, wrong_place
 from wheelproof_spec.components.replication.history.reign import Reign
 from wheelproof_spec.components.replication.history.requests import Batch, Request, Seen
-from wheelproof_spec.components.replication.ledger_log import LedgerLog
 
 _NEVER = -1
 
@@ -59,24 +56,8 @@ class PartitionHistory:
         """The followers' fetches under way: who, and at which offset."""
         self._met: set[int] = set()
         """Those that have met another one."""
-        self._unplaced: dict[Batch, None] = {}
-        self._unplaced_records = 0
-        self._latest_invoked = _NEVER
-        self.log = LedgerLog(self.segment_bytes)
-        self._batches: list[Batch] = []
-        """The batch of each record of the log."""
-        self._ahead: dict[int, Batch] = {}
-        """What lies beyond a gap, by its first offset."""
-        self._taken: dict[int, Batch] = {}
-        """The batch of each record there."""
-        self._ahead_records = 0
-        self.unsure_from = NEVER
-        """From there on nobody knows where segments begin: one that begins where the log is
-        truncated stays, and what began it may never have been shown."""
-        self._lost: dict[int, list[Batch]] = {}
-        """What was truncated at an offset before the log was known up to there."""
-        self._end_low = 0
-        """The least that the end of the log can be, as far as others than the log show."""
+        self.places = Places(config.segment_bytes)
+        self.log = self.places.log
         self.low = self.high = 0
         """What the high watermark has reached for sure, and what it may have reached."""
         self._steps: list[Step] = []
@@ -97,22 +78,11 @@ class PartitionHistory:
     @property
     def seen(self) -> Seen:
         """What the high watermark and the end of the log have reached for sure."""
-        return Seen(self.low, max(self.log.end, self._end_low))
-
-    @property
-    def end_high(self) -> int:
-        """The most that the end of the log can be."""
-        return self.log.end + self._ahead_records + self._unplaced_records
+        return Seen(self.low, max(self.log.end, self.places.end_low))
 
     def is_too_high(self, offset: int) -> bool:
         """Tell whether an offset is known to lie beyond the high watermark: its batch, that is."""
         return offset <= self.log.end and self.log.batch_base(offset) > self.high
-
-    def is_boundary(self, offset: int) -> bool:
-        """Tell whether an append may have ended before `offset`, where the log is known."""
-        batches = self._batches
-        at_an_end = not offset or offset == len(batches)
-        return at_an_end or batches[offset - 1] is not batches[offset]
 
     # Who leads
 
@@ -140,14 +110,14 @@ class PartitionHistory:
         self._end_control(invoked, index)
         if self.lost_track:
             return None
-        problem = self._problem(call, self.end_high)
+        problem = self._problem(call, self.places.end_high)
         if problem is not None:
             return _outside(call, "it is refused", "it was carried out", problem)
         match call:
             case BecomeLeader(leader_epoch=epoch):
                 self._end_reign(self.reigns[:-1], index)
                 self.exists, self.leads, self.epoch = True, True, epoch
-                self.reign.start = self.end_high
+                self.reign.start = self.places.end_high
                 self._steps.clear()
                 self.raise_low()
             case BecomeFollower(leader_epoch=epoch):
@@ -177,39 +147,36 @@ class PartitionHistory:
 
     def append_begins(self, batch: Batch) -> None:
         """A batch may be appended from now on."""
-        self._unplaced[batch] = None
-        self._unplaced_records += len(batch.records)
+        self.places.expect(batch)
         self.raise_high()
 
     def refused(self, batch: Batch) -> Violation | None:
         """A batch was not appended; tell whether something is missing before others now."""
-        self._forget(batch)
-        return None if self.lost_track else self._too_far()
+        self.places.forget(batch)
+        return None if self.lost_track else self.places.too_far()
 
     def place(self, batch: Batch) -> Violation | None:
         """Put a batch, whose base is known, where it belongs if that is known by now."""
         if self.lost_track:
             return None
-        possible = self._possible_reigns(batch)
+        possible, end = self._possible_reigns(batch), self.places.end_high
         if not possible:
-            return _wrong(
+            return wrong_place(
                 f"{batch} are where nothing else is"
                 + (", and the replicas have them" if batch.acknowledged else ""),
-                f"the log ends at {self.end_high} at most, its high watermark at {self.high}",
+                f"the log ends at {end} at most, its high watermark at {self.high}",
                 "no leader can have appended and acknowledged them there",
             )
         if batch.placed or len(possible) > 1:
             return None
-        self._forget(batch)
+        self.places.forget(batch)
         batch.placed, batch.epoch = True, possible[0].epoch
         assert batch.base is not None
         batch.cut = self._cut_since(possible[0])
         if batch.base >= batch.cut:
-            if batch.base == self.unsure_from and self.log.end <= batch.base:
-                self._lost.setdefault(batch.base, []).append(batch)
-                self.unsure_from = NEVER
-            return self._too_far()
-        violation = self._put_ahead(batch) or self._fill_gaps() or self._too_far()
+            self.places.lost(batch, batch.base)
+            return self.places.too_far()
+        violation = self.places.put(batch)
         self.raise_high()
         self.raise_low()
         return violation
@@ -235,9 +202,9 @@ class PartitionHistory:
             reign.fetch_ends(replica)
         if not noted or not self.leads or not self.is_calm_since(invoked):
             return
-        self.reaches(offset)
+        self.places.reaches(offset)
         stays = not self._shrinks and self._shrunk < invoked and not met
-        high = self.high if stays else self.end_high + 1
+        high = self.high if stays else self.places.end_high + 1
         self.reign.fetch_was_noted(replica, offset, high, index)
         self.raise_low()
 
@@ -247,17 +214,13 @@ class PartitionHistory:
         """Let the high watermark's upper bound follow what has become possible."""
         for reign in self._live():
             if reign.may_be_enough():
-                self.high = max(self.high, reign.high_watermark_high(self.end_high))
+                self.high = max(self.high, reign.high_watermark_high(self.places.end_high))
             reign.peak = max(reign.peak, self.high)
-
-    def reaches(self, offset: int) -> None:
-        """Somebody has found that the log reaches there."""
-        self._end_low = max(self._end_low, offset)
 
     def raise_low(self, told: int = 0) -> None:
         """Let its lower bound follow what has become sure, or what somebody was `told`."""
         if self.leads and not self._controls and not self.lost_track:
-            self.reaches(told)
+            self.places.reaches(told)
             low = self.reign.high_watermark_low(self.seen.end)
             # A follower that fetches inside a batch counts as far as the batch before.
             low = self.log.batch_base(low) if low <= self.log.end else low
@@ -276,10 +239,10 @@ class PartitionHistory:
 
     def has_to_be_acknowledged(self, batch: Batch) -> bool:
         """Tell whether the replicas had a batch in time, and everybody could say so."""
-        if batch.placed and not self._holds(batch):
+        if batch.placed and not self.places.holds(batch):
             return False
         # Wherever it is, it is before the end.
-        end = batch.next_offset if batch.placed else self.end_high
+        end = batch.next_offset if batch.placed else self.places.end_high
         steps = self._steps
         at = bisect_left(steps, end, key=lambda step: step.seen.high_watermark)
         return at < len(steps) and steps[at].at_ms < batch.request.expires_low
@@ -333,43 +296,13 @@ class PartitionHistory:
     def _truncate(self, offset: int) -> None:
         if self.reigns:
             self.reign.cut = min(self.reign.cut, offset)
-        self._keep_what_stood_at(offset)
-        if offset <= self.log.end:
-            for batch in [one for one in self._unplaced if one.request.ended is not None]:
-                self._forget(batch)
-            self.log.truncate(offset)
-            del self._batches[offset:]
-        for base in [base for base in self._ahead if base >= offset]:
-            self._ahead_records -= len(self._ahead.pop(base).records)
-        for batch in self._ahead.values():
-            batch.cut = min(batch.cut, offset)
-        for taken in [taken for taken in self._taken if taken >= offset]:
-            del self._taken[taken]
-        # What stands before it may still be unknown; the end is not.
-        self._end_low = offset
+        self.places.truncate(offset)
         self.low, self.high = min(self.low, offset), min(self.high, offset)
         self._steps.clear()
         settled = self.settled.seen
         self.settled = Step(
             Seen(min(settled.high_watermark, offset), min(settled.end, offset)), _NEVER
         )
-
-    def _keep_what_stood_at(self, offset: int) -> None:
-        """Remember what the log loses at `offset`: it may have begun a segment, which stays."""
-        for base in [base for base in self._lost if base > offset]:
-            del self._lost[base]
-        if offset <= self.unsure_from:
-            self.unsure_from = NEVER
-        if offset in self._ahead:
-            self._lost.setdefault(offset, []).append(self._ahead[offset])
-        elif offset > 0 and self.log.end <= offset < self.end_high:
-            self.unsure_from = min(self.unsure_from, offset)
-
-    def _lose_again(self) -> None:
-        """Append what stood at the end of the log and was truncated, and truncate it."""
-        for batch in self._lost.pop(self.log.end, ()):
-            assert batch.epoch is not None
-            self.log.truncate(self.log.append(batch.records, batch.epoch))
 
     def _possible_reigns(self, batch: Batch) -> list[Reign]:
         """Return the times as leader in which a batch can have been appended at its base."""
@@ -392,9 +325,7 @@ class PartitionHistory:
             return False
         if self._cut_since(reign) <= batch.base:
             return True
-        if batch.base < self.log.end:
-            return self._batches[batch.base] is batch
-        return self._ahead.get(batch.base, batch) is batch
+        return self.places.may_hold(batch, batch.base)
 
     def _may_have_reached(self, reign: Reign, offset: int) -> bool:
         """Tell whether the high watermark may have reached what was appended in a reign."""
@@ -410,79 +341,9 @@ class PartitionHistory:
         """Return where the log was truncated since a reign began, at least."""
         return min(later.cut for later in self.reigns[reign.number :])
 
-    def _holds(self, batch: Batch) -> bool:
-        assert batch.base is not None
-        if batch.base < self.log.end:
-            return self._batches[batch.base] is batch
-        return self._ahead.get(batch.base) is batch
-
-    def _forget(self, batch: Batch) -> None:
-        if batch in self._unplaced:
-            del self._unplaced[batch]
-            self._unplaced_records -= len(batch.records)
-
-    def _put_ahead(self, batch: Batch) -> Violation | None:
-        assert batch.base is not None
-        end = min(batch.next_offset, batch.cut)
-        for offset in range(batch.base, end):
-            other = self._taken.setdefault(offset, batch)
-            if other is not batch:
-                return _wrong(
-                    f"{batch} are where nothing else is",
-                    f"{other} are there too",
-                    "an offset has one record",
-                )
-        self._ahead[batch.base] = batch
-        self._ahead_records += len(batch.records)
-        self._end_low = max(self._end_low, end)
-        return None
-
-    def _fill_gaps(self) -> Violation | None:
-        """Append what follows on the log."""
-        self._lose_again()
-        while (batch := self._ahead.pop(self.log.end, None)) is not None:
-            assert batch.epoch is not None
-            self._ahead_records -= len(batch.records)
-            first = self.log.append(batch.records, batch.epoch)
-            self._batches += [batch] * len(batch.records)
-            if batch.cut < self.log.end:
-                self.log.truncate(batch.cut)
-                del self._batches[batch.cut :]
-            for offset in range(first, self.log.end):
-                del self._taken[offset]
-            self._lose_again()
-            request = batch.request
-            if request.ended is not None and request.ended < self._latest_invoked:
-                return _wrong(
-                    f"{batch} come before what was asked for later",
-                    "something that was asked for after they were there stands before them",
-                    "offsets follow the order of the appends",
-                )
-            self._latest_invoked = max(self._latest_invoked, request.invoked)
-        return None
-
-    def _too_far(self) -> Violation | None:
-        """Judge whether enough was appended to stand before what lies beyond a gap."""
-        if self._end_low <= self.end_high:
-            return None
-        return _wrong(
-            f"the log ends at {self.end_high} at most",
-            f"it reaches to {self._end_low}",
-            "no more was appended",
-        )
-
-
-def _wrong(expected: str, observed: str, reason: str) -> Violation:
-    return Violation(
-        rule=ReplicationClause.ANSWER_IS_RIGHT, expected=expected, observed=observed, reason=reason
-    )
-
 
 def _outside(call: Control, expected: str, observed: str, reason: str) -> Violation:
     name = f"{call.name_on_the_wire()} of {call.partition!r}"
-    return Violation(
-        rule=ReplicationClause.KEEPS_TO_ITS_DOMAIN,
-        expected=f"{name}: {expected}",
-        observed=f"{name}: {observed}",
-        reason=reason,
+    return ReplicationClause.KEEPS_TO_ITS_DOMAIN.broken(
+        f"{name}: {expected}", f"{name}: {observed}", reason
     )

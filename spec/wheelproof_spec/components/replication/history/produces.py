@@ -77,11 +77,10 @@ class Produces:
         self._broker.tally.tests(ReplicationClause.NOT_ANSWERED_BEFORE)
         if self._broker.may_have_expired(request):
             return None
-        return Violation(
-            rule=ReplicationClause.NOT_ANSWERED_BEFORE,
-            expected=f"{request.name}: no time-out before {request.expires_low} ms",
-            observed=f"{request.name}: timed out at {self._broker.clock.high} ms at the latest",
-            reason=f"it may wait {request.timeout_ms} ms",
+        return ReplicationClause.NOT_ANSWERED_BEFORE.broken(
+            f"{request.name}: no time-out before {request.expires_low} ms",
+            f"{request.name}: timed out at {self._broker.clock.high} ms at the latest",
+            f"it may wait {request.timeout_ms} ms",
         )
 
     def _judge_refusal(
@@ -183,10 +182,9 @@ class Produces:
         self._broker.tally.tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE)
         if not partition.has_to_be_acknowledged(batch):
             return None
-        return Violation(
-            rule=ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
-            expected=f"{request.name}: acknowledged in time",
-            observed=f"{request.name}: timed out",
-            reason=f"{batch} were below the high watermark before, and all calls that could say "
+        return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE.broken(
+            f"{request.name}: acknowledged in time",
+            f"{request.name}: timed out",
+            f"{batch} were below the high watermark before, and all calls that could say "
             "so were over",
         )

@@ -37,7 +37,7 @@ class Part:
         offset = asked.fetch_offset
         # A fetcher may also know an epoch that the log does not.
         beyond = not 0 <= offset <= self._floor() or asked.last_fetched_epoch is not None
-        within = 0 <= offset <= partition.end_high
+        within = 0 <= offset <= partition.places.end_high
         if expected is not ErrorCode.NONE or answer.error not in (
             ErrorCode.NONE,
             ErrorCode.OFFSET_OUT_OF_RANGE,
@@ -52,7 +52,7 @@ class Part:
         return self._wrong(
             f"{expected.value}, or out of range if so",
             answer.error.value,
-            f"the log ends at {partition.end_high} at most",
+            f"the log ends at {partition.places.end_high} at most",
         )
 
     def high_watermark_is_wrong(self, partition: PartitionHistory) -> Violation | None:
@@ -85,7 +85,7 @@ class Part:
             right = least <= end <= max(offset, self.high) if partition.as_kafka else least == end
         else:
             # Nobody knows where the log ended then: between two appends, and not before the floor.
-            ended_there = self._floor() <= end and partition.is_boundary(end)
+            ended_there = self._floor() <= end and partition.places.is_boundary(end)
             right = ended_there or not self._has_room(partition)
         found = self._read(partition, end)
         if (right or not self._knows_its_room(partition)) and found == self.answer.records:
@@ -98,7 +98,7 @@ class Part:
 
     def is_open(self, partition: PartitionHistory) -> bool:
         """Tell whether it may have ended at the end of a segment that nobody has shown."""
-        return self._end >= partition.unsure_from
+        return self._end >= partition.places.unsure_from
 
     def could_grow(self, partition: PartitionHistory) -> bool:
         """Tell whether a later answer can have had more: for sure it did not end its segment.
@@ -115,8 +115,8 @@ class Part:
             return False
         if partition.as_kafka and 0 < offset == log.segment_base(offset):
             return False
-        is_known = most < log.end or log.end == partition.end_high
-        is_known = is_known and most < partition.unsure_from
+        is_known = most < log.end or log.end == partition.places.end_high
+        is_known = is_known and most < partition.places.unsure_from
         return is_known and log.segment_base(offset) == log.segment_base(max(offset, most))
 
     def available(self, partition: PartitionHistory) -> int:
@@ -169,11 +169,8 @@ class Part:
 
     def _wrong(self, expected: str, observed: str, reason: str) -> Violation:
         where = f"{self.reading.fetch.name} in {self.asked.partition!r}"
-        return Violation(
-            rule=ReplicationClause.ANSWER_IS_RIGHT,
-            expected=f"{where}: {expected}",
-            observed=f"{where}: {observed}",
-            reason=reason,
+        return ReplicationClause.ANSWER_IS_RIGHT.broken(
+            f"{where}: {expected}", f"{where}: {observed}", reason
         )
 
 

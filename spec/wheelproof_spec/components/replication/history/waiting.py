@@ -156,15 +156,12 @@ class Waiting:
             # The segment of the end begins with a record, and that has to be there for sure.
             last = max(offset, min(most, end - 1))
             is_older = log.segment_base(offset) < log.segment_base(last)
-            is_complete = is_complete or (is_older and last < partition.unsure_from)
+            is_complete = is_complete or (is_older and last < partition.places.unsure_from)
         enough = is_complete or available >= fetch.call.min_bytes
         return enough and at_ms < fetch.expires_low
 
 
 def _not_answered(request: Request, reason: str) -> Violation:
-    return Violation(
-        rule=ReplicationClause.ANSWERED_WHEN_IT_CAN_BE,
-        expected=f"{request.name} has been answered",
-        observed=f"{request.name} waits",
-        reason=reason,
+    return ReplicationClause.ANSWERED_WHEN_IT_CAN_BE.broken(
+        f"{request.name} has been answered", f"{request.name} waits", reason
     )

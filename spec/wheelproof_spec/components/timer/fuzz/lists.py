@@ -6,12 +6,10 @@ agree (semantics.md 1.6, 1.13, 1.18).
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Unpack
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.sync import atomic_integer, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
@@ -20,11 +18,10 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.timer.fuzz.threads import MAX_THREADS, PREEMPT_ONE_IN
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
-from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
+from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.order import Batch
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
+from wheelproof_spec.engines.fuzz.threaded_case import Burst
 from wheelproof_spec.engines.runtimes.hooks import (
     Hook,
     InstrumentedRuntime,
@@ -47,58 +44,16 @@ class ListClause(Clause):
 
 
 def run_list_fuzz(bucket_class: type[TimerTaskList], **batch: Unpack[Batch]) -> FuzzReport:
-    """Let threads move entries between lists of `bucket_class`; see `run_timer_fuzz`."""
-    return run_machine(
+    """Let threads move entries between lists of `bucket_class`; see `run_burst_fuzz`."""
+    entries = st.integers(0, _ENTRIES - 1)
+    adds = st.builds("add {} {}".format, entries, st.integers(0, _LISTS - 1))
+    return run_burst_fuzz(
         "timer task lists, real threads",
-        lambda recorder: list_machine(bucket_class, recorder),
-        run_threaded_case=partial(_run_case, bucket_class),
+        lambda case: _ListsUnderTest(bucket_class, case.preemption()),
+        st.just((("lists", _LISTS), ("entries", _ENTRIES))),
+        adds | st.builds("remove {}".format, entries),
         **batch,
     )
-
-
-def list_machine(
-    bucket_class: type[TimerTaskList], recorder: Recorder
-) -> type[RuleBasedStateMachine]:
-    """Return the state machine that moves entries between lists of `bucket_class`."""
-    entries = st.integers(0, _ENTRIES - 1)
-    calls = st.builds("add {} {}".format, entries, st.integers(0, _LISTS - 1)) | st.builds(
-        "remove {}".format, entries
-    )
-    programs = st.lists(
-        st.lists(calls, min_size=1, max_size=4).map(tuple), min_size=1, max_size=MAX_THREADS
-    ).map(tuple)
-
-    class ListMachine(RuleBasedStateMachine):
-        """Bursts of adds and removes, each followed by a flush of all lists."""
-
-        def __init__(self) -> None:
-            super().__init__()
-            self._lists: _ListsUnderTest | None = None
-
-        @initialize(preemption_seed=st.integers(0, 1_000), one_in=st.sampled_from(PREEMPT_ONE_IN))
-        def reset(self, preemption_seed: int, one_in: int) -> None:
-            recorder.begin_case()
-            self._case = ThreadedCase(
-                setup=(("lists", _LISTS), ("entries", _ENTRIES)),
-                preemption_seed=preemption_seed,
-                preempt_one_in=one_in,
-            )
-            self._lists = _ListsUnderTest(bucket_class, self._case.preemption())
-
-        @precondition(lambda self: self._lists is not None)
-        @rule(burst=programs)
-        def burst(self, burst: Burst) -> None:
-            if self._lists is not None:
-                self._case = replace(self._case, bursts=(*self._case.bursts, burst))
-                recorder.judge_threaded(self._case, self._lists.run(burst))
-
-    return ListMachine
-
-
-def _run_case(bucket_class: type[TimerTaskList], case: ThreadedCase) -> Violation | None:
-    lists = _ListsUnderTest(bucket_class, case.preemption())
-    violations = (lists.run(burst) for burst in case.bursts)
-    return next((violation for violation in violations if violation is not None), None)
 
 
 class _ListsUnderTest:

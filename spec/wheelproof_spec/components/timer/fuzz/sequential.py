@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof_spec.base.calls import Advance, Reset
-from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.timer.component import (
@@ -20,12 +19,13 @@ from wheelproof_spec.components.timer.component import (
     TaskId,
     TimerCall,
     TimerConfig,
+    TimerObservation,
     TimerPort,
 )
 from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.oracle import TimerOracle
-from wheelproof_spec.engines.drive.driver.messages import request_line
+from wheelproof_spec.engines.fuzz.driven_machine import DrivenMachine
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.engines.fuzz.order import Batch
 
@@ -58,57 +58,46 @@ def timer_machine(
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
-    class TimerMachine(RuleBasedStateMachine):
+    class TimerMachine(DrivenMachine[TimerCall, TimerObservation]):
         """Adds, cancels, advances and asks for the size, in any order."""
 
         def __init__(self) -> None:
-            super().__init__()
             self._judge = TimerOracle(profile, tally)
+            super().__init__(self._judge, port, recorder)
             self._delay_ms_of_task: dict[TaskId, int] = {}
-            self._running = False
-            self._calls = 0
 
         @initialize(config=configs(domain))
         def reset(self, config: TimerConfig) -> None:
-            recorder.begin_case()
             self._config = config
-            self._running = True
-            self._call(Reset(config=config))
+            self.begin(Reset(config=config))
 
         @rule(task=_names, delay=delays(domain))
         def add(self, task: TaskId, delay: Span) -> None:
             self._delay_ms_of_task[task] = delay.millis(self._config)
-            self._call(Add(task=task, delay_ms=self._delay_ms_of_task[task]))
+            self.call(Add(task=task, delay_ms=self._delay_ms_of_task[task]))
 
         @precondition(lambda self: bool(self._delay_ms_of_task))
         @rule(data=st.data())
         def add_again(self, data: st.DataObject) -> None:
             task = data.draw(st.sampled_from(sorted(self._delay_ms_of_task)))
-            self._call(Add(task=task, delay_ms=self._delay_ms_of_task[task]))
+            self.call(Add(task=task, delay_ms=self._delay_ms_of_task[task]))
 
         @rule(task=_names)
         def cancel(self, task: TaskId) -> None:
-            self._call(Cancel(task=task))
+            self.call(Cancel(task=task))
 
         @rule(jump=jumps(domain))
         def advance(self, jump: Span) -> None:
-            self._call(Advance(to_ms=self._judge.now_ms + jump.millis(self._config)))
+            self.call(Advance(to_ms=self._judge.now_ms + jump.millis(self._config)))
 
         @rule()
         def size(self) -> None:
-            self._call(Size())
+            self.call(Size())
 
         def teardown(self) -> None:
             """Let everything expire: no task is left behind, none runs twice."""
-            if self._running:
-                self._call(self._judge.drain())
-                self._call(Size())
-
-        def _call(self, call: TimerCall) -> None:
-            self._calls += 1
-            recorder.step(request_line(self._calls, call))
-            violation = judge_call(self._judge, port, call)
-            self._running = violation is None
-            recorder.judge(violation)
+            if self.running:
+                self.call(self._judge.drain())
+                self.call(Size())
 
     return TimerMachine

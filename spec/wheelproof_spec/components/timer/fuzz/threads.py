@@ -28,8 +28,8 @@ from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
 
-MAX_THREADS = 3
-PREEMPT_ONE_IN = (2, 4, 16)
+_MAX_THREADS = 3
+_PREEMPT_ONE_IN = (2, 4, 16)
 """How rarely threads give way: once in so many steps."""
 
 _FEW_TASKS = TASKS[:4]
@@ -63,7 +63,7 @@ def threaded_timer_machine(
         "{} {}".format, st.sampled_from(("add", "cancel")), st.sampled_from(_FEW_TASKS)
     )
     programs = st.lists(
-        st.lists(calls, min_size=1, max_size=3).map(tuple), max_size=MAX_THREADS
+        st.lists(calls, min_size=1, max_size=3).map(tuple), max_size=_MAX_THREADS
     ).map(tuple)
 
     class ThreadedTimerMachine(RuleBasedStateMachine):
@@ -78,7 +78,7 @@ def threaded_timer_machine(
             config=configs(domain),
             spans=st.tuples(*[delays(domain) for _ in _FEW_TASKS]),
             preemption_seed=st.integers(0, 1_000),
-            one_in=st.sampled_from(PREEMPT_ONE_IN),
+            one_in=st.sampled_from(_PREEMPT_ONE_IN),
         )
         def reset(
             self, config: TimerConfig, spans: tuple[Span, ...], preemption_seed: int, one_in: int

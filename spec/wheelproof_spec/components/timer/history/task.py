@@ -49,6 +49,10 @@ class Task:
     states: TaskStates | None = None
 
 
+Heap = list[tuple[int, int, Task]]
+"""Tasks by a time, each with the index at which its add returned: later ones make it void."""
+
+
 def states_of(task: Task) -> set[TaskState]:
     """Return the states that a simple task can be in."""
     calls: frozenset[OpenAdd | OpenCancel] = frozenset()

@@ -8,7 +8,7 @@ from wheelproof import sync
 from wheelproof.timer import TimerTask, TimerTaskEntry, TimerTaskList
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
-from wheelproof_spec.components.timer.bug_table import BUGS
+from wheelproof_spec.components.timer.bugs import BUGS
 from wheelproof_spec.engines.explore.program import PlainField, Scenario
 from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
 

@@ -26,7 +26,7 @@ from wheelproof_spec.engines.explore.program import (
     Scenario,
 )
 from wheelproof_spec.engines.explore.programs.making import program
-from wheelproof_spec.engines.history.linearizability_register import GetAndSet, Registers
+from wheelproof_spec.engines.history.linearizability.models import GetAndSet, Registers
 
 _TIMER = TimerModel()
 _TimerHistory = PublicOperations[TimerState, TimerOperation, TimerResult]

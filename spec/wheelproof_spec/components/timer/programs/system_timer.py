@@ -13,7 +13,7 @@ from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
-from wheelproof_spec.components.timer.bug_table import BUGS, TimerBug
+from wheelproof_spec.components.timer.bugs import BUGS, TimerBug
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario
 from wheelproof_spec.engines.explore.programs.tables import (

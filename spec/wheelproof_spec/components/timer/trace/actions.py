@@ -7,7 +7,7 @@ compared with what the action does; what was not is free. The lock has no order 
 
 from collections.abc import Callable, Mapping
 
-from wheelproof_spec.base.codec.tables import read_lists
+from wheelproof_spec.components.timer.trace import vocabulary
 from wheelproof_spec.components.timer.trace.state import (
     Bucket,
     SeveralError,
@@ -28,10 +28,7 @@ from wheelproof_spec.components.timer.trace.vocabulary import (
     TaskNamed,
 )
 
-STEPS = {
-    action: (at, "".join(following))
-    for action, (at, *following) in read_lists(__file__, "steps.toml", "steps").items()
-}
+STEPS = {action: (step["at"], step.get("then", "")) for action, step in vocabulary.STEPS.items()}
 """Where a thread has to be for each action, and where it is afterwards; "" if that depends."""
 _FLUSHING = {"FlushEntry", "Insert", "Link", "SetExpiration", "Offer", "Submit"}
 NO_LIMIT = 2**63

@@ -101,8 +101,7 @@ class _TimerWatcher:
         self._events: list[_Event] = []
         self._threads: dict[int, _Thread] = {}
         self._timers = 0
-        self._now_ms = Millis(0)
-        self._start_ms = 0
+        self._now_ms = self._start_ms = Millis(0)
         self._names: dict[int, str] = {}
         """The name of a task by the cell that it is bound in."""
         self._entries: dict[int, tuple[TimerTaskEntry, str]] = {}
@@ -371,13 +370,10 @@ class _TimerWatcher:
     def _take(
         self, t: _Thread, action: str, *, args: object = ABSENT, obs: object = ABSENT
     ) -> _Event:
-        event = _Event(t.name, action, self._clock_ms(), args, obs)
+        self._now_ms = max(self._now_ms, self._elapsed_ms())
+        event = _Event(t.name, action, self._now_ms, args, obs)
         self._events.append(event)
         return event
-
-    def _clock_ms(self) -> int:
-        self._now_ms = max(self._now_ms, self._elapsed_ms())
-        return self._now_ms
 
     def _guess(self, t: _Thread, action: str) -> None:
         """Write down a step that may be taken back: another guess before the next step."""

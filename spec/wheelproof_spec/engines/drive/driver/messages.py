@@ -13,6 +13,7 @@ An absent field means: not observed. Parsing is strict on both sides.
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from wheelproof_spec.base.codec.bounds import Bounds, parse_bounds
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.strict_json import (
     JsonObject,
@@ -61,7 +62,8 @@ class Bye:
 class Introduction:
     """Who the driver is: the implementation behind it, its version, and what it can do.
 
-    `profiles` has the contract of a component, where the driver declares one.
+    `profiles` has the contract of a component, where the driver declares one, and `bounds` the
+    part of the domain in which it can be asked.
     """
 
     implementation: str
@@ -69,6 +71,7 @@ class Introduction:
     components: tuple[str, ...]
     capabilities: tuple[str, ...]
     profiles: Mapping[str, str] = field(default_factory=dict[str, str])
+    bounds: Mapping[str, Bounds] = field(default_factory=dict[str, Bounds])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,14 +148,20 @@ def parse_answer(line: bytes, number: int) -> JsonObject | Refusal:
 def parse_introduction(fields: JsonObject) -> Introduction:
     """Return the answer to `hello`; raises MalformedError."""
     needed = ("impl", "version", "components", "capabilities")
-    require_fields(fields, (*needed, "profiles") if "profiles" in fields else needed)
+    optional = (name for name in ("profiles", "bounds") if name in fields)
+    require_fields(fields, (*needed, *optional))
     profiles = as_object(fields.get("profiles", {}), "has 'profiles' that is")
+    bounds = as_object(fields.get("bounds", {}), "has 'bounds' that is")
     return Introduction(
         implementation=text(fields, "impl"),
         version=text(fields, "version"),
         components=texts(fields, "components"),
         capabilities=texts(fields, "capabilities"),
         profiles={component: text(profiles, component) for component in profiles},
+        bounds={
+            name: parse_bounds(as_object(bounds[name], f"has bounds of {name!r} that is"))
+            for name in bounds
+        },
     )
 
 

@@ -44,6 +44,7 @@ class FailingInterleaving:
     deviations: tuple[Deviation, ...]
     left_out: tuple[tuple[str, int], ...]
     schedule: str
+    flags: str = ""
 
     def line(self) -> str:
         """Return the schedule in one line."""
@@ -94,6 +95,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
             if number < len(operations)
         ),
         schedule=encode(world.program, actors),
+        flags=world.program.flags(),
     )
 
 

@@ -10,6 +10,7 @@ from itertools import pairwise, zip_longest
 
 from wheelproof_spec.engines.explore.counterexamples.counterexample import column_names
 from wheelproof_spec.engines.explore.failures.failure import Failure
+from wheelproof_spec.engines.explore.program import PublicOperations
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runtime.cells import short
 from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition, WakeUp
@@ -78,13 +79,17 @@ class RecordedStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRecording:
-    """A run: the names of its threads and objects, how it began, each step, and how it ended."""
+    """A run: the names of its threads and objects, how it began, each step, and how it ended.
+
+    `drawing` is the history of its public operations as HTML, if it has one.
+    """
 
     threads: tuple[str, ...]
     objects: tuple[str, ...]
     beginning: Snapshot
     steps: tuple[RecordedStep, ...]
     failure: Failure | None
+    drawing: str
 
     def changes(self) -> tuple[tuple[tuple[int, str], ...], ...]:
         """Return for each step the objects that it changed, each with its new value."""
@@ -107,6 +112,8 @@ def record(world: World, actors: Sequence[Actor]) -> RunRecording:
         names = column_names(execution.threads)
         objects = tuple(execution.keeping.objects)
         failure = execution.judge()
+        history = execution.scenario.history
+        drawing = history.drawing() if isinstance(history, PublicOperations) else ""
     finally:
         execution.close()
     numbers = {number: place for place, number in enumerate(sorted(names))}
@@ -119,6 +126,7 @@ def record(world: World, actors: Sequence[Actor]) -> RunRecording:
             for actor, text, seen in zip(made, log, moments[1:], strict=True)
         ),
         failure=failure,
+        drawing=drawing,
     )
 
 

@@ -8,6 +8,7 @@ from types import FrameType
 _CHECKER = Path(__file__).parents[1]
 _PROGRAMS = _CHECKER / "programs"
 """Code under test, although it comes with the checker."""
+_SHOWN_CALLS = 4
 
 
 def calling_frame() -> FrameType | None:
@@ -23,6 +24,17 @@ def is_checkers(file: str) -> bool:
     """Tell whether a source file is the checker's own: its frames explain nothing."""
     path = Path(file)
     return path.is_relative_to(_CHECKER) and not path.is_relative_to(_PROGRAMS)
+
+
+def call_stack(frame: FrameType | None) -> str:
+    """Return the program's own calls under way, the innermost first."""
+    places: list[str] = []
+    while frame is not None and len(places) < _SHOWN_CALLS:
+        code = frame.f_code
+        if not is_checkers(code.co_filename) and frame.f_globals.get("__name__") != "threading":
+            places.append(f"{code.co_name} ({Path(code.co_filename).name}, line {frame.f_lineno})")
+        frame = frame.f_back
+    return " <- ".join(places)
 
 
 def calling_line() -> str:

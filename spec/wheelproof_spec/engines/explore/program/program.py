@@ -22,6 +22,10 @@ class Program:
     Every access of the `plain_fields` is a step. `without` are the numbers of the operations that
     are left out, among those that can be.
 
+    With `patch_threading` the program is written against `threading`; see the package `patched`.
+    In the packages that `instrument` names, what threads share is seen: searched for data races,
+    or, with `accesses_are_steps`, explored in every order.
+
     Graph mode has to know all that threads share: cells, locks, the `plain_fields` (accesses of
     which are no steps there), and what `shares` names, a field or all guarded fields of a class.
     """
@@ -33,6 +37,15 @@ class Program:
     plain_fields: Sequence[PlainField] = ()
     without: frozenset[int] = frozenset()
     shares: Sequence[type | PlainField] = ()
+    patch_threading: bool = False
+    instrument: Sequence[str] = ()
+    accesses_are_steps: bool = False
+
+    def flags(self) -> str:
+        """Return the options of the command line with which the program is explored."""
+        flag = " --threading" if self.patch_threading else ""
+        flag += "".join(f" --instrument {package}" for package in self.instrument)
+        return flag + (" --accesses steps" if self.accesses_are_steps else "")
 
     def digest(self) -> str:
         """Return a hash of the program's name, source and settings, whatever is left out."""

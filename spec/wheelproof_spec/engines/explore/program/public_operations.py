@@ -22,8 +22,9 @@ from typing import Generic, TypeVar
 from wheelproof import sync
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import completion, invocation
-from wheelproof_spec.engines.history.linearizability import Explanation, Model, check_history
-from wheelproof_spec.engines.history.linearizability_calls import Event, Invoked, Returned
+from wheelproof_spec.engines.history.linearizability.calls import Event, Invoked, Returned
+from wheelproof_spec.engines.history.linearizability.check import Explanation, Model, check_history
+from wheelproof_spec.engines.history.linearizability.drawing import drawing
 
 State = TypeVar("State", bound=Hashable)
 Op = TypeVar("Op")
@@ -99,6 +100,11 @@ class PublicOperations(Generic[State, Op, Res]):
         explanation = check_history(self._model, self.events()).explanation
         if explanation is not None:
             raise NotLinearizableError(str(explanation))
+
+    def drawing(self) -> str:
+        """Return the history as HTML, with an order of its effects as far as there is one."""
+        events = self.events()
+        return drawing(self._model, events, check_history(self._model, events))
 
     def _process(self) -> str:
         thread = self._runtime.caller()

@@ -111,7 +111,7 @@ class CycleWatch:
             while begin > self._since and self._repeats(begin + length - 1, 1, length):
                 begin -= 1
             steps = self._operations[begin : begin + length]
-            may_wait = thread.name in self._runtime.settings.may_wait
+            may_wait = thread.daemon or thread.name in self._runtime.settings.may_wait
             self.cycle = Cycle(
                 thread=thread.name,
                 actors=frozenset(self._actors[begin : begin + length]),

@@ -1,5 +1,6 @@
 """One run of a program, step by step."""
 
+import gc
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -29,6 +30,8 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 from wheelproof_spec.engines.explore.substrates.substrate import Substrate
 
+_RUNS_TO_COLLECT = 500
+
 
 class World:
     """What the runs of one exploration share: fibers, and the numbers of threads.
@@ -50,6 +53,9 @@ class World:
         """Note that a run begins, whose steps will be in `actors`."""
         self._runs += 1
         self._latest = actors
+        if self.program.patch_threading and self._runs % _RUNS_TO_COLLECT == 0:
+            # Nowhere else, so that finalisers make no steps at random.
+            gc.collect()
         if self._whole is not None:
             self._whole.begin_run(actors)
 
@@ -207,7 +213,7 @@ class Execution:
             return self._endless()
         stuck = self.unfinished()
         may_wait = self.program.settings.may_wait
-        if any(thread.name not in may_wait for thread in stuck):
+        if any(not thread.daemon and thread.name not in may_wait for thread in stuck):
             return failure_of_stuck_threads(stuck, self.threads)
         return self._check()
 

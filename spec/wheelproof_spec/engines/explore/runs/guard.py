@@ -8,10 +8,25 @@ from contextlib import contextmanager
 from types import FrameType
 from unittest.mock import patch
 
+from wheelproof.sync import current_runtime
+from wheelproof_spec.engines.explore.failures.places import call_stack
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
-PATIENCE_S = 10
+PATIENCE_S = 2
 """For how many seconds one step may run before it counts as one that never ends."""
+_PATIENCE_WITH_SET_UP_S = 10
+"""The same for the set-up, which may import things."""
+
+
+def require_assertions(program: str) -> None:
+    """Raise ProgramRejectedError if Python leaves assertions out."""
+    if not __debug__:
+        raise ProgramRejectedError(
+            program,
+            "would be explored without its assertions, so that no check can fail",
+            "run Python without -O and PYTHONOPTIMIZE",
+        )
 
 
 @contextmanager
@@ -20,12 +35,6 @@ def forbidden_calls(program: str) -> Generator[None]:
 
     Threads that were there before do as they like: the program may be a guest in a process.
     """
-    if not __debug__:
-        raise ProgramRejectedError(
-            program,
-            "would be explored without its assertions, so that no check can fail",
-            "run Python without -O and PYTHONOPTIMIZE",
-        )
     bystanders = set(threading.enumerate()) - {threading.current_thread()}
     start, sleep = threading.Thread.start, time.sleep
 
@@ -36,7 +45,7 @@ def forbidden_calls(program: str) -> Generator[None]:
         raise ProgramRejectedError(
             program,
             f"starts the thread {thread.name} by itself",
-            "take threads from wheelproof.sync",
+            "let it be patched: explore with --threading, or patch_threading=True",
         )
 
     def refuse_sleep(seconds: float, /) -> None:
@@ -46,7 +55,7 @@ def forbidden_calls(program: str) -> Generator[None]:
         raise ProgramRejectedError(
             program,
             f"sleeps for {seconds} s of real time",
-            "wait on a condition of wheelproof.sync with a time-out",
+            "let it be patched: explore with --threading, or patch_threading=True",
         )
 
     with (
@@ -57,7 +66,7 @@ def forbidden_calls(program: str) -> Generator[None]:
 
 
 @contextmanager
-def watchdog(program: str, progress: Callable[[], object]) -> Generator[None]:
+def watchdog(program: str, progress: Callable[[], tuple[int, int]]) -> Generator[None]:
     """Reject, inside the block, a program of which `progress` stands still for PATIENCE_S.
 
     Works on the main thread only, where signals arrive; elsewhere nothing is watched.
@@ -70,17 +79,22 @@ def watchdog(program: str, progress: Callable[[], object]) -> Generator[None]:
 
     def look(number: int, frame: FrameType | None) -> None:
         nonlocal seen, ticks
-        del number, frame
+        del number
         now = progress()
         ticks = ticks + 1 if now == seen else 0
         seen = now
-        if ticks >= PATIENCE_S:
+        if ticks >= (PATIENCE_S if now[1] else max(PATIENCE_S, _PATIENCE_WITH_SET_UP_S)):
             ticks = 0
-            raise ProgramRejectedError(
+            error = ProgramRejectedError(
                 program,
-                f"has a step that does not end within {PATIENCE_S} s",
-                "look for an endless loop, or for a wait outside wheelproof.sync",
+                f"has a step that does not end within {PATIENCE_S} s: {call_stack(frame)}",
+                "look for an endless loop, or for a wait that the checker does not see",
             )
+            runtime = current_runtime()
+            if isinstance(runtime, ControlledRuntime):
+                # The program might catch it.
+                runtime.stop = error
+            raise error
 
     before = signal.signal(signal.SIGALRM, look)
     signal.setitimer(signal.ITIMER_REAL, 1, 1)

@@ -31,7 +31,7 @@ _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _LOOPING = frozenset(
     ("map", "filter", "filterfalse", "reduce", "starmap", "accumulate", "takewhile", "dropwhile")
 ) | {"groupby", "iter", "sorted", "sort"}
-_DECLARING = {"abc", "typing", "collections.abc"}
+_DECLARING = {"abc", "typing", "collections.abc", "queue", "threading"}
 
 
 def local_state(thread: ModelThread) -> LocalState | None:

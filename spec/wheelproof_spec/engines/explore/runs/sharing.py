@@ -24,8 +24,8 @@ from wheelproof_spec.engines.explore.runtime.thread_steps import (
 )
 
 _SEEN = (
-    "the checker sees locks, conditions and cells of wheelproof.sync, fields declared with "
-    "GuardedBy, and plain_fields, and nothing else"
+    "the checker sees locks, conditions and cells of wheelproof.sync, with --threading those of "
+    "threading, fields declared with GuardedBy, and plain_fields, and nothing else"
 )
 
 
@@ -70,6 +70,12 @@ class Sharing:
             number = object_of(access)
             if number not in (HISTORY, execution.runtime.clock.number):
                 self._touch(number, thread_of(actor), write=bool(access & 1))
+
+    def add(self, other: "Sharing") -> None:
+        """Add what another process has seen."""
+        self._conflict |= other._conflict
+        self._threads |= other._threads
+        self._busy |= other._busy
 
     def gap(self, *, of_one_thread: bool = False) -> str:
         """Return why what was seen shows nothing, in a sentence; empty if it shows something.

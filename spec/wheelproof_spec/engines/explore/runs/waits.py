@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind, WaitFor
-from wheelproof_spec.engines.explore.runtime.conditions import WakeUp
 from wheelproof_spec.engines.explore.runtime.model import ModelThread
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
@@ -60,17 +59,17 @@ def _circle_of(stuck: Sequence[ModelThread], threads: Mapping[int, ModelThread])
 
 def _wait(thread: ModelThread, threads: Mapping[int, ModelThread]) -> WaitFor:
     operation = thread.pending
-    on_condition = isinstance(operation, WakeUp)
+    condition = "" if operation is None else operation.awaited()
     doing = "has not begun"
-    if isinstance(operation, WakeUp):
-        doing = f"waits on {operation.condition.name}"
+    if condition:
+        doing = f"waits on {condition}"
     elif operation is not None:
         doing = f"waits to {operation.describe()}"
     return WaitFor(
         thread=thread.name,
         doing=doing,
         for_threads=tuple(_named(number, threads) for number in _holders(thread)),
-        on_condition=on_condition,
+        on_condition=bool(condition),
     )
 
 

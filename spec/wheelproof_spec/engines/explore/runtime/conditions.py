@@ -171,6 +171,10 @@ class WakeUp(AtomicOperation[Waking]):
         """Return how it came about."""
         return f"{self._waking.value} {self.condition.name}"
 
+    def awaited(self) -> str:
+        """Return the condition's name."""
+        return self.condition.name
+
     def is_owed(self, thread: ModelThread) -> bool:
         """Tell whether there is a reason to wake up."""
         return self._cause(thread) not in (None, Waking.SPURIOUS)

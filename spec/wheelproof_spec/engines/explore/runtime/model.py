@@ -173,6 +173,10 @@ class AtomicOperation(ABC, Generic[Result]):
         """Return the numbers of the threads that a blocked operation waits for, if known."""
         return ()
 
+    def awaited(self) -> str:
+        """Return the name of what has to notify a blocked operation, empty if nothing has to."""
+        return ""
+
 
 class Target(Rewindable, Protocol):
     """A shared object as a step sees it."""
@@ -228,6 +232,7 @@ class ModelThread:
         "children",
         "choice",
         "choosing",
+        "daemon",
         "ended",
         "error",
         "frame",
@@ -254,6 +259,8 @@ class ModelThread:
         self.suspend: Callable[[], object] = _never
         self.aborted = False
         self.ended = False
+        # Whether it may still wait when everybody else has ended.
+        self.daemon = False
         self.error: BaseException | None = None
         # Where it waits for its next step, while the runtime keeps frames.
         self.frame: FrameType | None = None

@@ -81,7 +81,7 @@ class ControlledRuntime:
         """
         self.log: list[str] | None = [] if logging else None
         self._names: dict[str, int] = {}
-        self._program = program
+        self.program = program
         self.settings = settings
         self._substrate = substrate
         self._numbers = numbers
@@ -202,6 +202,7 @@ class ControlledRuntime:
 
         handle.thread = self._add(parent.number, body, handle.name)
         handle.thread.spawned_at = self.event
+        handle.thread.daemon = handle.daemon
         handle.thread.interruption = handle.interruption
 
     def _add(self, parent: Actor, body: Callable[[], None], name: str) -> ModelThread:
@@ -237,13 +238,13 @@ class ControlledRuntime:
     def _perform_alone(self, operation: AtomicOperation[T]) -> T:
         if self.closed:
             raise ProgramRejectedError(
-                self._program,
+                self.program,
                 "uses an object that was made in an earlier run",
                 "make every lock, cell and thread inside the function that sets a run up",
             )
         if operation.peek(self._alone) is None:
             raise ProgramRejectedError(
-                self._program,
+                self.program,
                 f"would wait for ever outside its threads: {operation.describe()}",
                 "set-up and checks run alone, so nothing can wake them",
             )

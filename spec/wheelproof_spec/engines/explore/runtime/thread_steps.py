@@ -61,7 +61,7 @@ class ThreadMaker(Scheduler, Protocol):
 class ThreadHandle(SharedObject[Life]):
     """What `sync.thread` returns: the thread's life, which others start and join."""
 
-    __slots__ = ("clock", "interruption", "maker", "target", "thread")
+    __slots__ = ("clock", "daemon", "interruption", "maker", "target", "thread")
 
     def __init__(
         self, runtime: "ThreadMaker", clock: ControlledClock, target: Callable[[], None], name: str
@@ -72,6 +72,7 @@ class ThreadHandle(SharedObject[Life]):
         self.target = target
         self.thread: ModelThread | None = None
         self.interruption = Interruption(self)
+        self.daemon = False
 
     def start(self) -> None:
         """Begin to run; once."""

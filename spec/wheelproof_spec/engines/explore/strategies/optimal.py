@@ -3,6 +3,14 @@
 P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal Dynamic Partial Order Reduction", POPL 2014,
 and JACM 64 (2017). Beyond the papers: an operation whose accesses depend on the state is resolved
 again where a reversal puts it, and a free choice is one event for each value.
+
+Several processes may explore one program. One of them gives the rest of a point away: all that can
+begin there but with the steps that are explored, or that it is about to explore. Whoever takes it
+plans every other step that is possible there, so what anybody plans for this point, or for one
+above, changes nothing any more. But then a step that sleeps, since somebody else explores it, is no
+reason for not planning what it could be added to: the reversals that the other one finds are not
+told here. Only what has it as a first step is covered, as with the source sets of the same papers;
+and a few runs may end because all that could go on sleeps, which `blocked_runs` counts.
 """
 
 from collections.abc import Sequence
@@ -24,26 +32,40 @@ from wheelproof_spec.engines.explore.runtime.numbers import (
     thread_of,
 )
 from wheelproof_spec.engines.explore.strategies.strategy import alternatives, pick_first
-from wheelproof_spec.engines.explore.strategies.wakeup_tree import WakeupNode, insert
+from wheelproof_spec.engines.explore.strategies.wakeup_tree import (
+    Flat,
+    WakeupNode,
+    flat,
+    insert,
+    trees,
+)
+
+Rest = tuple[list[Event], dict[Actor, Accesses], Flat]
+"""The steps to a point, the steps that sleep there, and what is planned there already."""
 
 
 class _OptimalPoint:
-    """A point of the current run: the sleeping steps, the planned ones, and the step now."""
+    """A point of the current run: the sleeping steps, the planned ones, and the step now.
 
-    __slots__ = ("done", "event", "sleep", "wakeup")
+    Where `whole` is true, every step that is possible and awake is still to be planned.
+    """
 
-    def __init__(self, sleep: dict[Actor, Accesses], wakeup: list[WakeupNode]) -> None:
+    __slots__ = ("done", "event", "sleep", "wakeup", "whole")
+
+    def __init__(
+        self, sleep: dict[Actor, Accesses], wakeup: list[WakeupNode], event: Event = (FIRST, ())
+    ) -> None:
         self.sleep = sleep
         self.wakeup = wakeup
-        self.event: Event = (FIRST, ())
+        self.event = event
         self.done = 0
+        self.whole = False
 
 
 class OptimalStrategy:
     """See the module."""
 
     complete = True
-    blocked_runs = 0
 
     def __init__(self) -> None:
         self._frames: list[_OptimalPoint] = []
@@ -51,6 +73,39 @@ class OptimalStrategy:
         self._keep: list[Actor] = []
         self._rest: list[WakeupNode] = []
         self._resuming = False
+        # How many points from the top on others explore the rest of.
+        self._given = 0
+        self._weakly = True
+        self.blocked_runs = 0
+
+    def begin(self, rest: Rest) -> None:
+        """Explore the rest of a point that another process had."""
+        self._prefix, sleep, planned = rest
+        point = _OptimalPoint(sleep, trees(planned))
+        point.whole = True
+        self._frames = [*(_OptimalPoint({}, [], event) for event in self._prefix), point]
+        self._given = len(self._prefix)
+        self._resuming, self._weakly = True, False
+
+    def give(self) -> Rest | None:
+        """Give away the rest of the first point that is not given away yet, if that may be much."""
+        if len(self._frames) < self._given + 2:
+            return None
+        point = self._frames[self._given]
+        actor, accesses = point.event
+        rest = (
+            [above.event for above in self._frames[: self._given]],
+            {**point.sleep, actor: accesses},
+            flat(point.wakeup),
+        )
+        point.wakeup, point.whole = [], False
+        self._given += 1
+        return rest
+
+    @property
+    def has_more(self) -> bool:
+        """Whether something is left below the points that are given away."""
+        return len(self._frames) > self._given
 
     def prefix(self) -> Sequence[Event]:
         """Return the steps up to the last point where something is left to be explored."""
@@ -81,7 +136,7 @@ class OptimalStrategy:
         """Plan the reversal of every race, then go back to the last point with a plan."""
         self._reverse_races(analysis)
         frames = self._frames
-        while frames:
+        while self.has_more:
             frame = frames[-1]
             actor, accesses = frame.event
             frame.sleep[actor] = accesses
@@ -91,7 +146,7 @@ class OptimalStrategy:
             frames.pop()
         self._prefix = [frame.event for frame in frames[:-1]]
         self._resuming = True
-        return bool(frames)
+        return self.has_more
 
     def fraction_done(self) -> float:
         """Return how much of what is known to be there has been explored, from 0 to 1.
@@ -118,9 +173,14 @@ class OptimalStrategy:
 
     def _select(self, frame: _OptimalPoint, execution: Execution) -> Event | None:
         self._rest = []
-        if frame.wakeup:
+        if frame.whole:
+            frame.whole = False
+            self._plan_all(frame, execution)
+        while frame.wakeup:
             node = frame.wakeup.pop(0)
             actor = node.event[0]
+            if actor in frame.sleep and not self._weakly:
+                continue
             accesses = execution.peek(actor)
             if accesses is None:
                 raise EngineDefectError(f"a planned step of thread {actor} is not possible")
@@ -128,8 +188,18 @@ class OptimalStrategy:
             return actor, accesses
         event = self._first_awake(frame, execution)
         if event is None and execution.enabled():
-            raise EngineDefectError("a run died although nothing equivalent had been explored")
+            if self._weakly:
+                raise EngineDefectError("a run died although nothing equivalent had been explored")
+            self.blocked_runs += 1
         return event
+
+    def _plan_all(self, frame: _OptimalPoint, execution: Execution) -> None:
+        planned = {node.event[0] for node in frame.wakeup} | frame.sleep.keys()
+        for thread, accesses in execution.in_order():
+            for value in alternatives(execution, thread.number):
+                actor = choosing(thread.number, value)
+                if actor not in planned:
+                    frame.wakeup.append(WakeupNode((actor, accesses)))
 
     def _first_awake(self, frame: _OptimalPoint, execution: Execution) -> Event | None:
         current = self._frames[-2].event[0] if len(self._frames) > 1 else FIRST
@@ -161,14 +231,19 @@ class OptimalStrategy:
                     changed[first] = analysis.concurrent_with(first, new)
                 if not changed[first]:
                     continue
+            if first < self._given:
+                continue
             frame = self._frames[first]
             sequence = analysis.reversal(first, second)
-            if sequence is None or _is_covered(frame, sequence):
+            if sequence is None or self._is_covered(frame, sequence):
                 continue
-            insert(frame.wakeup, sequence)
+            insert(frame.wakeup, sequence, weakly=self._weakly)
 
+    def _is_covered(self, frame: _OptimalPoint, sequence: list[Event]) -> bool:
+        if self._begins(frame.event, sequence):
+            return True
+        return any(self._begins(sleeper, sequence) for sleeper in frame.sleep.items())
 
-def _is_covered(frame: _OptimalPoint, sequence: list[Event]) -> bool:
-    if weak_initial(frame.event, sequence) is not None:
-        return True
-    return any(weak_initial(sleeper, sequence) is not None for sleeper in frame.sleep.items())
+    def _begins(self, event: Event, sequence: list[Event]) -> bool:
+        place = weak_initial(event, sequence)
+        return place is not None and (self._weakly or place >= 0)

@@ -18,13 +18,16 @@ class WakeupNode:
     children: "list[WakeupNode]" = field(default_factory=list["WakeupNode"])
 
 
-def insert(children: list[WakeupNode], sequence: Sequence[Event]) -> None:
-    """Make sure that some branch begins a run that is equivalent to one that begins `sequence`."""
+def insert(children: list[WakeupNode], sequence: Sequence[Event], *, weakly: bool = True) -> None:
+    """Make sure that some branch begins a run that is equivalent to one that begins `sequence`.
+
+    Unless `weakly`, a branch of which the sequence does not have the first step is none of those.
+    """
     left = list(sequence)
     while left:
         for child in children:
             place = weak_initial(child.event, left)
-            if place is None:
+            if place is None or not (weakly or place >= 0):
                 continue
             if place >= 0:
                 del left[place]
@@ -38,3 +41,28 @@ def insert(children: list[WakeupNode], sequence: Sequence[Event]) -> None:
                 children.append(node)
                 children = node.children
             return
+
+
+Flat = list[tuple[int, Event]]
+"""A tree as a list: each step with its depth, before the steps that follow it."""
+
+
+def flat(children: Sequence[WakeupNode]) -> Flat:
+    """Return trees as a list, which can be sent however deep they are."""
+    found: Flat = []
+    left = [(0, node) for node in reversed(children)]
+    while left:
+        depth, node = left.pop()
+        found.append((depth, node.event))
+        left += [(depth + 1, child) for child in reversed(node.children)]
+    return found
+
+
+def trees(steps: Flat) -> list[WakeupNode]:
+    """Return what `flat` was given."""
+    levels: list[list[WakeupNode]] = [[]]
+    for depth, event in steps:
+        node = WakeupNode(event)
+        levels[depth].append(node)
+        levels[depth + 1 :] = [node.children]
+    return levels[0]

@@ -1,17 +1,14 @@
 """The substrate of the standard library: operating-system threads, of which one runs at a time."""
 
-import threading
+from _thread import LockType, allocate_lock, start_new_thread
 from collections.abc import Callable
-
-_start = threading.Thread.start
-"""Kept from before programs under test are forbidden to start threads by themselves."""
 
 
 class ThreadSubstrate:
     """Fibers that are daemon threads; each waits for the baton on a lock of its own."""
 
     def __init__(self) -> None:
-        self._scheduler = threading.Lock()
+        self._scheduler = allocate_lock()
         self._scheduler.acquire()
         self._all: list[_ThreadFiber] = []
         self._idle: list[_ThreadFiber] = []
@@ -35,19 +32,20 @@ class ThreadSubstrate:
 
 
 class _ThreadFiber:
-    __slots__ = ("_baton", "_ended", "_idle", "_scheduler", "_thread", "body")
+    __slots__ = ("_baton", "_ended", "_gone", "_idle", "_scheduler", "body")
 
     def __init__(
-        self, body: Callable[[], None], scheduler: threading.Lock, idle: "list[_ThreadFiber]"
+        self, body: Callable[[], None], scheduler: LockType, idle: "list[_ThreadFiber]"
     ) -> None:
         self.body = body
         self._scheduler = scheduler
         self._idle = idle
         self._ended = False
-        self._baton = threading.Lock()
+        self._baton = allocate_lock()
         self._baton.acquire()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        _start(self._thread)
+        self._gone = allocate_lock()
+        self._gone.acquire()
+        start_new_thread(self._run, ())
 
     def resume(self) -> None:
         """Hand the baton over and wait until it comes back."""
@@ -63,7 +61,7 @@ class _ThreadFiber:
         """End the thread of an idle fiber."""
         self._ended = True
         self._baton.release()
-        self._thread.join()
+        self._gone.acquire()
 
     def _run(self) -> None:
         self._baton.acquire()
@@ -71,3 +69,4 @@ class _ThreadFiber:
             self.body()
             self._idle.append(self)
             self.suspend()
+        self._gone.release()

@@ -7,8 +7,9 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial, wraps
 from itertools import count
-from typing import BinaryIO, Literal, TypeVar
+from typing import BinaryIO, Concatenate, Literal, ParamSpec, TypeVar
 
 import wheelproof
 from wheelproof_spec.base.codec.vocabulary import ABSENT, Implementation, Nothing
@@ -17,7 +18,9 @@ from wheelproof_spec.base.component import Call, Config
 from wheelproof_spec.base.history.lines import HistoryEnd, HistoryHeader, HistoryOp
 from wheelproof_spec.engines.history.recording.refusals import refusal_of
 
+_P = ParamSpec("_P")
 _R = TypeVar("_R")
+_S = TypeVar("_S")
 Replacements = dict[tuple[type[object], str], Callable[..., object]]
 """Methods that record, by the class and the name that they replace."""
 LineType = Literal["invoke", "ok", "fail", "info"]
@@ -147,6 +150,30 @@ class HistoryWriter:
         finally:
             stack.remove(process)
 
+    def recorded(
+        self,
+        original: Callable[Concatenate[_S, _P], _R],
+        asked: Callable[Concatenate[Run, _S, _P], Call | None],
+        answer: Callable[[Run, _R], object],
+        run_of: Callable[[_S], Run | None] | None = None,
+    ) -> Callable[..., object]:
+        """Return a method that does the same and is recorded, for objects that are.
+
+        `asked` says which call it is, None for one that is not written; `run_of` whose it is, if
+        the object has no history of its own.
+        """
+
+        @wraps(original)
+        def method(subject: _S, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+            run = self.run_of(subject) if run_of is None else run_of(subject)
+            call = None if run is None else asked(run, subject, *args, **kwargs)
+            if run is None or call is None:
+                return original(subject, *args, **kwargs)
+            told: Callable[[_R], object] = partial(answer, run)
+            return self.call(run, call, told, lambda: original(subject, *args, **kwargs))
+
+        return method
+
     def open_calls(self) -> int:
         """Return how many calls the calling thread is inside of."""
         return len(self._open.get(self._process(), ()))
@@ -225,7 +252,7 @@ def end_of(problem: Exception) -> tuple[LineType, str | None]:
     return ("info", None) if refusal is None else ("fail", refusal)
 
 
-def nothing(result: object) -> Nothing:
+def nothing(*results: object) -> Nothing:
     """Return the value of a call that answers nothing."""
-    del result
+    del results
     return Nothing()

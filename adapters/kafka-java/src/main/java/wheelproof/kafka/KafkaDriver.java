@@ -20,6 +20,7 @@ final class KafkaDriver {
                     "faults",
                     "any_size",
                     "kafka_sizes",
+                    "memory",
                     "cancel_for_key");
 
     private KafkaDriver() {}

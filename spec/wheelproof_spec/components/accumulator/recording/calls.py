@@ -1,0 +1,236 @@
+"""A record accumulator of the reference whose callers and sender record what they do."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from functools import partial
+from itertools import count
+
+from wheelproof.clock import SystemClock
+from wheelproof.producer import (
+    BufferPool,
+    Cluster,
+    NodeId,
+    ProducerBatch,
+    ReadyCheckResult,
+    Record,
+    RecordAccumulator,
+    RecordMetadata,
+)
+from wheelproof.topic_partition import TopicPartition
+from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
+from wheelproof_spec.components.accumulator.calls import (
+    Abort,
+    Append,
+    Appended,
+    Callback,
+    Drain,
+    Drained,
+    DrainedBatch,
+    Expire,
+    Flush,
+    FlushInProgress,
+    HasIncomplete,
+    Mute,
+    Readiness,
+    Ready,
+    Reenqueue,
+    Respond,
+    Split,
+    Unmute,
+    YesOrNo,
+)
+from wheelproof_spec.components.accumulator.reference import RefusedByBrokerError, reason_of
+from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+
+NODE = NodeId(0)
+"""Who leads all partitions."""
+_LOOKS_A_ROUND = 16
+"""After so many looks at what is ready each partition was without a leader in one of them."""
+
+
+class _NamedCallback:
+    """The callback of a record, which knows its name."""
+
+    __slots__ = ("_recorder", "record")
+
+    def __init__(self, record: str, recorder: LoadRecorder) -> None:
+        self.record = record
+        self._recorder = recorder
+
+    def __call__(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
+        """Take note of what became of the record."""
+        offset = None if metadata is None or error is not None else metadata.offset
+        self._recorder.begins(Callback(record=self.record, offset=offset, error=reason_of(error)))
+
+
+class RecordedAccumulator:
+    """The calls of an accumulator; those of the sender are made by one thread."""
+
+    def __init__(
+        self,
+        accumulator: RecordAccumulator,
+        pool: BufferPool,
+        recorder: LoadRecorder,
+        partitions: Iterable[TopicPartition],
+    ) -> None:
+        self.accumulator = accumulator
+        self._pool = pool
+        self._recorder = recorder
+        self._cluster = Cluster(leaders=dict.fromkeys(partitions, NODE))
+        self._partitions = tuple(map(str, self._cluster.partitions_for_node(NODE)))
+        self._clock = SystemClock()
+        self._records = count()
+        self._looks = count()
+        self._batches = count()
+        self._names: dict[ProducerBatch, str] = {}
+        self._offsets: Counter[TopicPartition] = Counter()
+
+    # Anybody's calls
+
+    def append(self, partition: TopicPartition, size: int, max_time_to_block_ms: int) -> None:
+        """Append a record with a value of `size` bytes, and a name that nothing else has."""
+        record = f"r{next(self._records)}"
+
+        def append() -> Appended:
+            result = self.accumulator.append(
+                partition,
+                Record(timestamp_ms=0, value=bytes(size)),
+                _NamedCallback(record, self._recorder),
+                max_time_to_block_ms=max_time_to_block_ms,
+            )
+            return Appended(
+                batch_is_full=result.batch_is_full, new_batch_created=result.new_batch_created
+            )
+
+        asked = Append(
+            record=record,
+            partition=str(partition),
+            size=size,
+            max_time_to_block_ms=max_time_to_block_ms,
+        )
+        self._recorder.call(asked, append)
+
+    def flush(self) -> None:
+        """Flush."""
+
+        def flush() -> None:
+            self.accumulator.begin_flush()
+            self.accumulator.await_flush_completion()
+
+        self._recorder.do(Flush(), flush)
+
+    def close(self) -> None:
+        """Close."""
+        self._recorder.do(Close(), self.accumulator.close)
+
+    def look(self) -> None:
+        """Ask the accumulator for its memory, and what is under way."""
+        accumulator, call = self.accumulator, self._recorder.call
+        call(AvailableMemory(), lambda: Memory(size=self._pool.available_memory()))
+        call(HasIncomplete(), lambda: YesOrNo(yes=accumulator.has_incomplete()))
+        call(FlushInProgress(), lambda: YesOrNo(yes=accumulator.flush_in_progress()))
+
+    # The sender's calls
+
+    def drain_ready(self, max_size: int) -> list[ProducerBatch]:
+        """Drain if anything is ready, and mute the partitions of what was taken."""
+        drained = self._drain(self._ready().ready_nodes, max_size)
+        for batch in drained:
+            asked = Mute(partition=str(batch.partition))
+            self._recorder.do(asked, partial(self.accumulator.mute_partition, batch.partition))
+        return drained
+
+    def drain_all(self, max_size: int) -> list[ProducerBatch]:
+        """Drain whatever is queued."""
+        return self._drain((NODE,), max_size)
+
+    def unmute(self, batch: ProducerBatch) -> None:
+        """Unmute the partition of a batch."""
+        asked = Unmute(partition=str(batch.partition))
+        self._recorder.do(asked, partial(self.accumulator.unmute_partition, batch.partition))
+
+    def store(self, batch: ProducerBatch) -> None:
+        """A batch is stored behind the others of its partition."""
+        offset = self._offsets[batch.partition]
+        self._offsets[batch.partition] += len(batch.thunks)
+        asked = Respond(batch=self._names[batch])
+        self._recorder.do(asked, partial(self.accumulator.complete_batch, batch, offset))
+
+    def fail(self, batch: ProducerBatch) -> None:
+        """A batch is refused for good."""
+        error = RefusedByBrokerError()
+        asked = Respond(batch=self._names[batch])
+        self._recorder.do(asked, partial(self.accumulator.fail_batch, batch, error))
+
+    def reenqueue(self, batch: ProducerBatch) -> None:
+        """A batch is to be sent again."""
+        now_ms = self._clock.hi_res_clock_ms()
+        asked = Reenqueue(batch=self._names[batch])
+        self._recorder.do(asked, partial(self.accumulator.reenqueue, batch, now_ms))
+
+    def split(self, batch: ProducerBatch) -> None:
+        """A batch is too large."""
+        asked = Split(batch=self._names[batch])
+        self._recorder.do(asked, partial(self.accumulator.split_and_reenqueue, batch))
+
+    def expire(self) -> None:
+        """End what is too late."""
+        accumulator = self.accumulator
+
+        def expire() -> None:
+            for batch in accumulator.expired_batches(self._clock.hi_res_clock_ms()):
+                accumulator.expire(batch)
+
+        self._recorder.do(Expire(), expire)
+
+    def abort(self) -> None:
+        """End everything that has not ended."""
+        self._recorder.do(Abort(), self.accumulator.abort_incomplete_batches)
+
+    def _ready(self) -> ReadyCheckResult:
+        """Ask what is ready; now and then the leader of a partition is not known."""
+        turn = next(self._looks) % _LOOKS_A_ROUND
+        leaders = dict(self._cluster.leaders)
+        for partition in self._cluster.partitions_for_node(NODE)[turn : turn + 1]:
+            del leaders[partition]
+        results: list[ReadyCheckResult] = []
+
+        def ready() -> Readiness:
+            now_ms = self._clock.hi_res_clock_ms()
+            result = self.accumulator.ready(Cluster(leaders=leaders), now_ms)
+            results.append(result)
+            return Readiness(
+                ready_nodes=tuple(sorted(result.ready_nodes)),
+                unknown_leader_topics=tuple(sorted(result.unknown_leader_topics)),
+                next_ready_check_delay_ms=result.next_ready_check_delay_ms,
+            )
+
+        self._recorder.call(Ready(leaders=dict.fromkeys(map(str, leaders), int(NODE))), ready)
+        return results[0]
+
+    def _drain(self, nodes: Collection[NodeId], max_size: int) -> list[ProducerBatch]:
+        now_ms = self._clock.hi_res_clock_ms()
+        taken: list[ProducerBatch] = []
+
+        def drain() -> Drained:
+            drained = self.accumulator.drain(self._cluster, nodes, max_size, now_ms)
+            taken.extend(drained.get(NODE, ()))
+            return Drained(batches=tuple(map(self._described, taken)))
+
+        asked = Drain(
+            node=NODE, partitions=self._partitions if NODE in nodes else (), max_size=max_size
+        )
+        self._recorder.call(asked, drain)
+        return taken
+
+    def _described(self, batch: ProducerBatch) -> DrainedBatch:
+        if batch not in self._names:
+            self._names[batch] = f"b{next(self._batches)}"
+        callbacks = (thunk.callback for thunk in batch.thunks)
+        return DrainedBatch(
+            batch=self._names[batch],
+            partition=str(batch.partition),
+            records=tuple(
+                callback.record for callback in callbacks if isinstance(callback, _NamedCallback)
+            ),
+        )

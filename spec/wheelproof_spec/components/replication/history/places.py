@@ -1,0 +1,177 @@
+"""Where the batches of one partition stand, from what appends were answered.
+
+An append takes its place in the log between its invocation and its return, and its answer says
+which. Places that follow on one another make the log, batch by batch; what lies beyond a gap waits
+until the gap is filled.
+"""
+
+from wheelproof_spec.base.history.clock import NEVER
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.replication.component import ReplicationClause
+from wheelproof_spec.components.replication.history.requests import Batch
+from wheelproof_spec.components.replication.oracle.log import LedgerLog
+
+_NEVER = -1
+
+
+class Places:
+    """The log of a partition as far as it is known, and what lies beyond that."""
+
+    def __init__(self, segment_bytes: int) -> None:
+        """Begin with an empty log."""
+        self.unplaced: dict[Batch, None] = {}
+        self._unplaced_records = 0
+        self._latest_invoked = _NEVER
+        self.log = LedgerLog(segment_bytes)
+        self._batches: list[Batch] = []
+        """The batch of each record of the log."""
+        self._ahead: dict[int, Batch] = {}
+        """What lies beyond a gap, by its first offset."""
+        self._taken: dict[int, Batch] = {}
+        """The batch of each record there."""
+        self._ahead_records = 0
+        self.unsure_from = NEVER
+        """From there on nobody knows where segments begin: one that begins where the log is
+        truncated stays, and what began it may never have been shown."""
+        self._lost: dict[int, list[Batch]] = {}
+        """What was truncated at an offset before the log was known up to there."""
+        self.end_low = 0
+        """The least that the end of the log can be, as far as others than the log show."""
+
+    @property
+    def end_high(self) -> int:
+        """The most that the end of the log can be."""
+        return self.log.end + self._ahead_records + self._unplaced_records
+
+    def is_boundary(self, offset: int) -> bool:
+        """Tell whether an append may have ended before `offset`, where the log is known."""
+        batches = self._batches
+        at_an_end = not offset or offset == len(batches)
+        return at_an_end or batches[offset - 1] is not batches[offset]
+
+    def reaches(self, offset: int) -> None:
+        """Somebody has found that the log reaches there."""
+        self.end_low = max(self.end_low, offset)
+
+    def expect(self, batch: Batch) -> None:
+        """A batch may be appended from now on."""
+        self.unplaced[batch] = None
+        self._unplaced_records += len(batch.records)
+
+    def forget(self, batch: Batch) -> None:
+        """A batch is appended nowhere any more, or its place is known."""
+        if batch in self.unplaced:
+            del self.unplaced[batch]
+            self._unplaced_records -= len(batch.records)
+
+    def put(self, batch: Batch) -> Violation | None:
+        """Put a batch where it was appended, and what follows on it; return what cannot be."""
+        return self._put_ahead(batch) or self._fill_gaps() or self.too_far()
+
+    def lost(self, batch: Batch, base: int) -> None:
+        """A batch stood where the log was truncated since: it may have begun a segment there."""
+        if base == self.unsure_from and self.log.end <= base:
+            self._lost.setdefault(base, []).append(batch)
+            self.unsure_from = NEVER
+
+    def holds(self, batch: Batch) -> bool:
+        """Tell whether a batch stands where it was put."""
+        assert batch.base is not None
+        if batch.base < self.log.end:
+            return self._batches[batch.base] is batch
+        return self._ahead.get(batch.base) is batch
+
+    def may_hold(self, batch: Batch, base: int) -> bool:
+        """Tell whether a batch may stand there, as far as that is known."""
+        if base < self.log.end:
+            return self._batches[base] is batch
+        return self._ahead.get(base, batch) is batch
+
+    def truncate(self, offset: int) -> None:
+        """The log is truncated; what stands before the offset may still be unknown."""
+        self._keep_what_stood_at(offset)
+        if offset <= self.log.end:
+            for batch in [one for one in self.unplaced if one.request.ended is not None]:
+                self.forget(batch)
+            self.log.truncate(offset)
+            del self._batches[offset:]
+        for base in [base for base in self._ahead if base >= offset]:
+            self._ahead_records -= len(self._ahead.pop(base).records)
+        for batch in self._ahead.values():
+            batch.cut = min(batch.cut, offset)
+        for taken in [taken for taken in self._taken if taken >= offset]:
+            del self._taken[taken]
+        self.end_low = offset
+
+    def too_far(self) -> Violation | None:
+        """Judge whether enough was appended to stand before what lies beyond a gap."""
+        if self.end_low <= self.end_high:
+            return None
+        return wrong_place(
+            f"the log ends at {self.end_high} at most",
+            f"it reaches to {self.end_low}",
+            "no more was appended",
+        )
+
+    def _keep_what_stood_at(self, offset: int) -> None:
+        """Remember what the log loses at `offset`: it may have begun a segment, which stays."""
+        for base in [base for base in self._lost if base > offset]:
+            del self._lost[base]
+        if offset <= self.unsure_from:
+            self.unsure_from = NEVER
+        if offset in self._ahead:
+            self._lost.setdefault(offset, []).append(self._ahead[offset])
+        elif offset > 0 and self.log.end <= offset < self.end_high:
+            self.unsure_from = min(self.unsure_from, offset)
+
+    def _lose_again(self) -> None:
+        """Append what stood at the end of the log and was truncated, and truncate it."""
+        for batch in self._lost.pop(self.log.end, ()):
+            assert batch.epoch is not None
+            self.log.truncate(self.log.append(batch.records, batch.epoch))
+
+    def _put_ahead(self, batch: Batch) -> Violation | None:
+        """Put a batch at its base, up to where the log was cut; return what is there too."""
+        assert batch.base is not None
+        end = min(batch.next_offset, batch.cut)
+        for offset in range(batch.base, end):
+            other = self._taken.setdefault(offset, batch)
+            if other is not batch:
+                return wrong_place(
+                    f"{batch} are where nothing else is",
+                    f"{other} are there too",
+                    "an offset has one record",
+                )
+        self._ahead[batch.base] = batch
+        self._ahead_records += len(batch.records)
+        self.end_low = max(self.end_low, end)
+        return None
+
+    def _fill_gaps(self) -> Violation | None:
+        """Append what follows on the log."""
+        self._lose_again()
+        while (batch := self._ahead.pop(self.log.end, None)) is not None:
+            assert batch.epoch is not None
+            self._ahead_records -= len(batch.records)
+            first = self.log.append(batch.records, batch.epoch)
+            self._batches += [batch] * len(batch.records)
+            if batch.cut < self.log.end:
+                self.log.truncate(batch.cut)
+                del self._batches[batch.cut :]
+            for offset in range(first, self.log.end):
+                del self._taken[offset]
+            self._lose_again()
+            request = batch.request
+            if request.ended is not None and request.ended < self._latest_invoked:
+                return wrong_place(
+                    f"{batch} come before what was asked for later",
+                    "something that was asked for after they were there stands before them",
+                    "offsets follow the order of the appends",
+                )
+            self._latest_invoked = max(self._latest_invoked, request.invoked)
+        return None
+
+
+def wrong_place(expected: str, observed: str, reason: str) -> Violation:
+    """Return what is wrong with the place that an append was told."""
+    return ReplicationClause.ANSWER_IS_RIGHT.broken(expected, observed, reason)

@@ -1,0 +1,1 @@
+"""The sequential specification of a broker."""

@@ -1,0 +1,68 @@
+"""The order in which the tasks of a timer run, as far as a history shows it (semantics.md 1.9)."""
+
+import heapq
+
+from wheelproof_spec.base.contract import FiringOrder
+from wheelproof_spec.base.history.clock import HistoryClock
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.timer.component import TimerClause, TimerConfig
+from wheelproof_spec.components.timer.history.task import Heap, Task, is_unrun
+from wheelproof_spec.components.timer.history.violations import out_of_order
+
+
+class RunOrder:
+    """What is due and has not run, and who runs it: order is judged where one thread does."""
+
+    def __init__(self, config: TimerConfig, clock: HistoryClock, tally: Tally) -> None:
+        self._tally = tally
+        self._unrun: Heap = []
+        self._runner: str | None = None
+        self.is_judged = (
+            clock.judges_times
+            and clock.contract.order is FiringOrder.BY_TICK
+            and config.run_order != "open"
+        )
+        self._is_promised = config.run_order == "promised"
+        if not self._is_promised:
+            # A pool of threads may begin them in any order, and its second thread may come late.
+            tally.leaves_open(TimerClause.RUNS_IN_ORDER)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nothing was judged."""
+        return self._tally.is_open(TimerClause.RUNS_IN_ORDER) or not self.is_judged
+
+    def settle(self) -> None:
+        """The history ends quietly: no other thread runs anything any more."""
+        if self.is_judged:
+            self._tally.settles(TimerClause.RUNS_IN_ORDER)
+
+    def is_due(self, task: Task) -> None:
+        """A task is due, and has not run."""
+        if self.is_judged:
+            heapq.heappush(self._unrun, (task.high, task.settled, task))
+
+    def runs_in(self, process: str) -> None:
+        """Take note of who runs tasks."""
+        if self._runner is None:
+            self._runner = process
+        elif self._runner != process and not self._is_promised:
+            self.is_judged = False
+
+    def judge(self, task: Task) -> Violation | None:
+        """Return what is wrong if this task runs now."""
+        if not self.is_judged or not self._tally.tests(TimerClause.RUNS_IN_ORDER):
+            return None
+        unrun = self._unrun
+        while unrun and not is_unrun(unrun[0]):
+            heapq.heappop(unrun)
+        if not unrun:
+            return None
+        high, settled, other = unrun[0]
+        if other.cancel is not None:
+            # It may be cancelled already.
+            return None
+        if other is task or high >= task.low or settled >= max(task.call, task.due_since):
+            return None
+        return out_of_order(other.name, high, task.name, task.low)

@@ -1,0 +1,321 @@
+"""What instrumented functions call: an access is noted or becomes a step, then it is made.
+
+Without a run under way, in the set-up and in its checks, an access is made and that is all. Objects
+that only one thread has reached cost nothing but being remembered.
+"""
+
+import builtins
+import inspect
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from types import (
+    CellType,
+    FunctionType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
+    MethodType,
+    ModuleType,
+)
+from typing import cast
+from zlib import crc32
+
+from wheelproof_spec.engines.explore.failures.places import call_stack
+from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.fields.plain_fields import FieldAccess
+from wheelproof_spec.engines.explore.patched.objects import Local
+from wheelproof_spec.engines.explore.patched.primitives import running
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses, reading, writing
+from wheelproof_spec.engines.explore.runtime.model import ModelThread
+from wheelproof_spec.engines.explore.runtime.numbers import ObjectNumber
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime, LoggedAccess
+
+_CONTAINERS = frozenset((dict, list, set, deque, OrderedDict, defaultdict, bytearray))
+_KEYED = frozenset((dict, OrderedDict, defaultdict))
+_READING = frozenset(
+    ("copy", "count", "difference", "get", "index", "intersection", "isdisjoint", "issubset")
+) | {"issuperset", "items", "keys", "symmetric_difference", "union", "values"}
+"""Methods of containers that change nothing."""
+_BY_KEY = frozenset(("get", "pop", "setdefault"))
+_NO_STATE = (FunctionType, MethodType, ModuleType, Local)
+_FIELDS = (1 << 19) - 2
+
+
+_Container = dict[object, object]
+"""Whatever has items."""
+
+
+class NewlySharedError(ProgramRejectedError):
+    """An object has turned out to be shared: its accesses have to be steps from now on."""
+
+
+class Seeing:
+    """How accesses are seen in one exploration: as `steps`, or noted for the search for races.
+
+    `shared` are the numbers of what more than one thread has reached, and one of them changed.
+    """
+
+    def __init__(self, *, steps: bool) -> None:
+        self.steps = steps
+        self.shared: set[int] = set()
+        self._runtime: ControlledRuntime | None = None
+        self._reached: dict[int, tuple[int, bool]] = {}
+
+    def access(self, instance: object, name: str, key: str, *, write: bool) -> None:
+        """Take note of an access by the running thread, or wait until it is permitted."""
+        runtime = running()
+        if runtime is None:
+            return
+        if self.steps:
+            self._step(runtime, instance, name, key, write=write)
+            return
+        thread = runtime.current
+        if thread is not None and not thread.aborted:
+            line = "" if runtime.log is None else call_stack(inspect.currentframe())
+            noted = LoggedAccess(
+                runtime.event, thread.number, instance, f"{name}{key}", write, line
+            )
+            runtime.field_log.append(noted)
+
+    def _step(
+        self, runtime: ControlledRuntime, instance: object, name: str, key: str, *, write: bool
+    ) -> None:
+        if self._runtime is not runtime:
+            self._runtime, self._reached = runtime, {}
+        index = crc32(key.encode()) % _FIELDS
+        number = runtime.field_number(instance, index, None)
+        thread = runtime.current
+        if thread is None or thread.aborted:
+            return
+        if number in self.shared:
+            runtime.perform(_Access(number, f"{name}{key}", write=write))
+            return
+        first, written = self._reached.setdefault(number, (thread.number, write))
+        if first != thread.number and (written or write):
+            self.shared.add(number)
+            error = NewlySharedError(runtime.program, f"shares {name}{key}", "explore it anew")
+            runtime.stop = error
+            raise error
+        if first == thread.number and write:
+            self._reached[number] = first, True
+
+    def made(self, container: object) -> None:
+        """Take note of a new container: its maker is who tells it from others."""
+        if self.steps and type(container) in _CONTAINERS:
+            runtime = running()
+            if runtime is not None:
+                runtime.field_number(container, 0, None)
+
+
+class _Access(FieldAccess):
+    """An access of plain state: a step that orders nothing."""
+
+    __slots__ = ("_shared", "_text", "_write")
+
+    def __init__(self, number: ObjectNumber, text: str, *, write: bool) -> None:
+        self._shared = number
+        self._text = text
+        self._write = write
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        return writing(self._shared) if self._write else reading(self._shared)
+
+    def apply(self, _thread: ModelThread, /) -> object:
+        return None
+
+    def describe(self) -> str:
+        return f"{'write' if self._write else 'read'} {self._text}"
+
+
+class _Functions:
+    """The functions that stand in rewritten code, by their names without `_wp_`."""
+
+    def __init__(self, seeing: Seeing) -> None:
+        self._seeing = seeing
+        self._access = seeing.access
+
+    def get(self, instance: object, name: str) -> object:
+        if running() is not None:
+            self._attribute(instance, name, write=False)
+        return getattr(instance, name)
+
+    def method(self, instance: object, name: str) -> object:
+        kind = type(instance)
+        if kind in _CONTAINERS and running() is not None:
+            return partial(self._call, cast("_Container", instance), name)
+        return self.get(instance, name)
+
+    def set(self, value: object, instance: object, name: str) -> None:
+        if running() is not None:
+            self._attribute(instance, name, write=True)
+        setattr(instance, name, value)
+
+    def delete(self, instance: object, name: str) -> None:
+        if running() is not None:
+            self._attribute(instance, name, write=True)
+        delattr(instance, name)
+
+    def item(self, container: _Container, key: object) -> object:
+        self._item(container, key, write=type(container) is defaultdict and key not in container)
+        return container[key]
+
+    def set_item(self, value: object, container: _Container, key: object) -> None:
+        new = type(container) in _KEYED and key not in container
+        self._item(container, key, write=True, resized=new)
+        container[key] = value
+
+    def delete_item(self, container: _Container, key: object) -> None:
+        self._item(container, key, write=True, resized=True)
+        del container[key]
+
+    def contains(self, value: object, container: _Container) -> bool:
+        self._item(container, value, write=False)
+        return value in container
+
+    def look(self, value: object) -> object:
+        self._whole(value, write=False)
+        return value
+
+    def touch(self, value: object) -> object:
+        self._whole(value, write=True)
+        return value
+
+    def iter(self, value: Iterable[object]) -> Iterable[object]:
+        if type(value) in _CONTAINERS and running() is not None:
+            return self._elements(value)
+        return value
+
+    def new(self, container: object) -> object:
+        self._seeing.made(container)
+        return container
+
+    def get_cell(self, reader: Callable[[], object], name: str) -> object:
+        cell = _cell_of(reader, name)
+        self._access(cell, name, "", write=False)
+        if not _is_full(cell):
+            raise NameError(f"cannot access free variable {name!r}")
+        return cell.cell_contents
+
+    def set_cell(self, value: object, reader: Callable[[], object], name: str) -> None:
+        cell = _cell_of(reader, name)
+        self._access(cell, name, "", write=True)
+        cell.cell_contents = value
+
+    def get_global(self, names: dict[str, object], name: str) -> object:
+        self._access(names, f"{names.get('__name__')}.", name, write=False)
+        try:
+            return names[name] if name in names else getattr(builtins, name)
+        except AttributeError:
+            raise NameError(f"name {name!r} is not defined") from None
+
+    def set_global(self, value: object, names: dict[str, object], name: str) -> None:
+        self._access(names, f"{names.get('__name__')}.", name, write=True)
+        names[name] = value
+
+    def _attribute(self, instance: object, name: str, *, write: bool) -> None:
+        if isinstance(instance, _NO_STATE):
+            return
+        if isinstance(instance, type):
+            owner = next((kind for kind in instance.__mro__ if name in vars(kind)), instance)
+            if owner.__module__ != "builtins" and (write or not _is_method(vars(owner).get(name))):
+                self._access(owner, f"{owner.__name__}.", name, write=write)
+            return
+        kind = type(instance)
+        found = inspect.getattr_static(kind, name, None)
+        is_property = inspect.isdatadescriptor(found) and not isinstance(
+            found, MemberDescriptorType | GetSetDescriptorType
+        )
+        if is_property or (not write and found is not None and _is_method(found)):
+            # A property, whose code tells of itself, or a method.
+            return
+        if kind.__module__ != "builtins":
+            self._access(instance, f"{kind.__name__}.", name, write=write)
+
+    def _item(self, container: object, key: object, *, write: bool, resized: bool = False) -> None:
+        kind = type(container)
+        if kind not in _CONTAINERS:
+            return
+        runtime = running()
+        if runtime is None:
+            return
+        if self._seeing.steps or kind not in _KEYED or not isinstance(key, str | int):
+            self._whole(container, write=write)
+            return
+        self._access(container, kind.__name__, f"[{key!r}]", write=write)
+        thread = runtime.current
+        if resized and thread is not None:
+            # Two threads may add and remove different keys, but nobody may look at all meanwhile.
+            own = f" {thread.number}"
+            self._access(container, f"the keys of a {kind.__name__}", own, write=True)
+
+    def _whole(self, container: object, *, write: bool) -> None:
+        kind = type(container)
+        if kind not in _CONTAINERS:
+            return
+        runtime = running()
+        if runtime is None:
+            return
+        if self._seeing.steps or kind not in _KEYED:
+            self._access(container, kind.__name__, "", write=write)
+            return
+        self._access(container, f"a whole {kind.__name__}", "", write=write)
+        for key in list(cast("dict[object, object]", container)):
+            if isinstance(key, str | int):
+                self._access(container, kind.__name__, f"[{key!r}]", write=write)
+        for number in list(runtime.threads):
+            self._access(container, f"the keys of a {kind.__name__}", f" {number}", write=write)
+
+    def _call(self, container: _Container, name: str, *given: object, **named: object) -> object:
+        if name in _BY_KEY and type(container) in _KEYED and given:
+            there = given[0] in container
+            writes = name == "pop" or (name == "setdefault" and not there)
+            self._item(container, given[0], write=writes, resized=writes)
+        elif not name.startswith("__"):
+            self._whole(container, write=name not in _READING)
+        method: Callable[..., object] = getattr(container, name)
+        return method(*given, **named)
+
+    def _elements(self, container: Iterable[object]) -> Iterator[object]:
+        iterator = iter(container)
+        while True:
+            self._whole(container, write=False)
+            try:
+                element = next(iterator)
+            except StopIteration:
+                return
+            yield element
+
+
+def _is_method(member: object) -> bool:
+    """Tell whether what a class has is a method or the like, which does not change."""
+    return callable(member) or isinstance(member, property | classmethod | staticmethod)
+
+
+def _is_full(cell: CellType) -> bool:
+    try:
+        _ = cell.cell_contents
+    except ValueError:
+        return False
+    return True
+
+
+def _cell_of(reader: Callable[[], object], name: str) -> CellType:
+    assert isinstance(reader, FunctionType)
+    closure = reader.__closure__ or ()
+    return closure[reader.__code__.co_freevars.index(name)]
+
+
+@contextmanager
+def seen(seeing: Seeing) -> Generator[None]:
+    """Let rewritten functions tell `seeing` what they do, inside the block."""
+    functions = _Functions(seeing)
+    names = [name for name in vars(_Functions) if not name.startswith("_")]
+    given = {f"_wp_{name}": getattr(functions, name) for name in names}
+    for name, function in given.items():
+        setattr(builtins, name, function)
+    try:
+        yield
+    finally:
+        for name in given:
+            delattr(builtins, name)

@@ -1,0 +1,99 @@
+"""Puts rewritten code into the functions of the packages that are to be seen."""
+
+import gc
+import inspect
+import sys
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from types import CodeType, FunctionType, ModuleType
+
+from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.instrument.accesses import Seeing, seen
+from wheelproof_spec.engines.explore.instrument.rewriting import MARK, rewritten
+
+_Known = dict[tuple[str, int, str], CodeType]
+
+
+@contextmanager
+def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Generator[None]:
+    """Let the functions of these packages say what they do, inside the block.
+
+    Raises ProgramRejectedError for a package that is not there or has no source.
+    """
+    with ExitStack() as stack:
+        if packages:
+            stack.enter_context(seen(seeing))
+        codes: _Known = {}
+        for package in packages:
+            modules = list(_modules(package))
+            if not modules:
+                raise ProgramRejectedError(
+                    program,
+                    f"imports no package {package}, which is to be instrumented",
+                    "name what the program imports, as `import` does",
+                )
+            for module in modules:
+                codes |= _rewritten_codes(program, module)
+        for function in _functions() if codes else ():
+            _replace(function, codes, stack)
+        yield
+
+
+def _modules(package: str) -> Iterator[ModuleType]:
+    for name, module in list(sys.modules.items()):
+        if name == package or name.startswith(f"{package}."):
+            yield module
+
+
+def _rewritten_codes(program: str, module: ModuleType) -> _Known:
+    try:
+        source, file = inspect.getsource(module), inspect.getfile(module)
+    except (OSError, TypeError):
+        if hasattr(module, "__path__"):
+            # A package of which nothing is in a file.
+            return {}
+        raise ProgramRejectedError(
+            program,
+            f"is to be instrumented in {module.__name__}, of which there is no source",
+            "name modules that are written in Python",
+        ) from None
+    before = compile(source, file, "exec", dont_inherit=True)
+    after = compile(rewritten(source, file), file, "exec", dont_inherit=True)
+    known: _Known = {}
+    _pair(before, after, known)
+    return known
+
+
+def _pair(before: CodeType, after: CodeType, known: _Known) -> None:
+    """Take note of the new code of all functions in one piece of code."""
+    old, new = _inner(before), [code for code in _inner(after) if code.co_firstlineno < MARK]
+    for one, other in zip(old, new, strict=True):
+        key = _key(one)
+        # Of two lambdas in one line it cannot be told which is which: both stay as they are.
+        if one.co_freevars == other.co_freevars and key not in known:
+            known[key] = other
+        else:
+            known.pop(key, None)
+        _pair(one, other, known)
+
+
+def _inner(code: CodeType) -> list[CodeType]:
+    return [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+
+
+def _key(code: CodeType) -> tuple[str, int, str]:
+    return code.co_filename, code.co_firstlineno, code.co_qualname
+
+
+def _functions() -> Iterator[FunctionType]:
+    for thing in gc.get_objects():
+        if type(thing) is FunctionType:
+            yield thing
+
+
+def _replace(function: FunctionType, codes: _Known, stack: ExitStack) -> None:
+    before = function.__code__
+    after = codes.get(_key(before))
+    if after is not None and after.co_freevars == before.co_freevars:
+        stack.callback(setattr, function, "__code__", before)
+        function.__code__ = after

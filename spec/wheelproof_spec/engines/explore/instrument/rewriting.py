@@ -1,0 +1,372 @@
+"""Rewrites the functions of a module so that they say what they read and write.
+
+`x.y` becomes `_wp_get(x, "y")`, `x.y = z` becomes `_wp_set(z, x, "y")`, and so on: see `accesses`.
+Lines stay as they are. No function is added but lambdas on the line MARK, which are never called:
+they lead to the variable of a closure.
+"""
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+MARK = 1_000_000
+"""The line of what is not in the source."""
+
+_LOOKING = frozenset(
+    ("all", "any", "bool", "dict", "enumerate", "frozenset", "iter", "len", "list", "max", "min")
+) | {"repr", "reversed", "set", "sorted", "str", "sum", "tuple", "zip"}
+"""Functions of Python's that look at a container."""
+_MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+def rewritten(source: str, file: str) -> ast.Module:
+    """Return the module with functions that say what they do."""
+    tree = ast.parse(source, file)
+    shared = {
+        name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names
+    }
+    _Rewriter(frozenset(shared)).visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+class _Rewriter(ast.NodeTransformer):
+    """Visits statements and expressions; outside of functions everything stays as it is."""
+
+    def __init__(self, shared_globals: frozenset[str]) -> None:
+        self._globals = shared_globals
+        self._cells: frozenset[str] = frozenset()
+        self._inside = False
+        self._class = ""
+        self._temporaries = 0
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+        """Return what takes the place of a node."""
+        if isinstance(node, ast.ClassDef):
+            return self._in_class(node)
+        if isinstance(node, _SCOPES):
+            return self._in_function(node)
+        if not self._inside:
+            return self.generic_visit(node)
+        if isinstance(node, ast.stmt):
+            return self._statement(node)
+        if isinstance(node, ast.expr):
+            return ast.copy_location(self._expression(node), node)
+        return self.generic_visit(node)
+
+    def _in_class(self, node: ast.ClassDef) -> ast.AST:
+        outside = self._class, self._inside
+        self._class, self._inside = node.name, False
+        self.generic_visit(node)
+        self._class, self._inside = outside
+        return node
+
+    def _in_function(self, node: _Scope) -> ast.AST:
+        outside = self._cells, self._inside, self._globals
+        own = _own_names(node)
+        self._globals -= own
+        self._cells = (self._cells - own) | _shared_variables(node, own)
+        self._inside = True
+        if isinstance(node, ast.Lambda):
+            node.body = self._load(node.body)
+        else:
+            node.body = self._binding(node) + self._body(node.body)
+        self._cells, self._inside, self._globals = outside
+        return node
+
+    def _binding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
+        """Return what makes the shared variables of a function its own: it is never executed."""
+        names = sorted(self._cells & _own_names(node))
+        targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
+        binding = [ast.Assign(targets, ast.Constant(None))] if targets else []
+        made: list[ast.stmt] = [ast.If(ast.Constant(False), [*binding], [])] if targets else []
+        return self._located(node.body[0], made)
+
+    def _body(self, body: Sequence[ast.stmt]) -> list[ast.stmt]:
+        done: list[ast.stmt] = []
+        for statement in body:
+            made = self.visit(statement)
+            if isinstance(made, list):
+                done += made
+            elif isinstance(made, ast.stmt):
+                done.append(made)
+        return done
+
+    def _load(self, node: ast.expr) -> ast.expr:
+        made = self.visit(node)
+        assert isinstance(made, ast.expr)
+        return made
+
+    # Statements.
+
+    def _statement(self, node: ast.stmt) -> ast.stmt | list[ast.stmt]:
+        match node:
+            case ast.Assign(targets=targets):
+                return self._located(node, self._assign(targets, self._load(node.value)))
+            case ast.AnnAssign(target=target, value=ast.expr() as value):
+                return self._located(node, self._assign([target], self._load(value)))
+            case ast.AnnAssign():
+                return node
+            case ast.AugAssign():
+                return self._located(node, self._augment(node))
+            case ast.Delete(targets=targets):
+                return self._located(node, [self._delete(target) for target in targets])
+            case ast.For() | ast.AsyncFor():
+                before = self._for(node)
+                node.body = before + self._body(node.body)
+                node.orelse = self._body(node.orelse)
+            case ast.If() | ast.While():
+                node.test = self._look(node.test)
+                node.body = self._body(node.body)
+                node.orelse = self._body(node.orelse)
+            case ast.Assert():
+                node.test = self._look(node.test)
+            case _:
+                self.generic_visit(node)
+        return node
+
+    def _located(self, node: ast.stmt, made: list[ast.stmt]) -> list[ast.stmt]:
+        for statement in made:
+            ast.copy_location(statement, node)
+            for part in ast.walk(statement):
+                if isinstance(part, ast.expr) and not hasattr(part, "lineno"):
+                    ast.copy_location(part, node)
+        return made
+
+    def _assign(self, targets: Sequence[ast.expr], value: ast.expr) -> list[ast.stmt]:
+        if len(targets) == 1 and self._is_seen(targets[0]):
+            return [self._store(targets[0], value)]
+        after: list[ast.stmt] = []
+        plain = [self._plain_target(target, after) for target in targets]
+        return [ast.Assign(targets=plain, value=value), *after]
+
+    def _plain_target(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
+        """Return a target of local names, and add what stores their values in the real ones."""
+        if isinstance(target, ast.Tuple | ast.List):
+            target.elts = [self._plain_target(part, after) for part in target.elts]
+        elif isinstance(target, ast.Starred):
+            target.value = self._plain_target(target.value, after)
+        elif self._is_seen(target):
+            name = self._temporary()
+            after.append(self._store(target, _name(name)))
+            return ast.copy_location(ast.Name(name, ast.Store()), target)
+        return target
+
+    def _for(self, node: ast.For | ast.AsyncFor) -> list[ast.stmt]:
+        after: list[ast.stmt] = []
+        node.target = self._plain_target(node.target, after)
+        node.iter = self._load(node.iter)
+        if isinstance(node, ast.For):
+            node.iter = _call("iter", node.iter)
+        return self._located(node, after)
+
+    def _augment(self, node: ast.AugAssign) -> list[ast.stmt]:
+        value, target = self._load(node.value), node.target
+        if isinstance(target, ast.Name) and not self._is_seen(target):
+            touch = ast.Expr(_call("touch", _name(target.id)))
+            return [touch, ast.AugAssign(target, node.op, value)]
+        made: list[ast.stmt] = []
+        if isinstance(target, ast.Attribute):
+            target = ast.Attribute(self._keep(target.value, made), target.attr, ast.Store())
+        elif isinstance(target, ast.Subscript):
+            owner = self._keep(target.value, made)
+            target = ast.Subscript(owner, self._keep(target.slice, made), ast.Store())
+        name = self._temporary()
+        read = self._expression(_loading(target))
+        made.append(ast.Assign([ast.Name(name, ast.Store())], read))
+        made.append(ast.Expr(_call("touch", _name(name))))
+        made.append(ast.AugAssign(ast.Name(name, ast.Store()), node.op, value))
+        made.append(self._store(target, _name(name)))
+        return made
+
+    def _keep(self, node: ast.expr, made: list[ast.stmt]) -> ast.expr:
+        """Return a name for the value of an expression that is to be evaluated once."""
+        name = self._temporary()
+        made.append(ast.Assign([ast.Name(name, ast.Store())], self._load(node)))
+        return _name(name)
+
+    def _delete(self, target: ast.expr) -> ast.stmt:
+        match target:
+            case ast.Attribute():
+                given = self._load(target.value), ast.Constant(self._mangled(target.attr))
+                return ast.Expr(_call("delete", *given))
+            case ast.Subscript():
+                return ast.Expr(
+                    _call("delete_item", self._load(target.value), self._load(target.slice))
+                )
+            case _:
+                return ast.Delete([target])
+
+    def _is_seen(self, target: ast.expr) -> bool:
+        if isinstance(target, ast.Name):
+            return target.id in self._cells or target.id in self._globals
+        return isinstance(target, ast.Attribute | ast.Subscript)
+
+    def _store(self, target: ast.expr, value: ast.expr) -> ast.stmt:
+        match target:
+            case ast.Attribute():
+                given = self._load(target.value), ast.Constant(self._mangled(target.attr))
+                return ast.Expr(_call("set", value, *given))
+            case ast.Subscript():
+                owner, key = self._load(target.value), self._load(target.slice)
+                return ast.Expr(_call("set_item", value, owner, key))
+            case ast.Name(id=name) if name in self._cells:
+                return ast.Expr(_call("set_cell", value, _cell(name), ast.Constant(name)))
+            case ast.Name(id=name):
+                return ast.Expr(_call("set_global", value, _module(), ast.Constant(name)))
+            case _:
+                raise AssertionError(target)
+
+    # Expressions.
+
+    def _expression(self, node: ast.expr) -> ast.expr:
+        match node:
+            case ast.Attribute(ctx=ast.Load()):
+                return _call("get", self._load(node.value), ast.Constant(self._mangled(node.attr)))
+            case ast.Subscript(ctx=ast.Load()):
+                return _call("item", self._load(node.value), self._load(node.slice))
+            case ast.Slice():
+                parts = (node.lower, node.upper, node.step)
+                given = [ast.Constant(None) if part is None else self._load(part) for part in parts]
+                return ast.Call(_name("slice"), [*given], [])
+            case ast.Name(id=name, ctx=ast.Load()) if name in self._cells:
+                return _call("get_cell", _cell(name), ast.Constant(name))
+            case ast.Name(id=name, ctx=ast.Load()) if name in self._globals:
+                return _call("get_global", _module(), ast.Constant(name))
+            case ast.Compare(ops=[ast.In()], comparators=[container]):
+                return _call("contains", self._load(node.left), self._load(container))
+            case ast.Compare(ops=[ast.NotIn()], comparators=[container]):
+                found = _call("contains", self._load(node.left), self._load(container))
+                return ast.UnaryOp(ast.Not(), found)
+            case ast.BoolOp():
+                node.values = [self._look(value) for value in node.values]
+            case ast.UnaryOp(op=ast.Not()):
+                node.operand = self._look(node.operand)
+            case ast.IfExp():
+                node.test, node.body = self._look(node.test), self._load(node.body)
+                node.orelse = self._load(node.orelse)
+            case ast.Call():
+                return self._calling(node)
+            case _ if isinstance(node, _DISPLAYS):
+                self.generic_visit(node)
+                return _call("new", node)
+            case _:
+                self.generic_visit(node)
+        return node
+
+    def _calling(self, node: ast.Call) -> ast.expr:
+        function = node.func
+        name = function.id if isinstance(function, ast.Name) else ""
+        look = self._look if name in _LOOKING else self._load
+        node.args = [look(argument) for argument in node.args]
+        for keyword in node.keywords:
+            keyword.value = self._load(keyword.value)
+        if isinstance(function, ast.Attribute):
+            attribute = ast.Constant(self._mangled(function.attr))
+            node.func = _call("method", self._load(function.value), attribute)
+        else:
+            node.func = self._load(function)
+        return _call("new", node) if name in _MAKING else node
+
+    def _look(self, node: ast.expr) -> ast.expr:
+        made = self._load(node)
+        if isinstance(node, ast.Compare | ast.Constant | ast.Starred):
+            return made
+        return ast.copy_location(_call("look", made), node)
+
+    def _mangled(self, name: str) -> str:
+        private = self._class and name.startswith("__") and not name.endswith("__")
+        return f"_{self._class.lstrip('_')}{name}" if private else name
+
+    def _temporary(self) -> str:
+        self._temporaries += 1
+        return f"_wp{self._temporaries}"
+
+
+def _call(function: str, *given: ast.expr) -> ast.Call:
+    return ast.Call(_name(f"_wp_{function}"), list(given), [])
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(name, ast.Load())
+
+
+def _module() -> ast.expr:
+    return ast.Call(_name("globals"), [], [])
+
+
+def _cell(name: str) -> ast.expr:
+    """Return a function that has the variable in its closure."""
+    nothing = ast.arguments(posonlyargs=[], args=[], kwonlyargs=[], kw_defaults=[], defaults=[])
+    made = ast.Lambda(nothing, _name(name))
+    for node in (made, made.body):
+        node.lineno = node.end_lineno = MARK
+        node.col_offset = node.end_col_offset = 0
+    return made
+
+
+def _loading(target: ast.expr) -> ast.expr:
+    match target:
+        case ast.Attribute():
+            return ast.Attribute(target.value, target.attr, ast.Load())
+        case ast.Subscript():
+            return ast.Subscript(target.value, target.slice, ast.Load())
+        case ast.Name():
+            return ast.Name(target.id, ast.Load())
+        case _:
+            raise AssertionError(target)
+
+
+def _in_scope(node: _Scope) -> Iterator[ast.AST]:
+    """Yield what belongs to a function and to none inside it; those themselves as well."""
+    left: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
+    while left:
+        here = left.pop()
+        yield here
+        if not isinstance(here, (*_SCOPES, ast.ClassDef)):
+            left.extend(ast.iter_child_nodes(here))
+
+
+def _stored(node: _Scope) -> Counter[str]:
+    """Count the places in which a function gives its variables a value."""
+    found: Counter[str] = Counter()
+    for here in _in_scope(node):
+        if isinstance(here, ast.Name) and not isinstance(here.ctx, ast.Load):
+            found[here.id] += 1
+        elif isinstance(here, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found[here.name] += 1
+        elif isinstance(here, ast.ExceptHandler):
+            found[here.name or ""] += 1
+        elif isinstance(here, ast.alias):
+            found[(here.asname or here.name).partition(".")[0]] += 1
+    given = node.args
+    found.update(part.arg for part in (*given.posonlyargs, *given.args, *given.kwonlyargs))
+    found.update(part.arg for part in (given.vararg, given.kwarg) if part is not None)
+    return found
+
+
+def _own_names(node: _Scope) -> frozenset[str]:
+    others = {
+        name
+        for here in _in_scope(node)
+        if isinstance(here, ast.Global | ast.Nonlocal)
+        for name in here.names
+    }
+    return frozenset(set(_stored(node)) - others)
+
+
+def _shared_variables(node: _Scope, own: frozenset[str]) -> frozenset[str]:
+    """Return the function's variables that an inner function uses and that change."""
+    stored = _stored(node)
+    inner = [here for here in _in_scope(node) if isinstance(here, (*_SCOPES, ast.ClassDef))]
+    used: set[str] = set()
+    written: set[str] = set()
+    for function in inner:
+        for here in ast.walk(function):
+            if isinstance(here, ast.Name):
+                used.add(here.id)
+            elif isinstance(here, ast.Nonlocal):
+                written.update(here.names)
+    return frozenset(name for name in own & used if name in written or stored[name] > 1)

@@ -1,0 +1,53 @@
+"""What blocks or starts threads outside the model: refused at the call."""
+
+import inspect
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+
+from wheelproof_spec.engines.explore.failures.places import call_stack
+from wheelproof_spec.engines.explore.patched.primitives import reject, running
+
+_REFUSED = {
+    "socket.__new__": ("opens a socket, on which it may wait", "put a queue.Queue in its place"),
+    "subprocess.Popen": ("starts a process", "put a function in its place"),
+    "os.system": ("starts a process", "put a function in its place"),
+    "os.fork": ("forks", "explore what the process does as a thread"),
+    "os.posix_spawn": ("starts a process", "put a function in its place"),
+    "signal.pthread_kill": ("sends a signal", "call the handler in a thread"),
+}
+_active = 0
+_hooked = False
+
+
+@contextmanager
+def refused_calls() -> Generator[None]:
+    """Refuse, inside the block, what a thread under test must not do."""
+    global _active, _hooked
+    if not _hooked:
+        # A hook stays for as long as the process.
+        sys.addaudithook(_hook)
+        _hooked = True
+    _active += 1
+    try:
+        yield
+    finally:
+        _active -= 1
+
+
+def _hook(event: str, args: tuple[object, ...]) -> None:
+    del args
+    if _active and event in _REFUSED:
+        _refuse(*_REFUSED[event])
+
+
+def refuse_thread(start: Callable[..., int], *given: object) -> int:
+    """Start a thread that is none of the program's."""
+    _refuse("starts a thread behind the patch", "start it with threading")
+    return start(*given)
+
+
+def _refuse(problem: str, remedy: str) -> None:
+    runtime = running()
+    if runtime is not None and runtime.current is not None:
+        raise reject(runtime, f"{problem}: {call_stack(inspect.currentframe())}", remedy)

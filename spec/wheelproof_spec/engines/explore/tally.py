@@ -1,0 +1,83 @@
+"""What one process has seen of a program, run by run; the tallies of several can be added."""
+
+from dataclasses import dataclass, field
+
+from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
+from wheelproof_spec.engines.explore.runs.canonical import ClassNames, SetDigest
+from wheelproof_spec.engines.explore.runs.execution import Execution
+from wheelproof_spec.engines.explore.runs.sharing import Sharing
+from wheelproof_spec.engines.explore.runtime.numbers import Actor
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of runs, the names of their classes, and the first run that failed, with its steps.
+
+    `blocked` runs ended in what was explored already, as is known only of other processes.
+    `given_up` counts the runs that did not come to their end, and `why` says what the first was.
+    `too_long` tells that one was only long: then each other run may be as long as well.
+    """
+
+    runs: int = 0
+    blocked: int = 0
+    failing: int = 0
+    deadlocks: int = 0
+    depth: int = 0
+    given_up: int = 0
+    why: str = ""
+    too_long: bool = False
+    for_graph_mode: bool = False
+    first: tuple[Failure, tuple[Actor, ...]] | None = None
+    classes: set[bytes] = field(default_factory=set[bytes])
+    digest: SetDigest = field(default_factory=SetDigest)
+    sharing: Sharing = field(default_factory=Sharing)
+
+    def note(self, execution: Execution, names: ClassNames, *, complete: bool) -> None:
+        """Take note of a run that is over; `complete` says that every class is to be run."""
+        self.runs += 1
+        self.depth = max(self.depth, len(execution.actors))
+        failure = execution.judge()
+        self.sharing.note(execution)
+        scenario = execution.scenario
+        self.for_graph_mode = bool(scenario.sometimes or scenario.leads_to or scenario.wakes)
+        unended = "" if failure is not None else execution.unended()
+        if unended:
+            self.given_up += 1
+            self.why = self.why or unended
+            self.too_long = execution.cycle() is None and complete
+            return
+        self._add(names.name(execution))
+        if failure is not None:
+            self.failing += 1
+            self.deadlocks += failure.kind is FailureKind.DEADLOCK
+            if self.first is None:
+                self.first = failure, tuple(execution.actors)
+
+    def add(self, other: "Tally") -> None:
+        """Add what another process has seen."""
+        self.runs += other.runs
+        self.blocked += other.blocked
+        self.failing += other.failing
+        self.deadlocks += other.deadlocks
+        self.depth = max(self.depth, other.depth)
+        self.given_up += other.given_up
+        self.why = self.why or other.why
+        self.too_long |= other.too_long
+        self.for_graph_mode |= other.for_graph_mode
+        self.first = self.first or other.first
+        self.sharing.add(other.sharing)
+        for name in other.classes:
+            self._add(name)
+
+    def gap(self) -> str:
+        """Return why the runs show nothing, in a sentence; empty if they show something."""
+        if self.for_graph_mode and not self.given_up:
+            return "its sometimes, leads_to and wakes are judged by --engine graph alone"
+        if not self.given_up:
+            return self.sharing.gap()
+        return f"{self.given_up:,} of {self.runs:,} runs were given up: {self.why}"
+
+    def _add(self, name: bytes) -> None:
+        if name not in self.classes:
+            self.classes.add(name)
+            self.digest.add(name)

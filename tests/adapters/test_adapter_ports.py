@@ -1,0 +1,92 @@
+"""Ports from the registries: what they are judged, and what docs/findings/ports.md says of them."""
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.checkout import ROOT
+from support.drive.adapters import conform
+from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS, Implementation
+from wheelproof_spec.base.results.verdicts import Verdict
+
+pytestmark = pytest.mark.slow
+
+FINDINGS = (ROOT / "docs" / "findings" / "ports.md").read_text(encoding="utf-8")
+PORTS = [one for one in IMPLEMENTATIONS if any("/ports-" in word for word in one.driver)]
+WRONG = {
+    "kafka-python": "Accumulator.DrainPassesNobodyOverForLong",
+    "go-zero": "Timer.NothingDueIsLeftBehind",
+    "timer-wheel": "Timer.NothingDueIsLeftBehind",
+}
+
+
+def _built(driver: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Build a port from its registry; without its toolchain skip, unless this is CI."""
+    monkeypatch.chdir(ROOT)
+    monkeypatch.setenv("PYTHON", sys.executable)
+    if not Path(driver[0]).parent.name.startswith("ports-"):
+        return
+    built = subprocess.run([driver[0], "build"], capture_output=True, text=True, check=False)
+    if " was found" in built.stderr and not os.environ.get("CI"):
+        pytest.skip(built.stderr.strip())
+    assert built.returncode == 0, built.stderr
+
+
+@pytest.mark.parametrize("port", PORTS, ids=lambda port: port.name)
+def test_a_port_is_judged_as_the_page_says(
+    port: Implementation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _built(port.driver, monkeypatch)
+    (run,) = port.driven
+    skip = None if run.skip is None else Path(run.skip)
+    result = conform(shlex.join(port.driver), 60, skip, run.profile, run.component)
+    broken = {failure.violation.rule for failure in result.failures}
+    assert broken == ({WRONG[port.name]} if port.name in WRONG else set())
+    assert result.verdict is (Verdict.FAIL if port.name in WRONG else Verdict.PASS)
+    assert result.not_applicable
+
+
+def test_agrona_passes_but_for_the_order_of_its_spokes(
+    agrona: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    limits = Path(agrona).parent / "known-limits.txt"
+    result = conform(agrona, 30, limits, "exact", must_fail=True)
+    assert result.verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize("story", re.findall(r"^```\n(\$ .*?)^```", FINDINGS, re.M | re.S))
+def test_a_finding_repeats_itself(story: str, agrona: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Path(agrona).is_file()
+    command, *lines = story.splitlines()
+    driver = tuple(shlex.split(command.removeprefix("$ ")))
+    _built(driver, monkeypatch)
+    asked = "".join(f"{line[2:]}\n" for line in lines if line.startswith("> "))
+    told = [json.loads(line[2:]) for line in lines if line.startswith("< ")]
+    ended = subprocess.run(
+        driver, input=asked, capture_output=True, text=True, check=False, timeout=60
+    )
+    seen = [json.loads(line) for line in ended.stdout.splitlines()]
+    assert seen == told
+    assert (ended.returncode != 0) is (len(told) < asked.count("\n"))
+
+
+@pytest.mark.parametrize(("folder", "tool"), [("go", "Go"), ("rust", "Cargo"), ("node", "npm")])
+def test_a_port_without_its_toolchain_says_so(folder: str, tool: str, tmp_path: Path) -> None:
+    (tmp_path / "dirname").symlink_to("/usr/bin/dirname")
+    driver = ROOT / "adapters" / f"ports-{folder}" / "run"
+    ended = subprocess.run(
+        ["/bin/sh", driver, "build"],
+        env={"PATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 2
+    assert f"no {tool} was found; install" in ended.stderr

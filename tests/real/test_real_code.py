@@ -1,0 +1,90 @@
+"""Released code that nobody here wrote, unchanged, in every interleaving of small programs."""
+
+import importlib.util
+import os
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pytest
+
+from support.checkout import ROOT
+from wheelproof_spec.app.parts import find_program
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.engines.explore.explorer import explore
+
+_RELEASED = {
+    "cachetools": "8.0.1",
+    "circuitbreaker": "2.1.3",
+    "expiringdict": "1.2.2",
+    "kafka-python": "2.0.2",
+    "readerwriterlock": "1.0.10",
+}
+_PASS = {
+    "cachetools_condition": 6,
+    "expiringdict_items": 3,
+    "pool_of_threads": 92,
+    "queue_fifo": 28,
+    "queue_join": 3,
+    "queue_lifo": 28,
+    "queue_priority": 28,
+    "queue_simple": 24,
+    "queue_times_out": 13,
+    "rwlock_fair": 6,
+    "rwlock_read": 6,
+    "rwlock_write": 22,
+}
+"""How many classes of interleavings each one has."""
+_FAIL = {
+    "KAFKA_POOL_IN_TIME": "given 5000 ms, timed out after 0 ms",
+    "cachetools_cached": "called 2 times for one key",
+    "expiringdict_iteration": "OrderedDict mutated during iteration",
+    "kafka_pool": "is not in deque",
+    "pool_waits_for_itself": "nobody will notify it",
+}
+
+
+@pytest.fixture(autouse=True)
+def _programs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", [str(ROOT / "docs" / "real-code"), *sys.path])
+    for name, released in _RELEASED.items():
+        try:
+            found = version(name)
+        except PackageNotFoundError:
+            found = "nothing"
+        if found != released:
+            message = f"{name} {released} is judged here, and {found} is installed"
+            if "CI" in os.environ:
+                pytest.fail(message)
+            pytest.skip(message)
+
+
+@pytest.mark.parametrize("name", _PASS)
+def test_released_code_that_passes(name: str) -> None:
+    result = explore(find_program(f"programs:{name}", threading=True))
+    assert (result.verdict(), result.classes) == (Verdict.PASS, _PASS[name]), result.summary()
+
+
+@pytest.mark.parametrize("name", _FAIL)
+def test_released_code_that_fails(name: str) -> None:
+    result = explore(find_program(f"programs:{name}", threading=True))
+    assert result.counterexample is not None, result.summary()
+    assert _FAIL[name] in result.summary()
+    assert len(result.counterexample.steps) <= 40
+
+
+def test_the_first_counterexample_is_short() -> None:
+    result = explore(find_program("programs:KAFKA_POOL_IN_TIME", threading=True))
+    found = result.counterexample
+    assert found is not None
+    assert (result.runs, len(found.steps), len(found.deviations)) == (8, 21, 2)
+
+
+def test_what_is_judged_is_what_was_released() -> None:
+    find_program("programs:kafka_pool", threading=True)
+    programs = sys.modules["programs"]
+    module = programs.pool_module()
+    found = importlib.util.find_spec("cachetools")
+    assert found is not None
+    assert found.origin is not None
+    assert Path(module.__file__).is_relative_to(Path(found.origin).parents[1])

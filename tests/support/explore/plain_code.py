@@ -1,0 +1,282 @@
+"""Code that has never heard of a model checker: what is called `right_` has to pass."""
+
+import threading
+from collections.abc import Callable
+from queue import Queue
+
+total = 0
+
+
+def _both(action: Callable[[], object]) -> None:
+    threads = [threading.Thread(target=action) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+class Counter:
+    def __init__(self) -> None:
+        self.count = 0
+
+    def increment(self) -> None:
+        self.count += 1
+
+
+class Slotted:
+    __slots__ = ("count",)
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def increment(self) -> None:
+        self.count += 1
+
+
+def lost_update() -> None:
+    counter = Counter()
+    _both(counter.increment)
+    assert counter.count == 2
+
+
+def lost_update_in_slots() -> None:
+    counter = Slotted()
+    _both(counter.increment)
+    assert counter.count == 2
+
+
+def lost_update_of_a_global() -> None:
+    global total
+    total = 0
+
+    def add() -> None:
+        global total
+        total += 1
+
+    _both(add)
+    assert total == 2
+
+
+def lost_update_of_a_variable() -> None:
+    count = 0
+
+    def increment() -> None:
+        nonlocal count
+        count += 1
+
+    _both(increment)
+    assert count == 2
+
+
+def lost_update_of_an_item() -> None:
+    counts = {"a": 0}
+
+    def increment() -> None:
+        counts["a"] += 1
+
+    _both(increment)
+    assert counts["a"] == 2
+
+
+def check_then_act() -> None:
+    cache: dict[str, object] = {}
+    made: list[int] = []
+    lock = threading.Lock()
+
+    def get() -> None:
+        if "key" not in cache:
+            with lock:
+                made.append(1)
+            cache["key"] = object()
+
+    _both(get)
+    assert len(made) == 1
+
+
+class Ticket:
+    """A lock-free counter, as it is written by those who trust in `+=`."""
+
+    def __init__(self) -> None:
+        self.next = 0
+
+    def take(self) -> int:
+        mine = self.next
+        self.next = mine + 1
+        return mine
+
+
+def lock_free_counter() -> None:
+    ticket = Ticket()
+    taken: Queue[int] = Queue()
+    _both(lambda: taken.put(ticket.take()))
+    assert {taken.get(), taken.get()} == {0, 1}
+
+
+class Settings:
+    def __init__(self) -> None:
+        self.url = ""
+
+    def load(self) -> "Settings":
+        self.url = "somewhere"
+        return self
+
+
+class Holder:
+    instance: Settings | None = None
+
+    @classmethod
+    def get(cls) -> Settings:
+        if cls.instance is None:
+            cls.instance = Settings()
+            cls.instance.load()
+        return cls.instance
+
+
+def unsafe_publication() -> None:
+    Holder.instance = None
+
+    def use() -> None:
+        assert Holder.get().url
+
+    _both(use)
+
+
+def iteration() -> None:
+    names = {"a": 1, "b": 2}
+
+    def add() -> None:
+        names["c"] = 3
+
+    def go_through() -> None:
+        for name in names:
+            assert names[name]
+
+    threads = [threading.Thread(target=add), threading.Thread(target=go_through)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def right_with_a_lock() -> None:
+    counter, lock = Counter(), threading.Lock()
+
+    def increment() -> None:
+        with lock:
+            counter.increment()
+
+    _both(increment)
+    assert counter.count == 2
+
+
+def right_by_handing_over() -> None:
+    queue: Queue[Counter] = Queue()
+
+    def take() -> None:
+        counter = queue.get()
+        counter.increment()
+        assert counter.count == 2
+
+    def give() -> None:
+        counter = Counter()
+        counter.increment()
+        queue.put(counter)
+
+    threads = [threading.Thread(target=take), threading.Thread(target=give)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def right_by_an_event() -> None:
+    counter, done = Counter(), threading.Event()
+
+    def work() -> None:
+        counter.increment()
+        done.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    while not done.wait():
+        pass
+    assert counter.count == 1
+    assert thread.name
+
+
+def right_with_different_keys() -> None:
+    counts: dict[str, int] = {}
+    lock = threading.Lock()
+
+    def count(name: str) -> None:
+        with lock:
+            pass
+        counts[name] = 1
+        counts[name] += 1
+
+    threads = [threading.Thread(target=count, args=(name,)) for name in "ab"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert counts == {"a": 2, "b": 2}
+
+
+def nothing_shared() -> None:
+    def work() -> None:
+        counter = Counter()
+        counter.increment()
+        assert [counter.count, *range(2)] == [1, 0, 1]
+
+    _both(work)
+
+
+def evaluation_as_ever() -> None:
+    """All that is rewritten does what it did: said of one thread, in the values that it gives."""
+    seen: list[object] = []
+
+    class Odd:
+        __private = 1
+        shared = 0
+
+        def __init__(self) -> None:
+            self.items = [1, 2, 3]
+            self.__hidden = 5
+
+        @property
+        def half(self) -> float:
+            return self.__hidden / 2
+
+        def use(self) -> None:
+            self.items[0], (self.items[-1], other) = 7, (8, 9)
+            self.items[1:2] += [4, 5]
+            seen.extend((list(self.items), other, self.half, self.__private, Odd.shared))
+            del self.items[0]
+            for self.items[0] in range(3):
+                pass
+            first, *self.rest = self.items
+            seen.extend((first, self.rest, 4 in self.items, 40 not in self.items))
+            seen.append([item for item in self.items if item and self.items != []])
+            numbers = {"a": 1, "b": 2}
+            numbers["a"] |= 2
+            value = numbers.setdefault("c", 3) or numbers.pop("c")
+            seen.extend((sorted(numbers.items()), value, len(numbers), f"{self.items[0]:>2}"))
+            text: str = "x" if numbers else "y"
+            with threading.Lock() as self.got:
+                text += "z"
+            seen.extend((text, self.got, super().__class__ is type(self)))
+            try:
+                del self.got
+                seen.append(self.got)
+            except AttributeError as error:
+                seen.append(type(error).__name__)
+
+    def work() -> None:
+        Odd().use()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    expected = [[7, 2, 4, 5, 8], 9, 2.5, 1, 0, 2, [4, 5, 8], True, True, [2, 4, 5, 8]]
+    expected += [[("a", 3), ("b", 2), ("c", 3)], 3, 3, " 2", "xz", True, False, "AttributeError"]
+    assert seen == expected, seen
