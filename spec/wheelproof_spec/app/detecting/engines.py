@@ -32,7 +32,6 @@ from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.engines.detect.cells import NOTHING_THERE, End, Found
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
-from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.history.recording.callers import Callers
 
 _FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
@@ -128,11 +127,9 @@ def explored(task: Task) -> Found:
         program for kind in ("PROGRAMS", "PAIRS") for program in programs_of(task.component, kind)
     ]
     random.Random(task.seed).shuffle(passing)
-    left = [*made, *passing]
     until, runs = task.until(), 0
-    for engine, most in _ROUNDS:
-        again: list[Program] = []
-        for program in left:
+    for (engine, most), left in ((_ROUNDS[1], made), *((round_, passing) for round_ in _ROUNDS)):
+        for program in tuple(left):
             if time.monotonic() > until:
                 return Found(end=End.CLEAN, runs=runs)
             options = Options(engine=engine, seed=task.seed, max_runs=most, shrink=False)
@@ -145,9 +142,8 @@ def explored(task: Task) -> Found:
                     length=len(found.counterexample.steps),
                     story=f"{program.name}\n{found.details()}",
                 )
-            if found.verdict() is not Verdict.PASS:
-                again.append(program)
-        left = again
+            if found.verdict() is Verdict.PASS:
+                left.remove(program)
     return Found(end=End.CLEAN, runs=runs)
 
 

@@ -1,6 +1,7 @@
 """Several processes explore the classes that one explores, each of them once."""
 
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -145,16 +146,19 @@ def test_a_bound_on_runs_ends_all() -> None:
     assert 50 <= found.runs <= 52
 
 
-def _silent() -> Scenario:
+def _rejected() -> Scenario:
     cell = sync.volatile(0, "cell")
-    return Scenario(
-        threads={"a": lambda: cell.set(1), "b": lambda: cell.set(2)}, check=lambda: False
-    )
+
+    def look() -> None:
+        if cell.get() == 1:
+            time.sleep(1)
+
+    return Scenario(threads={"a": lambda: cell.set(1), "b": look})
 
 
 def test_what_one_process_rejects_is_said_in_its_sentence() -> None:
-    with pytest.raises(ProcessFailedError, match="a check has to raise") as caught:
-        explore(make(_silent), Options(jobs=2))
+    with pytest.raises(ProcessFailedError, match="sleeps for 1 s of real time") as caught:
+        explore(make(_rejected), Options(jobs=2))
     assert caught.value.exit_code == 4
 
 
