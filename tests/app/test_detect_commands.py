@@ -5,7 +5,12 @@ from pathlib import Path
 
 import pytest
 
+from support.checkout import ROOT
 from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.detecting.matrix import judged
+from wheelproof_spec.app.detecting.page import FOLDER, render, told
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome, read_outcomes
 
 _POOL = "wheelproof.producer.buffer_pool.BufferPool"
 
@@ -39,6 +44,28 @@ def test_mutants_are_killed_by_engines(tmp_path: Path) -> None:
     assert main(["mutate", pattern, "--json", str(report), "--quiet"]) == 0
     checks = json.loads(report.read_text())["checks"]
     assert [check["summary"] for check in checks] == ["killed by driven, found"] * 2
+
+
+def test_the_page_is_made_of_the_outcomes() -> None:
+    """The remedy is `python -m wheelproof_spec.app.detecting.page`."""
+    folder = ROOT / FOLDER
+    outcomes = read_outcomes(folder / "outcomes.jsonl")
+    assert (folder / "README.md").read_text(encoding="utf-8") == render(outcomes)
+    assert told(outcomes) == [*outcomes]
+
+
+def test_an_end_at_the_limit_of_time_finds_nothing() -> None:
+    def outcome(engine: str, end: End) -> Outcome:
+        cell = Cell(subject="KAFKA-3651", component="buffer_pool", engine=engine, seconds=1, seed=1)
+        return Outcome(cell=cell, found=Found(end=end), milliseconds=1)
+
+    engines = ("TLC", "proof", "model checker", "fuzz, one thread", "fuzz, real threads")
+    found = [outcome(engine, End.FOUND) for engine in engines]
+    assert [check.verdict for check in judged(found)] == [Verdict.PASS]
+    stuck = [*found[:-1], outcome("fuzz, real threads", End.HANGS)]
+    (check,) = judged(stuck)
+    assert check.verdict is Verdict.FAIL
+    assert "missed by fuzz, real threads" in check.summary
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from html import escape
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import bugs
-from wheelproof_spec.engines.detect.cells import SEEN, End, Outcome
+from wheelproof_spec.engines.detect.cells import End, Outcome
 
 REFERENCE = "reference"
 
@@ -26,7 +26,7 @@ KINDS = {
 ENGINES = tuple(KINDS)
 _ALL_HAVE = {"model checker", "fuzz, one thread", "fuzz, real threads", "driven", "recorded"}
 """What every bug is asked of, unless the user has chosen the engines."""
-_SHORT = {End.ABSENT: "", End.CLEAN: "missed", End.HANGS: "hangs", End.ERROR: "error"}
+_SHORT = {End.ABSENT: "", End.CLEAN: "missed", End.HANGS: "no end", End.ERROR: "error"}
 
 
 def judged(outcomes: Sequence[Outcome]) -> Iterator[CheckResult]:
@@ -44,17 +44,20 @@ def judged(outcomes: Sequence[Outcome]) -> Iterator[CheckResult]:
             one for one in outcomes if (one.cell.subject, one.cell.component) == ("", component)
         ]
         wrong = [one for one in ours if one.found.end not in (End.CLEAN, End.ABSENT)]
+        stuck = [one for one in wrong if one.found.end is End.HANGS]
+        # Whoever was ended at the limit has shown nothing: the machine may be busy.
+        verdict = Verdict.INCONCLUSIVE if len(stuck) == len(wrong) else Verdict.FAIL
         yield CheckResult(
             name=f"{REFERENCE}, {component}",
             group="bugs",
-            verdict=Verdict.FAIL if wrong else Verdict.PASS,
+            verdict=verdict if wrong else Verdict.PASS,
             summary="; ".join(one.told() for one in wrong) or f"clean in {len(ours)} cells",
             details="\n".join(one.found.story for one in wrong),
         )
 
 
 def _judged_bug(bug: KnownBug, mine: Sequence[Outcome]) -> CheckResult:
-    found = [one.cell.engine for one in mine if one.found.end in SEEN]
+    found = [one.cell.engine for one in mine if one.found.end is End.FOUND]
     asked = {one.cell.engine for one in mine}
     missed = sorted({finder.value for finder in bug.finders} & asked - {*found})
     errors = [one for one in mine if one.found.end is End.ERROR]

@@ -183,10 +183,12 @@ def _killers(mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]
 def _summary(outcomes: Sequence[Sequence[Outcome]], checks: Sequence[CheckResult]) -> str:
     killed = [chain[-1] for chain in outcomes if chain[-1].found.end in SEEN]
     weakly = sum(one.found.end is End.PIN or one.cell.engine == "tests" for one in killed)
+    timed_out = sum(one.found.end is End.HANGS for one in killed)
     none = sum(check.summary.startswith((NO_MUTANT, "equivalent")) for check in checks)
     alive = len(checks) - len(killed) - none
     share = 100 * len(killed) / max(1, len(checks) - none)
     return (
-        f"{len(killed)} of {len(checks)} killed, {weakly} of them by a named test or a pin alone; "
+        f"{len(killed)} of {len(checks)} killed, {weakly} of them by a named test or a pin alone, "
+        f"{timed_out} by a limit of time; "
         f"{none} equivalent or none, {alive} survive ({share:.1f} %)"
     )

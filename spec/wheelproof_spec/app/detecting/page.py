@@ -14,7 +14,7 @@ from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import bugs
-from wheelproof_spec.engines.detect.cells import SEEN, Outcome, read_outcomes
+from wheelproof_spec.engines.detect.cells import End, Outcome, read_outcomes
 
 FOLDER = "docs/detection"
 _OUTCOMES, _PAGE = "outcomes.jsonl", "README.md"
@@ -27,23 +27,23 @@ a counterexample behind each cell.
 
 Each [known bug](../known-bugs.md) against each engine, within a budget. A cell says after how many
 seconds the engine found it, in how many runs (cases, states, obligations, histories), and how long
-the counterexample is. `missed`: the budget was used up, or all there is was tried. `hangs`: nothing
-came back within many times the budget, which nothing of the reference does. Empty: the engine has
-no model, no machine or no program for it, or the cell was not run.
+the counterexample is. `missed`: the budget was used up, or all there is was tried. `no end`: it was
+ended at many times the budget, stuck or on a busy machine, and counts as not found. Empty: the
+engine has no model, no machine or no program for it, or the cell was not run.
 
 """
 
 
 def render(outcomes: Sequence[Outcome]) -> str:
     """Return the page as Markdown."""
-    found = [one for one in outcomes if one.found.end in SEEN]
+    found = [one for one in outcomes if one.found.end is End.FOUND]
     lines = [
         f"{engine}: {sum(one.cell.engine == engine for one in found)} of "
         f"{sum(one.cell.engine == engine for one in outcomes)}"
         for engine in ENGINES
         if any(one.cell.engine == engine for one in outcomes)
     ]
-    asked = {one.cell.subject for one in outcomes}
+    asked = dict.fromkeys(one.cell.subject for one in outcomes)
     seen = {one.cell.subject for one in found}
     counts = (
         f"{len(seen)} of {len(asked)} bugs were found by an engine. Found, of those asked for:\n"

@@ -23,7 +23,7 @@ class End(StrEnum):
     PIN = "pin"
     """No property fails, but a number is not the one that is pinned."""
     HANGS = "hangs"
-    """Nothing ended within the limit of time, which is many times the budget."""
+    """It was ended at the limit of time, many times the budget: stuck, or the machine is busy."""
     ABSENT = "absent"
     """The engine has nothing for this component, or for this defect."""
     ERROR = "error"
@@ -31,7 +31,7 @@ class End(StrEnum):
 
 
 SEEN = frozenset({End.FOUND, End.PIN, End.HANGS})
-"""The ends that show a difference from what is right."""
+"""The ends with which a chain of engines is over."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

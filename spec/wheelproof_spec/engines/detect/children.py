@@ -23,7 +23,7 @@ from wheelproof_spec.engines.detect.cells import (
     read_outcomes,
 )
 
-START_S = 30
+START_S = 60
 """What a process may take beyond its budget before it counts as one that hangs, in seconds."""
 TIMES_THE_BUDGET = 4
 _LONGEST_STORY = 4_000
