@@ -33,6 +33,7 @@ class Exploration:
     deadlocks: int
     depth: int
     seconds: float
+    cut_runs: int
     digest: str
     complete: bool
     stopped: str | None
@@ -59,7 +60,8 @@ class Exploration:
         if self.gap:
             return f"{self.gap} ({self.classes:,} classes)"
         if self.complete:
-            return f"all {self.classes:,} classes, at most {self.depth} steps ({rate})"
+            cut = f", {self.cut_runs:,} runs cut by an assumption" if self.cut_runs else ""
+            return f"all {self.classes:,} classes, at most {self.depth} steps{cut} ({rate})"
         return f"no failure in {self.runs:,} sampled runs of {self.classes:,} classes ({rate})"
 
     def details(self) -> str:
@@ -67,7 +69,7 @@ class Exploration:
         found = self.counterexample
         if found is None:
             return ""
-        lines = [found.table(), f"  {found.line()}"]
+        lines = [found.table(), *(f"  {line}" for line in found.switches()), f"  {found.line()}"]
         if found.left_out:
             lines.append(f"  {found.left_out_line()}")
         lines.append(
@@ -101,6 +103,7 @@ class Exploration:
             "runs": self.runs,
             "classes": self.classes,
             "blocked_runs": self.blocked_runs,
+            "cut_runs": self.cut_runs,
             "failing_runs": self.failing_runs,
             "deadlocks": self.deadlocks,
             "depth": self.depth,
@@ -121,7 +124,9 @@ def _counterexample_document(found: FailingInterleaving | None) -> dict[str, obj
         "message": found.failure.message,
         "waits": [asdict(wait) for wait in found.failure.waits],
         "threads": list(found.threads),
-        "steps": [{"thread": step.thread, "text": step.text} for step in found.steps],
+        "steps": [
+            {"thread": step.thread, "text": step.text, "line": step.line} for step in found.steps
+        ],
         "deviations": [
             {"step": step, "instead_of": usual, "thread": chosen}
             for step, usual, chosen in found.deviations

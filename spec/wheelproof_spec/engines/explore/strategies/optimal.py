@@ -7,13 +7,15 @@ again where a reversal puts it, and a free choice is one event for each value.
 Several processes may explore one program. One of them gives the rest of a point away: all that can
 begin there but with the steps that are explored, or that it is about to explore. Whoever takes it
 plans every other step that is possible there, so what anybody plans for this point, or for one
-above, changes nothing any more. But then a step that sleeps, since somebody else explores it, is no
-reason for not planning what it could be added to: the reversals that the other one finds are not
-told here. Only what has it as a first step is covered, as with the source sets of the same papers;
-and a few runs may end because all that could go on sleeps, which `blocked_runs` counts.
+above, changes nothing any more. The steps of the others sleep in all that it explores, and that is
+the same as if each of them waited for a step that conflicts with it: of the program with these
+waits it is again the papers' algorithm. So such a step is no reason for not planning what it could
+be added to; and a run in which all that could go on waits like that belongs to somebody else, which
+`blocked_runs` counts.
 """
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from wheelproof_spec.engines.explore.failures.problems import EngineDefectError
 from wheelproof_spec.engines.explore.runs.execution import Execution
@@ -47,10 +49,11 @@ Rest = tuple[list[Event], dict[Actor, Accesses], Flat]
 class _OptimalPoint:
     """A point of the current run: the sleeping steps, the planned ones, and the step now.
 
-    Where `whole` is true, every step that is possible and awake is still to be planned.
+    Of the sleeping steps others explore those that are `foreign`. Where `whole` is true, every step
+    that is possible and awake is still to be planned.
     """
 
-    __slots__ = ("done", "event", "sleep", "wakeup", "whole")
+    __slots__ = ("done", "event", "foreign", "sleep", "wakeup", "whole")
 
     def __init__(
         self, sleep: dict[Actor, Accesses], wakeup: list[WakeupNode], event: Event = (FIRST, ())
@@ -60,6 +63,7 @@ class _OptimalPoint:
         self.event = event
         self.done = 0
         self.whole = False
+        self.foreign: AbstractSet[Actor] = frozenset()
 
 
 class OptimalStrategy:
@@ -75,17 +79,19 @@ class OptimalStrategy:
         self._resuming = False
         # How many points from the top on others explore the rest of.
         self._given = 0
-        self._weakly = True
+        self._foreign: AbstractSet[Actor] = frozenset()
+        self._took = False
         self.blocked_runs = 0
 
     def begin(self, rest: Rest) -> None:
         """Explore the rest of a point that another process had."""
         self._prefix, sleep, planned = rest
         point = _OptimalPoint(sleep, trees(planned))
-        point.whole = True
+        # What this process has explored here has no part either in what it begins here later.
+        point.whole, point.foreign = True, point.sleep.keys()
         self._frames = [*(_OptimalPoint({}, [], event) for event in self._prefix), point]
         self._given = len(self._prefix)
-        self._resuming, self._weakly = True, False
+        self._resuming = self._took = True
 
     def give(self) -> Rest | None:
         """Give away the rest of the first point that is not given away yet, if that may be much."""
@@ -125,6 +131,7 @@ class OptimalStrategy:
             self._frames.pop()
             return None
         actor, accesses = frame.event = event
+        self._foreign = frame.foreign
         self._keep = [
             other
             for other, asleep in frame.sleep.items()
@@ -168,6 +175,8 @@ class OptimalStrategy:
             if accesses is not None:
                 sleep[actor] = accesses
         frame = _OptimalPoint(sleep, self._rest)
+        if self._foreign:
+            frame.foreign = self._foreign & sleep.keys()
         self._frames.append(frame)
         return frame
 
@@ -179,7 +188,7 @@ class OptimalStrategy:
         while frame.wakeup:
             node = frame.wakeup.pop(0)
             actor = node.event[0]
-            if actor in frame.sleep and not self._weakly:
+            if actor in frame.foreign:
                 continue
             accesses = execution.peek(actor)
             if accesses is None:
@@ -188,7 +197,7 @@ class OptimalStrategy:
             return actor, accesses
         event = self._first_awake(frame, execution)
         if event is None and execution.enabled():
-            if self._weakly:
+            if not self._took:
                 raise EngineDefectError("a run died although nothing equivalent had been explored")
             self.blocked_runs += 1
         return event
@@ -235,15 +244,16 @@ class OptimalStrategy:
                 continue
             frame = self._frames[first]
             sequence = analysis.reversal(first, second)
-            if sequence is None or self._is_covered(frame, sequence):
+            if sequence is None or _is_covered(frame, sequence):
                 continue
-            insert(frame.wakeup, sequence, weakly=self._weakly)
+            insert(frame.wakeup, sequence)
 
-    def _is_covered(self, frame: _OptimalPoint, sequence: list[Event]) -> bool:
-        if self._begins(frame.event, sequence):
+
+def _is_covered(frame: _OptimalPoint, sequence: list[Event]) -> bool:
+    if weak_initial(frame.event, sequence) is not None:
+        return True
+    for sleeper in frame.sleep.items():
+        place = weak_initial(sleeper, sequence)
+        if place is not None and (place >= 0 or sleeper[0] not in frame.foreign):
             return True
-        return any(self._begins(sleeper, sequence) for sleeper in frame.sleep.items())
-
-    def _begins(self, event: Event, sequence: list[Event]) -> bool:
-        place = weak_initial(event, sequence)
-        return place is not None and (self._weakly or place >= 0)
+    return False

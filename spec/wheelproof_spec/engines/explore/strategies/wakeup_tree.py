@@ -18,16 +18,13 @@ class WakeupNode:
     children: "list[WakeupNode]" = field(default_factory=list["WakeupNode"])
 
 
-def insert(children: list[WakeupNode], sequence: Sequence[Event], *, weakly: bool = True) -> None:
-    """Make sure that some branch begins a run that is equivalent to one that begins `sequence`.
-
-    Unless `weakly`, a branch of which the sequence does not have the first step is none of those.
-    """
+def insert(children: list[WakeupNode], sequence: Sequence[Event]) -> None:
+    """Make sure that some branch begins a run that is equivalent to one that begins `sequence`."""
     left = list(sequence)
     while left:
         for child in children:
             place = weak_initial(child.event, left)
-            if place is None or not (weakly or place >= 0):
+            if place is None:
                 continue
             if place >= 0:
                 del left[place]

@@ -1,6 +1,8 @@
 """Several processes explore the classes that one explores, each of them once."""
 
 import random
+import threading
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,6 +17,7 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.explore import processes
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.processes import ProcessFailedError
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.classics import (
@@ -133,6 +136,35 @@ def test_so_they_are_of_threads_that_threads_start(
     _same(explore(program), explore(program, Options(jobs=3)))
 
 
+def _asks_for_its_threads() -> None:
+    cell = threading.Lock()
+    threads = [threading.Thread(target=cell.acquire, kwargs={"timeout": 1}) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert threading.active_count() >= 1
+
+
+def _two_threads() -> None:
+    lock = threading.Lock()
+
+    def work() -> None:
+        with lock:
+            pass
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize("main", [_asks_for_its_threads, _two_threads])
+def test_so_they_are_of_code_that_uses_threading(main: Callable[[], None]) -> None:
+    program = threading_program("main", main)
+    assert program is not None
+    _same(explore(program), explore(program, Options(jobs=2)))
+
+
 def test_a_failure_ends_all_and_is_explained() -> None:
     found = explore(make(partial(philosophers, 3, ordered=False)), Options(jobs=2))
     assert found.counterexample is not None
@@ -145,16 +177,19 @@ def test_a_bound_on_runs_ends_all() -> None:
     assert 50 <= found.runs <= 52
 
 
-def _silent() -> Scenario:
+def _rejected() -> Scenario:
     cell = sync.volatile(0, "cell")
-    return Scenario(
-        threads={"a": lambda: cell.set(1), "b": lambda: cell.set(2)}, check=lambda: False
-    )
+
+    def look() -> None:
+        if cell.get() == 1:
+            time.sleep(1)
+
+    return Scenario(threads={"a": lambda: cell.set(1), "b": look})
 
 
 def test_what_one_process_rejects_is_said_in_its_sentence() -> None:
-    with pytest.raises(ProcessFailedError, match="a check has to raise") as caught:
-        explore(make(_silent), Options(jobs=2))
+    with pytest.raises(ProcessFailedError, match="sleeps for 1 s of real time") as caught:
+        explore(make(_rejected), Options(jobs=2))
     assert caught.value.exit_code == 4
 
 
