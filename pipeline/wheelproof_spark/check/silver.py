@@ -16,6 +16,7 @@ from pyspark.sql.functions import (
     collect_list,
     collect_set,
     count,
+    count_distinct,
     flatten,
     lit,
     row_number,
@@ -55,16 +56,18 @@ def parts_of(good: DataFrame, whole: DataFrame) -> DataFrame:
     sums = (total(hi).alias("hi"), total(lo).alias("lo"))
     needed = most(when(col("rank") == END, col("seq"))).alias("needed")
     counts = (_number_of(HEADER).alias("headers"), _number_of(END).alias("ends"), needed)
-    lines = good.groupBy(*FILE).agg(*counts, count("*").alias("lines"), *sums)
+    places = count_distinct(*_PLACE).alias("places")
+    lines = good.groupBy(*FILE).agg(*counts, count("*").alias("lines"), places, *sums)
     one = lit(1).cast("long")
-    found = (one.alias("headers"), one.alias("ends"), (col("lines") - 2).alias("needed"), "lines")
-    wholes = whole.select(*FILE, *found, *digest_columns(xxhash64("result.digest")))
+    found = (one.alias("headers"), one.alias("ends"), (col("lines") - 2).alias("needed"))
+    counted = ("lines", col("lines").alias("places"))
+    wholes = whole.select(*FILE, *found, *counted, *digest_columns(xxhash64("result.digest")))
     return lines.withColumn("wholes", lit(0)).unionByName(wholes.withColumn("wholes", lit(1)))
 
 
 def of_files(pieces: DataFrame, *more: Column) -> DataFrame:
     """Return one part for each file and name."""
-    sums = (total(name).alias(name) for name in ("headers", "ends", "lines", *_CONTENT))
+    sums = (total(name).alias(name) for name in ("headers", "ends", "lines", "places", *_CONTENT))
     in_place = ((count("*") == 1) & (total("wholes") == 1)).alias("in_place")
     return pieces.groupBy(*FILE).agg(*sums, most("needed").alias("needed"), in_place, *more)
 
@@ -75,6 +78,8 @@ def sorted_out(parts: DataFrame, repeats: DataFrame | None) -> DataFrame:
     A run that was `closed` before is no part of another one.
     """
     counts = (col("headers") == 1) & (col("ends") == 1) & (col("lines") - 2 == col("needed"))
+    # A line that is there twice may hide that another one is missing.
+    counts &= col("places") == col("lines")
     rows = parts.withColumn("whole", col("in_place") | coalesce(counts, lit(False)))
     same = Window.partitionBy(*NAME, "in_place", *_CONTENT).orderBy("file_id")
     rows = rows.withColumn("repeat", row_number().over(same) > 1)

@@ -93,6 +93,7 @@ def left_open(parts: DataFrame, verdicts: DataFrame, batch: int, patience: Patie
         *silver.NAME,
         col("scope").alias("file_id"),
         *(one.alias("headers"), one.alias("ends"), (col("lines") - 2).alias("needed"), "lines"),
+        col("lines").alias("places"),
         *(hi, lo, lit(batch).alias("batch"), lit(True).alias("in_place")),
         lit(batch).alias("closed"),
     )

@@ -75,6 +75,9 @@ def _cases() -> Iterator[tuple[str, Sequence[Sequence[slice | Lines]], Sequence[
     yield "whole after its pieces", ([first], [second], [whole]), ["pass"]
     yield "cut off after the verdict", ([whole], [first]), ["pass", "inconclusive"]
     yield "a strange line before the run", ([other[2:3]], [whole]), ["error", "pass"]
+    same = tuple(chance_lines(5, "{}-run"))
+    hidden = (*same[:2], same[1], *same[3:])
+    yield "a line twice and another one later", ([hidden], [no_header]), ["pass"]
     yield "without its end", ([slice(-1)],), ["inconclusive"]
 
 

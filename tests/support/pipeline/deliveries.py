@@ -180,7 +180,8 @@ def _is_whole(part: Lines) -> bool:
     keys = [_keys(line) for line in part]
     ranks = Counter(key[2] for key in keys)
     needed = [key[3] for key in keys if key[2] == END]
-    return (ranks[HEADER], needed) == (1, [ranks[BODY]])
+    places = {key[2:4] for key in keys}
+    return (ranks[HEADER], needed, len(places)) == (1, [ranks[BODY]], len(part))
 
 
 def _in_order(part: Lines) -> Lines:
