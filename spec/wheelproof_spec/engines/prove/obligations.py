@@ -31,7 +31,7 @@ SECONDS = 60.0
 """The limit for one question to the solver, in seconds."""
 
 _SOON = 0.3
-_LATER = 3.0
+_LATER = 1.0
 """The limits for a try with the clause alone, and with those it names, in seconds."""
 
 OnResult = Callable[[CheckResult], None]
