@@ -177,7 +177,8 @@ class Explore:
                 )
                 pytest.fail(f"inconclusive: {exploration.summary()}{remedy}", pytrace=False)
             return
-        lines = [exploration.summary(), found.table(), f"  {found.line()}"]
+        lines = [exploration.summary(), found.table()]
+        lines += [f"  {line}" for line in (*found.switches(), found.line())]
         if found.left_out:
             lines.append(f"  {found.left_out_line()}")
         lines.append(

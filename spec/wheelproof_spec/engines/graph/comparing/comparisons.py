@@ -23,10 +23,13 @@ from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, t
 from wheelproof_spec.engines.graph.states.engine import explore_graph
 from wheelproof_spec.engines.graph.states.views import GraphProgram
 from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import StateGraph
 from wheelproof_spec.engines.tlc.states.values import State, Value
 
 Progress = Callable[[int], None]
 """Called with the number of states of the code now and then."""
+
+SpecOf = Callable[[Toolchain, TlcConfiguration], StateGraph]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,16 +179,19 @@ def program_side(
 
 
 def carry_out(
-    model: GraphModel, toolchain: Toolchain, progress: Progress | None = None
+    model: GraphModel,
+    toolchain: Toolchain,
+    progress: Progress | None = None,
+    spec_of: SpecOf = tlc_graph,
 ) -> GraphOutcome:
-    """Explore both sides and compare them.
+    """Explore both sides and compare them; `spec_of` returns the graph of the module.
 
     Raises ProgramRejectedError, MissingToolError, TlcGraphError.
     """
     begin = time.monotonic()
     code = model.code(progress)
     middle = time.monotonic()
-    states = tlc_graph(toolchain, model.configuration)
+    states = spec_of(toolchain, model.configuration)
     if model.under_way is not None:
         states = call_by_call(states, model.under_way)
     spec = project_tlc(states, model.project, model.label)
