@@ -10,7 +10,6 @@ from wheelproof_spec.base.drawing import CaseView
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.components import registry
 from wheelproof_spec.engines.drive.driver.serve import ServedComponent
-from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.catalog import (
     FAILING,
@@ -18,6 +17,7 @@ from wheelproof_spec.engines.explore.programs.catalog import (
     FOR_EVER_BUGS,
     PASSING,
 )
+from wheelproof_spec.engines.explore.tasks.plain import threading_program
 from wheelproof_spec.engines.fuzz.order import Machine
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel
 from wheelproof_spec.engines.history.recording.callers import Callers

@@ -37,9 +37,13 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One step: a cell for each thread, what the step changed, who would have gone on instead."""
+    """One step: a cell for each thread, what the step changed, who would have gone on instead.
+
+    `line` is the line of the program that made it.
+    """
 
     cells: tuple[TableCell, ...]
+    line: str
     changes: tuple[str, ...]
     instead_of: str | None
 
@@ -95,7 +99,9 @@ def rows_of(exploration: Exploration, recording: RunRecording) -> tuple[Row, ...
             for thread in range(len(recording.threads))
         )
         changes = tuple(f"{recording.objects[place]}: {value}" for place, value in changed)
-        rows.append(Row(cells=cells, changes=changes, instead_of=switches.get(number)))
+        rows.append(
+            Row(cells=cells, line=step.line, changes=changes, instead_of=switches.get(number))
+        )
         before = step.after
     return tuple(rows)
 

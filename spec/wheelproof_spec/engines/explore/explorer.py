@@ -8,6 +8,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
+from typing import TYPE_CHECKING
 
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.explore.counterexamples.counterexample import (
@@ -26,7 +27,6 @@ from wheelproof_spec.engines.explore.instrument.accesses import NewlySharedError
 from wheelproof_spec.engines.explore.instrument.loading import instrumented
 from wheelproof_spec.engines.explore.patched.patching import patched_threading
 from wheelproof_spec.engines.explore.patched.threads import RosterNeededError
-from wheelproof_spec.engines.explore.processes import Explorer, explore_side_by_side
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
 from wheelproof_spec.engines.explore.runs import races
@@ -56,6 +56,9 @@ from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
 from wheelproof_spec.engines.explore.strategies.strategy import Strategy
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_spec.engines.explore.tally import Tally
+
+if TYPE_CHECKING:
+    from wheelproof_spec.engines.explore.processes import Explorer
 
 SAMPLES = 10_000
 CHECK_EVERY = 256
@@ -91,7 +94,8 @@ class Options:
     failure, `shrink` makes that one simple, `schedule` is what the engine `replay` replays,
     `check_every` see CHECK_EVERY. With `record` the result has the failing run, or an example of
     one that passes, with all its states. `jobs` processes explore side by side, which the engine
-    `optimal` alone can do; they may make a few runs more than `max_runs`.
+    `optimal` alone can do; they may make a few runs more than `max_runs`. A `strategy` of the
+    caller's takes the place of the engine, and never passes.
     """
 
     engine: Engine = Engine.OPTIMAL
@@ -104,6 +108,7 @@ class Options:
     check_every: int = CHECK_EVERY
     record: bool = False
     jobs: int = 1
+    strategy: Strategy | None = None
 
 
 DEFAULT_OPTIONS = Options()
@@ -136,8 +141,7 @@ def _explore_anew(
     seeing: Seeing,
 ) -> Exploration:
     """Explore, and begin again whenever something turns out that changes what is a step."""
-    # Processes side by side would each find out for itself, and at different runs.
-    roster = options.jobs > 1
+    roster = False
     while True:
         try:
             return _explore(program, options, progress, seeing, roster=roster)
@@ -214,7 +218,10 @@ class _Session:
         if self._program.instrument:
             raise UsageError("code that is instrumented is explored in one process: omit --jobs")
 
-        def work(explorer: Explorer) -> Tally:
+        # Whoever explores in one process needs no module for several.
+        from wheelproof_spec.engines.explore.processes import explore_side_by_side
+
+        def work(explorer: "Explorer") -> Tally:
             child = _Session(self._program, options, None, self._seeing, roster=self._roster)
             child.world.numbers = explorer.numbers
             child._names = ClassNames(child.world)
@@ -222,19 +229,26 @@ class _Session:
             with child.contexts():
                 # The watchdog is told that waiting is no step.
                 while explorer.next(partial(child.world.begin_run, ())):
-                    child._explore_branch(explorer)
+                    try:
+                        child._explore_branch(explorer)
+                    except RosterNeededError:
+                        child._tally.needs_roster = True
+                        explorer.end()
+                    explorer.has_explored()
             child._tally.blocked = explorer.blocked_runs
             return child._tally
 
         self._tally, interrupted = explore_side_by_side(
             options.jobs, work, self.world.numbers, self._tell_runs
         )
+        if self._tally.needs_roster:
+            raise RosterNeededError(self._program.name, "asks for its threads", "")
         if interrupted:
             self._stopped = "interrupted"
         elif options.max_runs is not None and self._tally.runs >= options.max_runs:
             self._stopped = _BOUND_REACHED
 
-    def _explore_branch(self, explorer: Explorer) -> None:
+    def _explore_branch(self, explorer: "Explorer") -> None:
         options, tally = self._options, self._tally
         for analysis in analysed_runs(self.world, self._strategy):
             self._take_note(analysis)
@@ -244,7 +258,6 @@ class _Session:
                 explorer.end()
             if explorer.ends():
                 break
-        explorer.has_explored()
 
     def explore(self) -> None:
         """Run the engine to its end, then make the failure simple, if there was one."""
@@ -268,7 +281,7 @@ class _Session:
             program=self._program.name,
             program_digest=self._program.digest(),
             primitives_digest=_primitives_digest(),
-            engine=options.engine.value,
+            engine=options.engine.value if options.strategy is None else "drawn",
             substrate=options.substrate.value,
             seed=options.seed if options.engine is Engine.SAMPLE else None,
             runs=tally.runs,
@@ -366,6 +379,8 @@ class _Session:
 
 
 def _strategy(program: Program, options: Options) -> Strategy:
+    if options.strategy is not None:
+        return options.strategy
     match options.engine:
         case Engine.OPTIMAL:
             return OptimalStrategy()

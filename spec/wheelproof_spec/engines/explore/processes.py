@@ -206,6 +206,7 @@ def _explore(
 ) -> None:
     # Ctrl-C is for the process that keeps the tree, which ends the others in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:
         pipe.send(work(Explorer(pipe, place, signals)))
     except WheelproofSpecError as error:

@@ -107,8 +107,8 @@ class Explore:
         __tracebackhide__ = True
         from wheelproof_spec.base.errors import WheelproofSpecError
         from wheelproof_spec.engines.explore.explorer import explore as run
-        from wheelproof_spec.engines.explore.patched.plain import threading_program
         from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program
+        from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
         program = Program(
             name=self._name,
@@ -177,7 +177,8 @@ class Explore:
                 )
                 pytest.fail(f"inconclusive: {exploration.summary()}{remedy}", pytrace=False)
             return
-        lines = [exploration.summary(), found.table(), f"  {found.line()}"]
+        lines = [exploration.summary(), found.table()]
+        lines += [f"  {line}" for line in (*found.switches(), found.line())]
         if found.left_out:
             lines.append(f"  {found.left_out_line()}")
         lines.append(

@@ -69,7 +69,7 @@ class Exploration:
         found = self.counterexample
         if found is None:
             return ""
-        lines = [found.table(), f"  {found.line()}"]
+        lines = [found.table(), *(f"  {line}" for line in found.switches()), f"  {found.line()}"]
         if found.left_out:
             lines.append(f"  {found.left_out_line()}")
         lines.append(
@@ -124,7 +124,9 @@ def _counterexample_document(found: FailingInterleaving | None) -> dict[str, obj
         "message": found.failure.message,
         "waits": [asdict(wait) for wait in found.failure.waits],
         "threads": list(found.threads),
-        "steps": [{"thread": step.thread, "text": step.text} for step in found.steps],
+        "steps": [
+            {"thread": step.thread, "text": step.text, "line": step.line} for step in found.steps
+        ],
         "deviations": [
             {"step": step, "instead_of": usual, "thread": chosen}
             for step, usual, chosen in found.deviations

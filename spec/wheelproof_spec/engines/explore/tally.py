@@ -17,6 +17,7 @@ class Tally:
     `cut` ones ended at an assumption that did not hold.
     `given_up` counts the runs that did not come to their end, and `why` says what the first was.
     `too_long` tells that one was only long: then each other run may be as long as well.
+    `needs_roster` tells that one asked which threads there are, which nobody had expected.
     """
 
     runs: int = 0
@@ -28,6 +29,7 @@ class Tally:
     given_up: int = 0
     why: str = ""
     too_long: bool = False
+    needs_roster: bool = False
     for_graph_mode: bool = False
     first: tuple[Failure, tuple[Actor, ...]] | None = None
     classes: set[bytes] = field(default_factory=set[bytes])
@@ -69,6 +71,7 @@ class Tally:
         self.given_up += other.given_up
         self.why = self.why or other.why
         self.too_long |= other.too_long
+        self.needs_roster |= other.needs_roster
         self.for_graph_mode |= other.for_graph_mode
         self.first = self.first or other.first
         self.sharing.add(other.sharing)

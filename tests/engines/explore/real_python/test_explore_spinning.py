@@ -13,9 +13,9 @@ from wheelproof import sync
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
-from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.program import Scenario, assume
 from wheelproof_spec.engines.explore.programs.making import discarding
+from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
 
 def _handshake() -> Scenario:

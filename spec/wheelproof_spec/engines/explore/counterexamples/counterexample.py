@@ -21,11 +21,12 @@ _LAST_ROWS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownStep:
-    """One event: the actor, its thread by name, and the operation with its result."""
+    """One event: the actor, its thread by name, the operation with its result, who called it."""
 
     actor: Actor
     thread: str
     text: str
+    line: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +51,17 @@ class FailingInterleaving:
         """Return the schedule in one line."""
         return schedule_line(self.deviations)
 
+    def switches(self) -> tuple[str, ...]:
+        """Return where in the source each departure is: who stops before what, who goes on."""
+        said: list[str] = []
+        for number, usual, chosen in self.deviations:
+            later = self.steps[number - 1 :]
+            stops = next((step.line for step in later if step.thread == usual), "")
+            if later and (stops or later[0].line):
+                said.append(f"step {number}: {usual} stops before {stops or 'its end'}")
+                said.append(f"{'':>{len(str(number)) + 7}}{chosen} goes on: {later[0].line}")
+        return tuple(said)
+
     def left_out_line(self) -> str:
         """Return what is left out in one line, nothing if that is nothing."""
         if not self.left_out:
@@ -68,7 +80,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
     execution = Execution(world, logging=True)
     try:
         run(execution, strategy)
-        log = tuple(execution.runtime.log or ())
+        log = tuple(zip(execution.runtime.log or (), execution.runtime.lines, strict=True))
         failure = execution.judge()
         if failure is None:
             return None
@@ -80,8 +92,8 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
     finally:
         execution.close()
     steps = tuple(
-        ShownStep(actor=actor, thread=columns[thread_of(actor)], text=text)
-        for actor, text in zip(actors, log, strict=False)
+        ShownStep(actor=actor, thread=columns[thread_of(actor)], text=text, line=line)
+        for actor, (text, line) in zip(actors, log, strict=False)
     )
     return FailingInterleaving(
         program=world.program.name,

@@ -70,10 +70,14 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedStep:
-    """A step: the thread that made it, by its number in the recording, and the state after it."""
+    """A step: the thread that made it, by its number in the recording, and the state after it.
+
+    `line` is the line of the program that made it, with its place.
+    """
 
     thread: int
     text: str
+    line: str
     after: Snapshot
 
 
@@ -107,7 +111,7 @@ def record(world: World, actors: Sequence[Actor]) -> RunRecording:
         while (event := strategy.choose(execution)) is not None:
             execution.step(*event)
             moments.append(camera.look())
-        log = tuple(execution.runtime.log or ())
+        log = tuple(zip(execution.runtime.log or (), execution.runtime.lines, strict=True))
         made = tuple(execution.actors)
         names = column_names(execution.threads)
         objects = tuple(execution.keeping.objects)
@@ -122,8 +126,10 @@ def record(world: World, actors: Sequence[Actor]) -> RunRecording:
         objects=tuple(made_object.name for made_object in objects),
         beginning=moments[0].moment(numbers),
         steps=tuple(
-            RecordedStep(thread=numbers[thread_of(actor)], text=text, after=seen.moment(numbers))
-            for actor, text, seen in zip(made, log, moments[1:], strict=True)
+            RecordedStep(
+                thread=numbers[thread_of(actor)], text=text, line=line, after=seen.moment(numbers)
+            )
+            for actor, (text, line), seen in zip(made, log, moments[1:], strict=True)
         ),
         failure=failure,
         drawing=drawing,

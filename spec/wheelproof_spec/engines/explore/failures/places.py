@@ -1,6 +1,8 @@
 """Where in the program under test something happens."""
 
 import inspect
+import linecache
+import sys
 from functools import cache
 from pathlib import Path
 from types import FrameType
@@ -9,6 +11,7 @@ _CHECKER = Path(__file__).parents[1]
 _PROGRAMS = _CHECKER / "programs"
 """Code under test, although it comes with the checker."""
 _SHOWN_CALLS = 4
+_LIBRARY = sys.stdlib_module_names
 
 
 def calling_frame() -> FrameType | None:
@@ -24,6 +27,27 @@ def is_checkers(file: str) -> bool:
     """Tell whether a source file is the checker's own: its frames explain nothing."""
     path = Path(file)
     return path.is_relative_to(_CHECKER) and not path.is_relative_to(_PROGRAMS)
+
+
+def users_line() -> str:
+    """Return the file, line, function and text of the innermost line that a user has written.
+
+    The library of Python, `wheelproof.sync` and the checker are not among those.
+    """
+    frame = inspect.currentframe()
+    while frame is not None and _is_tool(frame):
+        frame = frame.f_back
+    if frame is None:
+        return ""
+    code, line = frame.f_code, linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
+    return f"{Path(code.co_filename).name}, line {frame.f_lineno}, in {code.co_name}: {line}"
+
+
+def _is_tool(frame: FrameType) -> bool:
+    if is_checkers(frame.f_code.co_filename):
+        return True
+    module = str(frame.f_globals.get("__name__"))
+    return module.startswith("wheelproof.sync") or module.partition(".")[0] in _LIBRARY
 
 
 def call_stack(frame: FrameType | None) -> str:

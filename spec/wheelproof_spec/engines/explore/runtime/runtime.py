@@ -17,7 +17,7 @@ from wheelproof.sync import (
 )
 from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.failures.failure import Failure
-from wheelproof_spec.engines.explore.failures.places import calling_line
+from wheelproof_spec.engines.explore.failures.places import calling_line, users_line
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
 from wheelproof_spec.engines.explore.runtime.cells import Cell, IntegerCell, short
 from wheelproof_spec.engines.explore.runtime.conditions import ModelCondition
@@ -76,10 +76,11 @@ class ControlledRuntime:
     ) -> None:
         """Make a runtime without threads; `numbers` is shared by all runs of one exploration.
 
-        With `logging`, `log` gets a few words about each event. `breach` tells of the first access
-        of a declared field without its lock.
+        With `logging`, `log` gets a few words about each event, and `lines` the line of the program
+        that made it. `breach` tells of the first access of a declared field without its lock.
         """
         self.log: list[str] | None = [] if logging else None
+        self.lines: list[str] = []
         self._names: dict[str, int] = {}
         self.program = program
         self.settings = settings
@@ -121,6 +122,7 @@ class ControlledRuntime:
     def _perform_logged(
         self, operation: AtomicOperation[T], thread: ModelThread, log: list[str]
     ) -> T:
+        self.lines.append(users_line())
         try:
             result = operation.apply(thread)
         except Exception as error:
@@ -223,6 +225,7 @@ class ControlledRuntime:
         tick.apply(time)
         if self.log is not None:
             self.log.append(tick.describe())
+            self.lines.append("")
 
     def _run(self, thread: ModelThread, body: Callable[[], None]) -> None:
         try:

@@ -1,6 +1,7 @@
 """Several processes explore the classes that one explores, each of them once."""
 
 import random
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -16,6 +17,7 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.explore import processes
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
+from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.processes import ProcessFailedError
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.classics import (
@@ -132,6 +134,35 @@ def test_so_they_are_of_threads_that_threads_start(
     monkeypatch.setattr(processes, "GIVE_EVERY", 1)
     program = find_program(name)
     _same(explore(program), explore(program, Options(jobs=3)))
+
+
+def _asks_for_its_threads() -> None:
+    cell = threading.Lock()
+    threads = [threading.Thread(target=cell.acquire, kwargs={"timeout": 1}) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    assert threading.active_count() >= 1
+
+
+def _two_threads() -> None:
+    lock = threading.Lock()
+
+    def work() -> None:
+        with lock:
+            pass
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+@pytest.mark.parametrize("main", [_asks_for_its_threads, _two_threads])
+def test_so_they_are_of_code_that_uses_threading(main: Callable[[], None]) -> None:
+    program = threading_program("main", main)
+    assert program is not None
+    _same(explore(program), explore(program, Options(jobs=2)))
 
 
 def test_a_failure_ends_all_and_is_explained() -> None:
