@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -174,6 +175,7 @@ func (d *driver) perform(r request) map[string]any {
 }
 
 func TestDriver(t *testing.T) {
+	debug.SetMaxStack(64 << 20) // Who recurses without end is to end soon.
 	synctest.Test(t, func(*testing.T) {
 		lines, answers := bufio.NewScanner(os.Stdin), bufio.NewWriter(os.Stdout)
 		driver := &driver{port: ports[*name]}

@@ -6,14 +6,23 @@ import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from support.checkout import ROOT
 from support.drive.adapters import conform
-from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS, Implementation
+from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.verdict_page.measure import Extent, measure
+from wheelproof_spec.app.verdict_page.subjects import (
+    DEVIATIONS,
+    IMPLEMENTATIONS,
+    Implementation,
+)
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.engines.history.reader import read_lines
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +61,24 @@ def test_a_port_is_judged_as_the_page_says(
     assert result.not_applicable
 
 
+@pytest.mark.parametrize("name", [one.name for one in PORTS if one.recorder])
+def test_a_port_with_threads_is_recorded_and_judged(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = next(one for one in PORTS if one.name == name)
+    _built(port.driver, monkeypatch)
+    small = Extent(cases=1, operations=800, threads=4, histories=2, seed=3)
+    (measured,) = measure([replace(port, driven=())], small, tmp_path, lambda _: None)
+    (recorded,) = measured.recorded
+    # Finding 48 needs luck.
+    known = {one.clauses for one in DEVIATIONS if one.implementation == name}
+    broken = {one.violation.rule for one in recorded.verdicts if one.violation}
+    assert broken <= {clause for clauses in known for clause in clauses}
+    assert sum(one.events for one in recorded.verdicts) > recorded.calls.total()
+    assert recorded.calls["add"] + recorded.calls["cancel"] == 1_600
+    assert recorded.calls["run"]
+
+
 def test_agrona_passes_but_for_the_order_of_its_spokes(
     agrona: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -75,6 +102,15 @@ def test_a_finding_repeats_itself(story: str, agrona: str, monkeypatch: pytest.M
     seen = [json.loads(line) for line in ended.stdout.splitlines()]
     assert seen == told
     assert (ended.returncode != 0) is (len(told) < asked.count("\n"))
+
+
+def test_the_history_of_a_finding_fails_as_it_says(tmp_path: Path) -> None:
+    (lines,) = re.findall(r"^```\n(\{.*?)^```", FINDINGS, re.M | re.S)
+    run = tmp_path / "run.jsonl"
+    run.write_text(lines, encoding="utf-8")
+    (verdict,) = judge_lines(str(run), read_lines(run), CheckOptions(profile="kafka")).verdicts
+    assert verdict.violation is not None
+    assert verdict.violation.rule == "Timer.NeverBeforeItIsDue"
 
 
 @pytest.mark.parametrize(("folder", "tool"), [("go", "Go"), ("rust", "Cargo"), ("node", "npm")])

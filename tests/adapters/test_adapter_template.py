@@ -1,5 +1,6 @@
 """The adapters to start from pass as they are, and need nothing of this project."""
 
+import os
 import shlex
 import shutil
 import subprocess
@@ -31,16 +32,29 @@ def test_the_adapter_in_python_passes() -> None:
     assert all(count.checked > 0 for count in result.clauses)
 
 
+BUILT = {
+    "go": ["go", "build", "-o", "{program}", "{source}"],
+    "rust": ["rustc", "-O", "--edition", "2024", "-o", "{program}", "{source}"],
+}
+STARTED = {"java": "java {source}", "javascript": "node {source}"}
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("go") is None, reason="no Go on this machine")
-def test_the_adapter_in_go_passes(tmp_path: Path) -> None:
-    program = tmp_path / "adapter"
-    command = ["go", "build", "-o", str(program), str(TEMPLATE / "adapter.go")]
-    built = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert built.returncode == 0, built.stderr
-    result = conform(shlex.quote(str(program)), 60)
+@pytest.mark.parametrize("name", [*BUILT, *STARTED])
+def test_the_adapter_in_another_language_passes(name: str, tmp_path: Path) -> None:
+    source, program = TEMPLATE / TEMPLATES[name], tmp_path / "adapter"
+    words = BUILT[name] if name in BUILT else STARTED[name].split()
+    if shutil.which(words[0]) is None and not os.environ.get("CI"):
+        pytest.skip(f"no {words[0]} on this machine")
+    words = [word.format(program=program, source=source) for word in words]
+    if name in BUILT:
+        built = subprocess.run(words, capture_output=True, text=True, check=False)
+        assert built.returncode == 0, built.stderr
+        words = [str(program)]
+    result = conform(shlex.join(words), 60)
     assert result.verdict is Verdict.PASS
     assert all(count.checked > 0 for count in result.clauses)
+    assert len(source.read_text(encoding="utf-8").splitlines()) <= 150
 
 
 def _recorded(source: str, folder: Path) -> Path:

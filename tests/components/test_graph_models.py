@@ -25,11 +25,11 @@ from wheelproof_spec.components.timer.bugs import (
 )
 from wheelproof_spec.components.timer.graph.abstract import TimerBounds, oracle_graph
 from wheelproof_spec.components.timer.graph.catalog import (
-    migration_model,
-    overflow_wheel_model,
-    system_timer_model,
-    timer_model,
-    timing_wheel_model,
+    ENTRY_MIGRATION,
+    OVERFLOW_WHEEL,
+    SYSTEM_TIMER,
+    TIMER,
+    TIMING_WHEEL,
 )
 from wheelproof_spec.components.timer.graph.entry_migration import (
     EXPIRED,
@@ -45,12 +45,7 @@ from wheelproof_spec.components.timer.graph.system_timer import Cast, system_tim
 from wheelproof_spec.components.timer.graph.timing_wheel import WheelBounds, wheel_graph
 from wheelproof_spec.components.timer.oracle import HeapTimer
 from wheelproof_spec.engines.graph.comparing.compare import Side
-from wheelproof_spec.engines.graph.comparing.comparisons import (
-    CodeSide,
-    GraphModel,
-    Progress,
-    program_side,
-)
+from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, TlcGraphError
 
 pytestmark = pytest.mark.slow
@@ -82,6 +77,9 @@ _LARGE = {
     "system-timer-again",
     "accumulator-two-partitions",
     "accumulator-close-by-force",
+    "replication-consumer",
+    "replication-slow",
+    "replication-two-partitions",
 }
 
 
@@ -97,15 +95,7 @@ def test_code_and_module_are_equal(model: GraphModel) -> None:
 
 
 def _planted(bucket_class: type[TimerTaskList]) -> GraphModel:
-    model = migration_model("planted", "", MIGRATION)
-    return GraphModel(
-        name=model.name,
-        summary="",
-        code=program_side(entry_migration(MIGRATION, bucket_class)),
-        configuration=model.configuration,
-        project=model.project,
-        label=model.label,
-    )
+    return ENTRY_MIGRATION.model(MIGRATION, partial(entry_migration, MIGRATION, bucket_class))
 
 
 def test_a_bucket_that_removes_what_another_one_holds() -> None:
@@ -143,22 +133,13 @@ def test_a_bucket_that_does_not_lock_the_entry() -> None:
     ],
 )
 def test_a_mutant_of_the_module(action: str, mutant: str, label: str, steps: int) -> None:
-    model = migration_model("mutant", "", MIGRATION)
-    outcome = compared(
-        GraphModel(
-            name="mutant",
-            summary="",
-            code=model.code,
-            configuration=TlcConfiguration(
-                module="MCEntryMigration_bugs",
-                constants=MIGRATION.constants(),
-                overrides={action: mutant},
-                folder=tla_directory() / "bugs" / "timer",
-            ),
-            project=model.project,
-            label=model.label,
-        )
+    configuration = TlcConfiguration(
+        module="MCEntryMigration_bugs",
+        constants=MIGRATION.constants(),
+        overrides={action: mutant},
+        folder=tla_directory() / "bugs" / "timer",
     )
+    outcome = compared(replace(ENTRY_MIGRATION.model(MIGRATION), configuration=configuration))
     first = outcome.comparison.differences[0]
     assert (first.action, len(first.path)) == (label, steps)
 
@@ -183,18 +164,8 @@ def _oracle(timer_class: type[HeapTimer[str]], tick_ms: int) -> HeapTimer[str]:
     [(HeapTimer[str], "Add", 0), (_DeafTimer, "Add", 0)],
 )
 def test_another_oracle(timer_class: type[HeapTimer[str]], action: str, steps: int) -> None:
-    model = timer_model("timer", "", _BOUNDS)
-    side = CodeSide(graph=oracle_graph(_BOUNDS, partial(_oracle, timer_class)))
-    outcome = compared(
-        GraphModel(
-            name="timer",
-            summary="",
-            code=lambda _: side,
-            configuration=model.configuration,
-            project=model.project,
-            label=model.label,
-        )
-    )
+    oracle = partial(oracle_graph, _BOUNDS, partial(_oracle, timer_class))
+    outcome = compared(TIMER.model(_BOUNDS, oracle))
     first = outcome.comparison.differences[0]
     assert (first.action, len(first.path)) == (action, steps)
 
@@ -222,26 +193,13 @@ ADDING = Cast(delays_ms={"k1": 1, "k2": 1}, programs={"a1": ("k1",), "a2": ("k2"
 
 
 def _timer(timer_class: type[SystemTimer], cast: Cast) -> GraphModel:
-    model = system_timer_model("planted", "", cast)
-    return GraphModel(
-        name=model.name,
-        summary="",
-        code=program_side(system_timer(cast, timer_class)),
-        configuration=model.configuration,
-        project=model.project,
-        label=model.label,
-        still_steps=False,
-    )
+    return SYSTEM_TIMER.model(cast, partial(system_timer, cast, timer_class))
 
 
 def test_a_timer_that_offers_a_bucket_twice() -> None:
     first = compared(_timer(_OfferingTimer, ADDING)).comparison.differences[0]
     assert (first.side, len(first.path)) == (Side.CODE, 7)
     assert first.action in ("a1: Offer", "a2: Offer")
-
-
-def _given(side: CodeSide, _: Progress | None) -> CodeSide:
-    return side
 
 
 class _PublishedFirst(NotedWheel):
@@ -264,8 +222,8 @@ class _PublishedFirst(NotedWheel):
 
 def test_an_overflow_wheel_that_is_published_too_early() -> None:
     adders = WheelAdders(adders=("a1", "a2"))
-    model = overflow_wheel_model("planted", "", adders)
-    outcome = compared(replace(model, code=program_side(overflow_wheel(adders, _PublishedFirst))))
+    planted = partial(overflow_wheel, adders, _PublishedFirst)
+    outcome = compared(OVERFLOW_WHEEL.model(adders, planted))
     assert outcome.verdict is Verdict.FAIL
     first = outcome.comparison.differences[0]
     assert first.action in ("a1: Read", "a2: Read")
@@ -276,9 +234,7 @@ def test_a_wheel_that_offers_a_bucket_twice() -> None:
     bounds = WheelBounds(
         tasks=("a", "b"), delays_ms=(1,), tick_ms=1, wheel_size=2, horizon_ms=2, max_adds=1
     )
-    graph = wheel_graph(bounds, _OfferingTimer)
-    side = CodeSide(graph=graph)
-    model = replace(timing_wheel_model("planted", "", bounds), code=partial(_given, side))
+    model = TIMING_WHEEL.model(bounds, partial(wheel_graph, bounds, _OfferingTimer))
     differences = compared(model).comparison.differences
     assert (differences[0].action, len(differences[0].path)) == ("Add", 1)
 
@@ -310,16 +266,7 @@ def test_known_bugs_of_advancing(timer_class: type[SystemTimer], action: str) ->
 
 
 def test_a_configuration_that_tlc_refuses() -> None:
-    model = migration_model("refused", "", MIGRATION)
     constants = {**MIGRATION.constants(), "Flushers": frozenset({"f", "g"})}
+    configuration = TlcConfiguration(module="EntryMigration", constants=constants)
     with pytest.raises(TlcGraphError, match="no graph of EntryMigration: "):
-        compared(
-            GraphModel(
-                name="refused",
-                summary="",
-                code=model.code,
-                configuration=TlcConfiguration(module="EntryMigration", constants=constants),
-                project=model.project,
-                label=model.label,
-            )
-        )
+        compared(replace(ENTRY_MIGRATION.model(MIGRATION), configuration=configuration))

@@ -9,9 +9,13 @@ from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import bugs
+from wheelproof_spec.components.timer.proofs import catalog
 from wheelproof_spec.engines.graph.comparing.comparisons import carry_out as compare
+from wheelproof_spec.engines.prove.finite import Run
 from wheelproof_spec.engines.prove.obligations import carry_out
-from wheelproof_spec.engines.prove.system import Proof
+from wheelproof_spec.engines.prove.system import Instance, Proof
+from wheelproof_spec.engines.prove.tables import Written, read
+from wheelproof_spec.engines.prove.terms import fields_in
 from wheelproof_spec.engines.prove.tied import graph_model
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
@@ -62,6 +66,37 @@ def test_every_clause_is_explained_and_nothing_else() -> None:
         some = [proof for proof in PROOFS if proof.words is words]
         named = {name for one in some for name in (*one.clauses, *one.promises, *one.steps)}
         assert named == set(words)
+
+
+@pytest.mark.parametrize("proof", PROOFS, ids=_name)
+def test_what_is_assumed_holds_in_the_small_instances(proof: Proof) -> None:
+    for instance in (proof.instance, *proof.more_instances):
+        _assumed_holds(proof, instance)
+
+
+@pytest.mark.parametrize(("tick", "size"), [(1, 2), (1, 3), (2, 2), (3, 2)])
+def test_what_is_assumed_of_times_holds_for_any_tick_and_size(tick: int, size: int) -> None:
+    written = Written(read(catalog.__file__, "system_timer.toml", "lateness.toml"))
+    levels, times = range(3), range(6)
+    names = {
+        "Time": map(str, times),
+        "Level": map(str, levels),
+        "Bucket": (f"{level}.{index}" for level in levels for index in range(size)),
+        "Task": (),
+        "Thread": (),
+    }
+    elements = {written.sorts[name]: tuple(some) for name, some in names.items()}
+    empty = Instance(elements=elements, rigid={})
+    proof = written.proof()
+    _assumed_holds(proof, catalog.with_times(written, empty, tick, size))
+
+
+def _assumed_holds(proof: Proof, instance: Instance) -> None:
+    more = [field for term in proof.system.assumed.values() for field in fields_in(term)]
+    run = Run(proof.system, instance, more)
+    first, _ = next(run.states())
+    for name, term in proof.system.assumed.items():
+        assert run.world.holds(term, first), name
 
 
 def test_the_known_bugs_that_a_proof_finds_say_so() -> None:

@@ -312,7 +312,8 @@ Expand(f) ==
     /\ UNCHANGED <<log, epoch, leads, start, ends, inside, others, requests, ready, least, triggers,
                    leader>>
 
-\* The answer is taken in, and the next fetch is sent.  Who leads meanwhile takes none.
+\* The answer is taken in, and the next fetch is sent: another request, which nobody watches yet.
+\* Who leads meanwhile takes none.
 Receive(f) ==
     /\ pc[f] = "Wait"
     /\ ~Open(f)
@@ -322,9 +323,10 @@ Receive(f) ==
     /\ answer' = [answer EXCEPT ![f] = "none"]
     /\ todo' = [todo EXCEPT ![f] = Asks[f]]
     /\ sent' = [sent EXCEPT ![f] = epoch]
+    /\ fetches' = fetches \ {f}
     /\ Go(f, "Read")
-    /\ UNCHANGED <<partition, required, written, status, produces, fetches, ready, least, risen,
-                   triggers, leader>>
+    /\ UNCHANGED <<partition, required, written, status, produces, ready, least, risen, triggers,
+                   leader>>
 
 Stop(f) ==
     /\ f \in Mortal

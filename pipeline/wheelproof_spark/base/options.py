@@ -4,7 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wheelproof_spec.app.verbs.declaring import NOTHING, declare_arguments
@@ -22,13 +22,44 @@ Say = Callable[[str], None]
 class Workers:
     """Who does the work: Spark's master, and in how many parts.
 
-    Without `partitions` there are as many parts as the work needs. With `progress` Spark draws
-    its progress on the terminal.
+    Without a master it is that of Spark's configuration, or this machine. `conf` are settings of
+    Spark, which win over all others. Without `partitions` there are as many parts as the work
+    needs. With `progress` Spark draws its progress on the terminal.
     """
 
-    master: str = LOCAL
+    master: str | None = None
+    conf: Mapping[str, str] = field(default_factory=dict[str, str])
     partitions: int | None = None
     progress: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """A topic of Apache Kafka, as `kafka://HOST:PORT,HOST:PORT/TOPIC`."""
+
+    brokers: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"kafka://{self.brokers}/{self.name}"
+
+
+def source(text: str) -> Path | Topic:
+    """Return the folder or the topic that a stream reads, for `type` of an argument."""
+    if not text.startswith("kafka://"):
+        return folder(text)
+    found = re.fullmatch(r"kafka://([^/\s]+)/([A-Za-z0-9._-]+)", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text} is not like kafka://HOST:PORT/TOPIC")
+    return Topic(found[1], found[2])
+
+
+def setting(text: str) -> tuple[str, str]:
+    """Return name and value of a setting of Spark, for `type` of an argument."""
+    name, equals, value = text.partition("=")
+    if not equals or not name.startswith("spark."):
+        raise argparse.ArgumentTypeError(f"{text!r} is not like spark.NAME=VALUE")
+    return name, value
 
 
 def folder(text: str) -> Path:
@@ -49,13 +80,16 @@ def add_arguments(
     parser: argparse.ArgumentParser, verb: str, given: Mapping[str, Row] = NOTHING
 ) -> None:
     """Declare what ``arguments.toml`` has for a verb, or for `workers`, as all of its like do."""
-    declare_arguments(parser, __file__, verb, given, {"folder": folder})
+    declare_arguments(
+        parser, __file__, verb, given, {"folder": folder, "source": source, "setting": setting}
+    )
 
 
 def workers_of(arguments: argparse.Namespace) -> Workers:
     """Return what the arguments of `workers` say."""
     return Workers(
         master=arguments.master,
+        conf=dict(arguments.conf or ()),
         partitions=arguments.partitions,
         progress=not arguments.quiet and sys.stderr.isatty(),
     )

@@ -2,10 +2,11 @@
 
 import logging
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Generator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from py4j.protocol import Py4JError
@@ -13,7 +14,7 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 from wheelproof_spark.base.errors import PipelineError, first_line
-from wheelproof_spark.base.options import LOCAL
+from wheelproof_spark.base.options import LOCAL, Workers
 from wheelproof_spec.base.errors import MissingToolError, UsageError
 from wheelproof_spec.engines.tlc.running.java import find_java
 
@@ -21,6 +22,7 @@ OLDEST_JAVA = 17
 _LEAST_PARTS_A_CORE = 2
 _MODULE = "jdk.incubator.vector"
 _SCHEMES = ("local", "spark://", "yarn", "k8s://")
+_SHUFFLE = "spark.sql.shuffle.partitions"
 _SETTINGS = {
     "spark.app.name": "wheelproof",
     "spark.ui.enabled": "false",
@@ -31,20 +33,26 @@ _SETTINGS = {
     "spark.sql.maxConcurrentOutputFileWriters": "8",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
-    "spark.sql.shuffle.partitions": "16",
+    # The tables are small beside the lines, and a step of the plan that is a job of its own takes
+    # longer than what it saves.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
 
 
 @contextmanager
 def spark_session(
-    master: str = LOCAL, *, progress: bool = False, settings: Mapping[str, str] | None = None
+    master: str | None = None,
+    *,
+    progress: bool = False,
+    settings: Mapping[str, str] | None = None,
 ) -> Generator[SparkSession]:
     """Yield a session and stop it afterwards; a session that runs already is used, and runs on.
 
     Raises MissingToolError without a Java that will do, UsageError for a text that names no master,
     PipelineError if it does not start.
     """
-    if not master.startswith(_SCHEMES):
+    if master is not None and not master.startswith(_SCHEMES):
         raise UsageError(f"{master!r} is no master; name local[*], spark://HOST:PORT or the like")
     active = SparkSession.getActiveSession()
     if active is not None:
@@ -55,6 +63,14 @@ def spark_session(
         yield session
     finally:
         session.stop()
+
+
+def session_for(
+    workers: Workers, settings: Mapping[str, str] | None = None
+) -> AbstractContextManager[SparkSession]:
+    """Return the session that these workers work in, with ours and the user's settings."""
+    both = {**(settings or {}), **workers.conf}
+    return spark_session(workers.master, progress=workers.progress, settings=both)
 
 
 @contextmanager
@@ -73,21 +89,57 @@ def parts_for(spark: SparkSession, chosen: int | None, needed: int) -> int:
     return max(needed, spark.sparkContext.defaultParallelism * _LEAST_PARTS_A_CORE)
 
 
-def _start(master: str, *, progress: bool, settings: Mapping[str, str]) -> SparkSession:
+def shuffle_in(spark: SparkSession, parts: int) -> None:
+    """Have tables joined and counted in so many parts, unless the user has chosen a number."""
+    if not spark.sparkContext.getConf().contains(_SHUFFLE):
+        spark.conf.set(_SHUFFLE, str(parts))
+
+
+def _start(master: str | None, *, progress: bool, settings: Mapping[str, str]) -> SparkSession:
     _require_java()
     logging.getLogger().addFilter(_not_of_py4j)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = SparkSession.builder.master(master)
-    chosen = {**_SETTINGS, "spark.ui.showConsoleProgress": str(progress).lower(), **settings}
+    theirs = {**_defaults_of_spark(), **settings}
+    master = master or theirs.get("spark.master", LOCAL)
+    chosen = {**_SETTINGS, "spark.ui.showConsoleProgress": str(progress).lower()}
     if master.startswith("local"):
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        chosen = {"spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g", **chosen}
+        chosen |= {"spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g"}
+    builder = SparkSession.builder
+    if not _submitted():
+        builder = builder.master(master)
+        chosen = {name: chosen[name] for name in chosen.keys() - theirs.keys()} | dict(settings)
+    else:
+        chosen = dict(settings)
     for name, value in chosen.items():
         builder = builder.config(name, value)
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except (PySparkException, OSError) as error:
         raise PipelineError(f"Spark did not start with master {master}: {error}") from error
+    if _submitted():
+        known = session.sparkContext.getConf()
+        for name in _SETTINGS:
+            if name.startswith("spark.sql.") and not known.contains(name):
+                session.conf.set(name, _SETTINGS[name])
+    return session
+
+
+def _submitted() -> bool:
+    """Tell whether spark-submit has started this, and Java with the user's settings."""
+    return "PYSPARK_GATEWAY_PORT" in os.environ
+
+
+def _defaults_of_spark() -> dict[str, str]:
+    """Return the settings of spark-defaults.conf, which are the user's and win over ours."""
+    home = os.environ.get("SPARK_HOME", "")
+    folder = os.environ.get("SPARK_CONF_DIR") or (str(Path(home, "conf")) if home else "")
+    file = Path(folder, "spark-defaults.conf")
+    if not folder or not file.is_file():
+        return {}
+    lines = file.read_text(encoding="utf-8").splitlines()
+    found = (re.split(r"[\s=]+", line.strip(), maxsplit=1) for line in lines)
+    return {pair[0]: pair[1] for pair in found if len(pair) == 2 and pair[0].startswith("spark.")}
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:

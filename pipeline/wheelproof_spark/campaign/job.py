@@ -20,7 +20,7 @@ from pyspark.sql import SparkSession
 from wheelproof_spark.base.errors import PipelineError
 from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Say, Workers
-from wheelproof_spark.base.session import failing_as, spark_session
+from wheelproof_spark.base.session import failing_as, session_for
 from wheelproof_spark.campaign.ledger import (
     CampaignManifest,
     Failure,
@@ -93,7 +93,7 @@ def campaign(job: CampaignJob, say: Say) -> CampaignManifest:
         sweep(job.output, manifest)
         left = sum(size(_left(manifest, target, job.seeds)) for target in job.targets)
         if left:
-            session = spark_session(job.workers.master, progress=job.workers.progress)
+            session = session_for(job.workers)
             with failing_as("the campaign"), session as spark:
                 _Campaign(spark, job, manifest, left, say).run()
         _explain(job, manifest, say)
@@ -185,7 +185,7 @@ class _Campaign:
                 number=number,
                 seeds=len(rows),
                 seconds=round(seconds, 3),
-                master=self._spark.sparkContext.master or self._job.workers.master,
+                master=self._spark.sparkContext.master or "",
             )
         )
         save(self._job.output, manifest)

@@ -1,31 +1,36 @@
 """Bronze: every line that was read, good or quarantined, and the account of each task."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col, count, lit
+from pyspark.sql.functions import col, lit
 from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.check.inputs import bins
+from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.check.reading.parsing import parser
 from wheelproof_spark.check.reading.splits import Split
 from wheelproof_spark.tables.manifest import FileEntry
 from wheelproof_spark.tables.rows import collected, to_read, union
 from wheelproof_spark.tables.schemas import BRONZE, SPLITS
+from wheelproof_spec.engines.history.checkers import CheckOptions
 
-KINDS = ("good", "quarantined", "split")
+KINDS = ("good", "whole", "quarantined", "split")
+_FIRST_LINES = "_first_lines.json"
 
 
-def parsed(spark: SparkSession, splits: Sequence[Split], split_bytes: int) -> DataFrame:
-    """Return the lines of the splits, parsed."""
+def parsed(
+    spark: SparkSession, splits: Sequence[Split], split_bytes: int, options: CheckOptions
+) -> DataFrame:
+    """Return the lines of the splits, parsed, and the runs that are whole in one, judged."""
     rows = [
         ([(split.file_id, split.path, split.start, split.end) for split in group],)
         for group in bins(splits, split_bytes)
     ]
     slices = spark.sparkContext.parallelize(rows, max(len(rows), 1))
-    return spark.createDataFrame(slices, SPLITS).mapInArrow(parser(), BRONZE)
+    return spark.createDataFrame(slices, SPLITS).mapInArrow(reader(options), BRONZE)
 
 
 def write_bronze(lines: DataFrame, folder: Path) -> None:
@@ -34,9 +39,9 @@ def write_bronze(lines: DataFrame, folder: Path) -> None:
 
 
 def read_bronze(
-    spark: SparkSession, folders: Iterable[Path], kind: str, withdrawn: Sequence[int]
+    spark: SparkSession, folders: Iterable[Path], kind: str, withdrawn: Sequence[int] = ()
 ) -> DataFrame:
-    """Return the lines of a kind, those of withdrawn files left out."""
+    """Return the rows of a kind, those of withdrawn files left out."""
     paths = [to_read(path) for folder in folders if (path := folder / f"kind={kind}").is_dir()]
     if not paths:
         return spark.createDataFrame([], BRONZE)
@@ -44,32 +49,43 @@ def read_bronze(
     return lines.where(~col("file_id").isin(list(withdrawn))) if withdrawn else lines
 
 
-def count_lines(bronze: Mapping[str, DataFrame], files: Iterable[FileEntry]) -> FirstLines:
-    """Count each file's lines anew, and return how many are before each split.
+def count_lines(
+    bronze: Mapping[str, DataFrame], parts: DataFrame, files: Iterable[FileEntry], folder: Path
+) -> None:
+    """Add the lines of a batch to its files, and note in `folder` how many are before each split.
 
-    `bronze` has the lines of all three kinds. What a task says that it read and what was written
-    are counted separately.
+    What a task says that it read and what was written, of which `parts` tells, are counted
+    separately.
     """
     by_id = {file.id: file for file in files}
-    for file in by_id.values():
-        file.lines = file.good = file.quarantined = 0
+    rows = {kind: bronze[kind].select("file_id", "start", "line") for kind in KINDS[2:]}
+    rows["quarantined"] = rows["quarantined"].withColumn("line", lit(1))
+    rows["good"] = parts.select("file_id", lit(0).alias("start"), col("lines").alias("line"))
     found = union(
-        lines.groupBy("file_id", "start")
-        .agg(count("*").alias("rows"), total("line").alias("lines"))
-        .select(lit(kind).alias("kind"), "*")
-        for kind, lines in bronze.items()
+        table.groupBy("file_id", "start")
+        .agg(total("line").alias("lines"))
+        .select(lit(kind).alias("kind"), "file_id", "start", "lines")
+        for kind, table in rows.items()
     )
-    first: dict[tuple[int, int], int] = {}
-    for kind, file_id, start, rows, lines in sorted(
-        collected(found, tuple[str, int, int, int, int])
-    ):
+    first: list[tuple[int, int, int]] = []
+    for kind, file_id, start, lines in sorted(collected(found, tuple[str, int, int, int])):
         file = by_id[file_id]
         match kind:
             case "split":
-                first[file_id, start] = file.lines
+                if file.lines:
+                    first.append((file_id, start, file.lines))
                 file.lines += lines
             case "good":
-                file.good += rows
+                file.good += lines
             case _:
-                file.quarantined += rows
-    return first
+                file.quarantined += lines
+    (folder / _FIRST_LINES).write_text(json.dumps(first))
+
+
+def first_lines(folders: Iterable[Path]) -> FirstLines:
+    """Return how many lines are before each split that is not the first of its file."""
+    return {
+        (file_id, start): lines
+        for folder in folders
+        for file_id, start, lines in json.loads((folder / _FIRST_LINES).read_text())
+    }

@@ -1,13 +1,30 @@
 """Gold: the tables that people ask, all made from the one row of each run."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql.functions import array, coalesce, col, concat, count, explode, lit, split, when
+from pyspark.sql.functions import (
+    array,
+    coalesce,
+    col,
+    concat,
+    count,
+    explode,
+    lit,
+    split,
+    struct,
+    to_json,
+    when,
+)
 from pyspark.sql.functions import sum as total
+from pyspark.sql.types import StringType, StructType
 
-from wheelproof_spark.tables.rows import union
+from wheelproof_spark.tables.documents import record_of
+from wheelproof_spark.tables.manifest import Judged
+from wheelproof_spark.tables.rows import Row, collected, read_rows, union, whole_number, write_rows
 from wheelproof_spark.tables.schemas import VERDICT_COLUMNS, VIOLATION_COLUMNS
 from wheelproof_spec.base.results.verdicts import Verdict
 
@@ -18,7 +35,9 @@ WHO = ("format", "component", "implementation", "version")
 def account(runs: DataFrame) -> DataFrame:
     """For each verdict: runs, their lines, duplicates and missing events; see `Judged`."""
     sums = (total(name).alias(name) for name in ("lines", "duplicates", "missing"))
-    return runs.groupBy("verdict").agg(count("*").alias("runs"), *sums)
+    cut_off = total(when(col("cut_off"), 1).otherwise(0)).alias("cut_off")
+    by_verdict = runs.groupBy("verdict", col("made_of").isNotNull().alias("shuffled"))
+    return by_verdict.agg(count("*").alias("runs"), *sums, cut_off)
 
 
 def verdicts(runs: DataFrame, files: DataFrame) -> DataFrame:
@@ -40,6 +59,7 @@ def summary(runs: DataFrame) -> DataFrame:
         *(_number_of(verdict).alias(verdict.value) for verdict in Verdict),
         total("duplicates").alias("duplicates"),
         total("missing").alias("missing"),
+        total(when(col("cut_off"), 1).otherwise(0)).alias("cut_off"),
     )
 
 
@@ -81,16 +101,6 @@ OF_RUNS: Mapping[str, Callable[[DataFrame], DataFrame]] = {
     "steps": steps,
     "histograms": histograms,
 }
-TABLES = ("verdicts", "violations", *OF_RUNS)
-
-
-def write_gold(runs: DataFrame, files: DataFrame, folder: Path) -> dict[str, Path]:
-    """Write all tables below `folder`; return where each one is."""
-    made = {name: make(runs).coalesce(1) for name, make in OF_RUNS.items()}
-    made |= {"verdicts": verdicts(runs, files), "violations": violations(runs, files)}
-    for name, table in made.items():
-        table.write.parquet(str(folder / name))
-    return {name: folder / name for name in made}
 
 
 def _with_paths(runs: DataFrame, files: DataFrame) -> DataFrame:
@@ -104,3 +114,80 @@ def _with_paths(runs: DataFrame, files: DataFrame) -> DataFrame:
 
 def _number_of(verdict: Verdict) -> Column:
     return total(when(col("verdict") == verdict.value, 1).otherwise(0))
+
+
+APPENDED = ("verdicts", "violations")
+SUMMED = tuple(OF_RUNS)
+TABLES = (*APPENDED, *SUMMED)
+_ACCOUNT, _SHUFFLED = "account", "shuffled"
+_MEASURED = "ms"
+
+
+class NewRuns:
+    """The runs that a batch has judged, counted in one job."""
+
+    def __init__(self, runs: DataFrame, shuffled: DataFrame | None = None) -> None:
+        """`shuffled` are those, with what is there twice, that were not judged where they lie."""
+        self._runs = runs
+        made = {name: make(runs) for name, make in OF_RUNS.items()}
+        self._schemas = {name: table.schema for name, table in made.items()}
+        made[_ACCOUNT] = account(runs)
+        if shuffled is not None:
+            made[_SHUFFLED] = shuffled.agg(coalesce(total("lines"), lit(0)).alias("lines"))
+        self._rows: dict[str, list[Row]] = {name: [] for name in made}
+        # A job of Spark takes long, however few rows it makes: one makes the rows of all tables.
+        together = union(
+            table.select(lit(name).alias("table"), to_json(struct(*table.columns)).alias("row"))
+            for name, table in made.items()
+        )
+        for name, row in collected(together, tuple[str, str]):
+            self._rows[name].append(cast("dict[str, object]", json.loads(row)))
+        self.judged = [record_of(Judged, row) for row in self._rows[_ACCOUNT]]
+        self.shuffled_lines = sum(
+            whole_number(row["lines"]) for row in self._rows.get(_SHUFFLED, ())
+        )
+
+    def __len__(self) -> int:
+        """Return how many runs there are."""
+        return sum(row.runs for row in self.judged)
+
+    def write(self, files: DataFrame, folder: Path) -> dict[str, Path]:
+        """Write all tables below `folder`; return where each one is."""
+        self.write_appended(files, folder)
+        self.write_summed({}, folder)
+        return {name: folder / name for name in TABLES}
+
+    def write_appended(self, files: DataFrame, folder: Path) -> None:
+        """Write what a batch adds: a row for each run, and one for each that fails."""
+        for name, table in (
+            ("verdicts", verdicts(self._runs, files)),
+            ("violations", violations(self._runs, files)),
+        ):
+            if self._rows["clauses" if name == "violations" else _ACCOUNT]:
+                table.write.parquet(str(folder / name))
+            else:
+                write_rows([], table.schema, folder / name)
+
+    def write_summed(self, before: Mapping[str, Path], folder: Path) -> None:
+        """Write the counts of all batches: those `before`, and those of these runs."""
+        for name, schema in self._schemas.items():
+            old = read_rows(before[name]) if name in before else []
+            write_rows(_summed([*old, *self._rows[name]], schema), schema, folder / name)
+
+
+def _summed(rows: Iterable[Row], schema: StructType) -> Sequence[Row]:
+    keys = [
+        column.name
+        for column in schema
+        if isinstance(column.dataType, StringType) or column.name == _MEASURED
+    ]
+    counts = [name for name in schema.names if name not in keys]
+    sums: dict[tuple[object, ...], dict[str, object]] = {}
+    for row in rows:
+        key = tuple(row.get(name) for name in keys)
+        known = sums.setdefault(
+            key, {**dict(zip(keys, key, strict=True)), **dict.fromkeys(counts, 0)}
+        )
+        for name in counts:
+            known[name] = whole_number(known[name]) + whole_number(row.get(name) or 0)
+    return list(sums.values())

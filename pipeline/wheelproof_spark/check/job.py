@@ -1,24 +1,36 @@
 """The verb `pipeline check`: files in, tables and a manifest out."""
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import (
+    array,
+    array_contains,
+    coalesce,
+    col,
+    collect_set,
+    count,
+    flatten,
+    lit,
+    when,
+)
+from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.base.lock import locked
 from wheelproof_spark.base.options import Workers
-from wheelproof_spark.base.session import failing_as, parts_for, spark_session
+from wheelproof_spark.base.session import failing_as, parts_for, session_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
-from wheelproof_spark.check.gold import account, write_gold
+from wheelproof_spark.check.gold import NewRuns
 from wheelproof_spark.check.inputs import Plan, plan
 from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.place import next_batch, numbered, sweep, sweep_uncommitted
-from wheelproof_spark.tables.manifest import Counts, Judged, Manifest, load, save
+from wheelproof_spark.tables.manifest import Counts, Manifest, load, save
 from wheelproof_spark.tables.provenance import batch_record
-from wheelproof_spark.tables.rows import collected, to_read
-from wheelproof_spark.tables.schemas import RESULTS
+from wheelproof_spark.tables.rows import collected, to_read, union
+from wheelproof_spark.tables.schemas import PIECES, RESULTS
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
@@ -61,7 +73,7 @@ def check(job: CheckJob) -> Manifest:
             return manifest
         try:
             with failing_as("the job"):
-                with spark_session(job.workers.master, progress=job.workers.progress) as spark:
+                with session_for(job.workers) as spark:
                     _Run(spark, job, output, manifest, batch).do(work)
                 save(output, manifest)
         finally:
@@ -82,17 +94,21 @@ class _Run:
     def do(self, work: Plan) -> None:
         """Write the tables of all layers, and change the manifest accordingly."""
         started = time.monotonic()
+        shuffle_in(self._spark, self._partitions())
         manifest, batch = self._manifest, self._batch
-        before = manifest.counts.lines
+        before = sum(file.lines for file in work.files)
         manifest.files = work.files
-        folder = numbered(self._output, "bronze", batch)
-        bronze.write_bronze(bronze.parsed(self._spark, work.splits, work.split_bytes), folder)
-        tables = {kind: self._bronze(kind, work) for kind in bronze.KINDS}
-        first_lines = bronze.count_lines(tables, manifest.files)
-        runs, judged = self._judge(tables["good"], work, first_lines)
-        self._count(runs)
-        places = write_gold(runs, self._files(), numbered(self._output, "gold", batch))
-        places["runs"] = numbered(self._output, "silver", batch)
+        self._read(work)
+        numbers = sorted({number for file in work.files for number in file.batches} | {batch})
+        there = {file.id for file in work.files}
+        bronze_until_now = _Bronze(
+            folders={number: numbered(self._output, "bronze", number) for number in numbers},
+            parts=[to_read(numbered(self._output, "parts", number)) for number in numbers],
+            void=[number for number in range(manifest.next_file) if number not in there],
+        )
+        runs, judged = self._judge(bronze_until_now)
+        places = runs.write(self._files(), numbered(self._output, "gold", batch))
+        places["runs"] = numbered(self._output, "silver", batch) / "runs"
         manifest.tables = {
             name: str(place.relative_to(self._output)) for name, place in sorted(places.items())
         }
@@ -101,75 +117,152 @@ class _Run:
             batch,
             files=work.fresh,
             size=work.bytes,
-            lines=manifest.counts.lines - before,
+            lines=sum(file.lines for file in work.files) - before,
             judged=judged,
             started=started,
         )
         manifest.batches.append(record)
 
-    def _bronze(self, kind: str, work: Plan) -> DataFrame:
-        """Return the lines of a kind that count: a file's are there as long as the file is."""
-        numbers = {number for file in work.files for number in file.batches} | {self._batch}
-        there = {file.id for file in work.files}
-        void = [number for number in range(self._manifest.next_file) if number not in there]
-        return bronze.read_bronze(self._spark, self._of_batches(numbers), kind, void)
+    def _read(self, work: Plan) -> None:
+        """Write the lines that are new, and what each file has of each name."""
+        folder = numbered(self._output, "bronze", self._batch)
+        options = self._job.options
+        lines = bronze.parsed(self._spark, work.splits, work.split_bytes, options)
+        bronze.write_bronze(lines, folder)
+        tables = {kind: bronze.read_bronze(self._spark, [folder], kind) for kind in bronze.KINDS}
+        place = numbered(self._output, "parts", self._batch)
+        parts = silver.parts_of(tables["good"], tables["whole"])
+        parts.withColumn("batches", array(lit(self._batch))).write.parquet(str(place))
+        parts = self._spark.read.schema(PIECES).parquet(to_read(place))
+        bronze.count_lines(tables, parts, self._manifest.files, folder)
 
-    def _of_batches(self, numbers: Iterable[int]) -> list[Path]:
-        return [numbered(self._output, "bronze", number) for number in sorted(numbers)]
+    def _judge(self, read: "_Bronze") -> tuple[NewRuns, int]:
+        """Write the rows of all runs; return them, and how many were judged now."""
+        spark, place = self._spark, numbered(self._output, "silver", self._batch)
+        whole = read.rows(spark, "whole")
+        parts, found = self._resolved(read, whole)
+        first = bronze.first_lines(read.folders.values())
+        others = parts.where("not in_place or repeat") if found.others else None
+        runs = silver.in_place(whole, silver.before_splits(spark, first), others)
+        shuffled = None
+        if found.shuffled:
+            rows = self._shuffled(read.of(found.batches), whole, parts, first, bool(found.due))
+            shuffled = self._written(rows, place / "shuffled")
+            runs = runs.unionByName(silver.once(shuffled, parts))
+        runs = self._written(runs, place / "runs")
+        counted = NewRuns(runs, shuffled)
+        self._count(counted, found.repeated)
+        return counted, found.due + found.fresh
 
-    def _judge(self, good: DataFrame, work: Plan, first_lines: FirstLines) -> tuple[DataFrame, int]:
-        """Judge the runs that are new or have changed; return all runs, and how many those are."""
-        place = numbered(self._output, "silver", self._batch)
-        several = self._several(good)
-        lines = silver.scoped(good, several)
-        change = self._change(work)
-        if change is not None:
-            lines = silver.only_changed(lines, change)
-        ordered = silver.ordered(lines, self._partitions())
-        results = silver.judged(ordered, self._job.options, first_lines)
-        results.write.parquet(str(place / "judged"))
-        judged = self._spark.read.schema(RESULTS).parquet(to_read(place / "judged")).count()
-        if change is not None:
-            kept = silver.kept_verdicts(change, silver.scoped(good, several))
-            kept.write.parquet(str(place / "kept"))
-        parts = [to_read(path) for path in (place / "judged", place / "kept") if path.is_dir()]
-        return self._spark.read.schema(RESULTS).parquet(*parts), judged
-
-    def _several(self, good: DataFrame) -> DataFrame | None:
-        """Return the names that several files use, written down, so that a plan only reads them."""
+    def _resolved(self, read: "_Bronze", whole: DataFrame) -> tuple[DataFrame, "_Parts"]:
+        """Return what becomes of each part, written down and counted."""
+        spark = self._spark
+        parts = spark.read.schema(PIECES).parquet(*read.parts)
+        if read.void:
+            parts = parts.where(~col("file_id").isin(read.void))
+        before = self._shuffled_before()
         place = numbered(self._output, ".work", self._batch)
-        silver.several_headers(good).write.parquet(str(place))
-        several = self._spark.read.schema("format string, run string").parquet(to_read(place))
-        return None if several.isEmpty() else several
+        resolved = self._written(silver.resolved(parts, None, before), place / "parts")
+        found = self._counted(resolved)
+        if not found.strays:
+            return resolved, found
+        repeats = silver.repeats_of(read.rows(spark, "good"), whole, resolved)
+        repeats = self._written(repeats, place / "repeats")
+        resolved = self._written(silver.resolved(parts, repeats, before), place / "resolved")
+        return resolved, self._counted(resolved)
 
-    def _change(self, work: Plan) -> silver.Change | None:
-        """Return what is new since the last batch; None if there was none."""
+    def _counted(self, parts: DataFrame) -> "_Parts":
+        others = ~col("in_place") | col("repeat")
+        fresh = ~others & array_contains("batches", self._batch)
+        numbers = {
+            "others": others,
+            "shuffled": col("shuffled"),
+            "strays": col("stray"),
+            "due": col("leads"),
+            "fresh": fresh,
+        }
+        asked = parts.agg(
+            *(count(when(which, 1)).alias(name) for name, which in numbers.items()),
+            coalesce(total(when(col("repeat"), col("lines"))), lit(0)).alias("repeated"),
+            flatten(collect_set(when(col("due"), col("batches")))).alias("batches"),
+        )
+        (row,) = collected(asked, tuple[int, int, int, int, int, int, list[int]])
+        return _Parts(*row)
+
+    def _written(self, table: DataFrame, place: Path) -> DataFrame:
+        table.write.parquet(str(place))
+        return self._spark.read.schema(table.schema).parquet(to_read(place))
+
+    def _shuffled_before(self) -> DataFrame | None:
+        """Return the rows of the runs that were shuffled until now."""
         table = self._manifest.tables.get("runs")
-        if table is None:
+        place = None if table is None else self._output / Path(table).parent / "shuffled"
+        if place is None or not place.is_dir():
             return None
-        added = self._of_batches([self._batch])
-        pairs = silver.pairs_of(bronze.read_bronze(self._spark, added, "good", ()))
-        if work.withdrawn:
-            folders = self._of_batches({n for file in work.withdrawn for n in file.batches})
-            earlier = bronze.read_bronze(self._spark, folders, "good", ())
-            gone = silver.pairs_of(earlier, [file.id for file in work.withdrawn])
-            pairs = pairs.unionByName(gone).distinct()
-        place = self._output / table
-        parts = [to_read(path) for path in sorted(place.iterdir()) if path.is_dir()]
-        return silver.Change(pairs=pairs, verdicts=self._spark.read.schema(RESULTS).parquet(*parts))
+        return self._spark.read.schema(RESULTS).parquet(to_read(place))
+
+    def _shuffled(
+        self,
+        read: "_Bronze",
+        whole: DataFrame,
+        parts: DataFrame,
+        first_lines: FirstLines,
+        due: bool,
+    ) -> DataFrame:
+        """Return the rows of all runs that were not judged where they were read."""
+        before, tables = self._shuffled_before(), list[DataFrame]()
+        if before is not None:
+            stays = parts.where("shuffled and not due").select(*silver.RUN, "made_of").distinct()
+            tables.append(before.join(stays, [*silver.RUN, "made_of"], "left_semi"))
+        if due:
+            chosen = parts.where("due")
+            lines = silver.lines_of(read.rows(self._spark, "good"), whole, chosen)
+            ordered = silver.ordered(lines, self._partitions())
+            results = silver.judged(ordered, self._job.options, first_lines)
+            tables.append(silver.with_parts(results, chosen))
+        return union(tables)
 
     def _partitions(self) -> int:
         by_size = sum(file.size for file in self._manifest.files) // _BYTES_A_PARTITION
         return parts_for(self._spark, self._job.workers.partitions, by_size)
 
-    def _count(self, runs: DataFrame) -> None:
-        rows = collected(account(runs), tuple[str, int, int, int, int])
-        judged = [Judged(*row) for row in rows]
-        self._manifest.counts = counts = Counts()
+    def _count(self, runs: NewRuns, repeated: int) -> None:
+        kept = sum(row.lines for row in runs.judged if row.shuffled)
+        self._manifest.counts = counts = Counts(repeated=repeated + runs.shuffled_lines - kept)
         counts.add_files(self._manifest.files)
-        counts.add_runs(judged)
-        counts.require_sums(sum(row.lines for row in judged))
+        counts.add_runs(runs.judged)
+        counts.require_sums(sum(row.lines for row in runs.judged))
 
     def _files(self) -> DataFrame:
         rows = [(file.id, file.path) for file in self._manifest.files]
         return self._spark.createDataFrame(rows, "id int, path string")
+
+
+@dataclass(frozen=True, slots=True)
+class _Parts:
+    """How many parts are what; of `due`, how many runs; which batches have the lines of these."""
+
+    others: int
+    shuffled: int
+    strays: int
+    due: int
+    fresh: int
+    repeated: int
+    batches: list[int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Bronze:
+    """What was read until now: by batch, without the files that are gone, which are `void`."""
+
+    folders: Mapping[int, Path]
+    parts: Sequence[str]
+    void: Sequence[int]
+
+    def rows(self, spark: SparkSession, kind: str) -> DataFrame:
+        """Return the rows of a kind that count."""
+        return bronze.read_bronze(spark, self.folders.values(), kind, self.void)
+
+    def of(self, batches: Sequence[int]) -> "_Bronze":
+        """Return what these batches have read."""
+        return replace(self, folders={number: self.folders[number] for number in batches})

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from wheelproof_spark.tables.manifest import NAME, Manifest, load
 
-_NUMBERED = ("bronze", "silver", "gold", ".work")
+_NUMBERED = ("bronze", "parts", "silver", "gold", ".work")
+
+_KEPT = ("bronze", "parts")
 
 
 def numbered(output: Path, layer: str, batch: int) -> Path:
@@ -33,7 +35,7 @@ def sweep(output: Path, manifest: Manifest | None) -> None:
     for layer in _NUMBERED:
         for folder in (output / layer).glob("*"):
             number = _number(folder)
-            if number not in committed or (layer != "bronze" and number not in newest):
+            if number not in committed or (layer not in _KEPT and number not in newest):
                 shutil.rmtree(folder)
 
 

@@ -1,74 +1,136 @@
-"""Silver: the lines of each run in one place and in order, handed to its checker."""
+"""Silver: one row for each run, from where it was read or from all its lines, put in order.
+
+A run that is whole in one file is a run by itself, whatever else there is of its name. What other
+files have of that name, their parts, is one run, or, where several of them have a header, a run
+for each of them. What is there already, byte for byte, is a repeat: the same part once more, the
+same run, or a part without a header all of whose lines are those of a whole run.
+"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
-from pyspark.sql.functions import broadcast, col, lit, when
+from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql.functions import (
+    array_distinct,
+    coalesce,
+    col,
+    collect_list,
+    collect_set,
+    count,
+    flatten,
+    lit,
+    row_number,
+    shiftrightunsigned,
+    sort_array,
+    struct,
+    when,
+    xxhash64,
+)
+from pyspark.sql.functions import max as most
+from pyspark.sql.functions import sum as total
 
 from wheelproof_spark.check.judging.groups import judge_groups
+from wheelproof_spark.check.judging.in_place import lines_of_whole
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.tables.schemas import GOOD, RESULTS
+from wheelproof_spark.check.reading.parsing import END, HEADER
+from wheelproof_spark.tables.schemas import GOOD, LINES, RESULTS
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
-_NAME = ["format", "run"]
-_PAIR = ["format", "run", "file_id"]
-_KEY = ["format", "run", "scope"]
-_ORDER = [*_KEY, "rank", "seq", "thread", "file_id", "start", "line"]
+NAME = ["format", "run"]
+FILE = [*NAME, "file_id"]
+RUN = [*NAME, "scope"]
+_CONTENT = ["hi", "lo"]
+_PLACE = ["rank", "seq", "thread"]
+_ORDER = [*RUN, *_PLACE, "file_id", "start", "line"]
+_LOW = 0xFFFFFFFF
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Change:
-    """What has changed: runs, by file, that gained or lost lines; the verdicts until now."""
-
-    pairs: DataFrame
-    verdicts: DataFrame
+def digest_columns(digest: Column) -> tuple[Column, Column]:
+    """Return a hash in two halves, whose sums over lines cannot overflow."""
+    return shiftrightunsigned(digest, 32).alias("hi"), digest.bitwiseAND(_LOW).alias("lo")
 
 
-def several_headers(good: DataFrame) -> DataFrame:
-    """Return the names that several files have runs of; each of these files has its own run."""
-    headers = good.where(col("rank") == 0).select(*_PAIR).distinct()
-    return headers.groupBy(*_NAME).count().where("count > 1").select(*_NAME)
+def parts_of(good: DataFrame, whole: DataFrame) -> DataFrame:
+    """Return what each file has of each name: runs that are whole, and lines of other ones."""
+    hi, lo = digest_columns(xxhash64("raw"))
+    sums = (total(hi).alias("hi"), total(lo).alias("lo"))
+    needed = most(when(col("rank") == END, col("seq"))).alias("needed")
+    counts = (_number_of(HEADER).alias("headers"), _number_of(END).alias("ends"), needed)
+    lines = good.groupBy(*FILE).agg(*counts, count("*").alias("lines"), *sums)
+    one = lit(1).cast("long")
+    found = (one.alias("headers"), one.alias("ends"), (col("lines") - 2).alias("needed"), "lines")
+    wholes = whole.select(*FILE, *found, *digest_columns(xxhash64("result.digest")))
+    return lines.withColumn("wholes", lit(0)).unionByName(wholes.withColumn("wholes", lit(1)))
 
 
-def scoped(good: DataFrame, several: DataFrame | None) -> DataFrame:
-    """Return the lines with the file that their run is confined to, or -1."""
-    lines = good.select(*GOOD)
-    if several is None:
-        return lines.withColumn("scope", lit(-1))
-    marked = broadcast(several.withColumn("shared", lit(True)))
-    scope = when(col("shared"), col("file_id")).otherwise(lit(-1))
-    return lines.join(marked, _NAME, "left").withColumn("scope", scope).drop("shared")
+def of_files(pieces: DataFrame, *more: Column) -> DataFrame:
+    """Return one part for each file and name."""
+    sums = (total(name).alias(name) for name in ("headers", "ends", "lines", *_CONTENT))
+    in_place = ((count("*") == 1) & (total("wholes") == 1)).alias("in_place")
+    return pieces.groupBy(*FILE).agg(*sums, most("needed").alias("needed"), in_place, *more)
 
 
-def only_changed(lines: DataFrame, change: Change) -> DataFrame:
-    """Leave out the runs whose verdicts stay."""
-    names = broadcast(change.pairs.select(*_NAME).distinct())
-    stays = broadcast(_still_scoped(change))
-    return lines.join(names, _NAME, "left_semi").join(stays, _KEY, "left_anti")
+def sorted_out(parts: DataFrame, repeats: DataFrame | None) -> DataFrame:
+    """Return the parts, told apart; `repeats` are those that are known to be there already.
+
+    A run that was `closed` before is no part of another one.
+    """
+    counts = (col("headers") == 1) & (col("ends") == 1) & (col("lines") - 2 == col("needed"))
+    rows = parts.withColumn("whole", col("in_place") | coalesce(counts, lit(False)))
+    same = Window.partitionBy(*NAME, "in_place", *_CONTENT).orderBy("file_id")
+    rows = rows.withColumn("repeat", row_number().over(same) > 1)
+    if repeats is not None:
+        rows = rows.join(repeats.select(*FILE, lit(True).alias("known")), FILE, "left")
+        rows = rows.withColumn("repeat", col("repeat") | coalesce("known", lit(False)))
+    rows = rows.withColumn(
+        "rest", ~col("whole") & ~col("repeat") & col("closed").isNull()
+    ).withColumn("shuffled", ~col("in_place") & ~col("repeat") & col("closed").isNull())
+    name = Window.partitionBy(*NAME)
+    alone = count(when(col("rest"), 1)).over(name) == 1
+    headed = count(when(col("rest") & (col("headers") > 0), 1)).over(name)
+    rows = rows.withColumn("headed", headed).withColumn(
+        "scope", when(col("whole") | alone | (headed > 1), col("file_id")).otherwise(lit(-1))
+    )
+    judged = count(when(col("whole") & ~col("repeat"), 1)).over(name) > 0
+    stray = col("rest") & (col("headers") == 0) & (col("headed") == 0) & judged
+    return rows.withColumn("stray", stray)
 
 
-def kept_verdicts(change: Change, lines: DataFrame) -> DataFrame:
-    """Return the verdicts until now that stay: of other names, or of other files."""
-    names = change.pairs.select(*_NAME).distinct()
-    others = change.verdicts.join(names, _NAME, "left_anti")
-    there = lines.select(*_KEY).distinct()
-    stays = _still_scoped(change).join(there, _KEY, "left_semi")
-    return others.unionByName(change.verdicts.join(stays, _KEY, "left_semi"))
+def resolved(pieces: DataFrame, repeats: DataFrame | None, verdicts: DataFrame | None) -> DataFrame:
+    """Return what becomes of each part; `verdicts` are those of runs that were shuffled before."""
+    batches = array_distinct(flatten(collect_set("batches"))).alias("batches")
+    parts = of_files(pieces, batches).withColumn("closed", lit(None).cast("int"))
+    rows = sorted_out(parts, repeats)
+    run = Window.partitionBy(*RUN, "shuffled")
+    leads = row_number().over(run.orderBy("file_id")) == 1
+    made_of = sort_array(collect_list(struct("file_id", "lines", *_CONTENT)).over(run))
+    rows = rows.withColumn("made_of", when(col("shuffled"), xxhash64(made_of)))
+    kept = lit(False)
+    if verdicts is not None:
+        before = verdicts.select(*RUN, "made_of", lit(True).alias("kept"))
+        rows = rows.join(before, [*RUN, "made_of"], "left")
+        kept = coalesce("kept", lit(False))
+    rows = rows.withColumn("due", col("shuffled") & ~kept)
+    names = ("lines", *_CONTENT, "scope", "made_of", "batches", "closed")
+    flags = ("in_place", "whole", "repeat", "shuffled", "stray", "due")
+    return rows.select(*FILE, *names, *flags, (col("due") & leads).alias("leads"))
 
 
-def _still_scoped(change: Change) -> DataFrame:
-    """Return the runs confined to one file in which nothing has changed."""
-    touched = change.pairs.select(*_NAME, col("file_id").alias("scope"))
-    confined = change.verdicts.where("scope >= 0").select(*_KEY)
-    named = confined.join(change.pairs.select(*_NAME).distinct(), _NAME, "left_semi")
-    return named.join(touched, _KEY, "left_anti")
+def _number_of(rank: int) -> Column:
+    return count(when(col("rank") == rank, 1))
+
+
+def lines_of(good: DataFrame, whole: DataFrame, parts: DataFrame) -> DataFrame:
+    """Return the lines of parts, with the file that their run is confined to, or -1."""
+    chosen = parts.select(*FILE, "scope")
+    lines = good.select(*GOOD).join(chosen, FILE)
+    torn = whole.join(parts.select(*FILE), FILE, "left_semi")
+    return lines.unionByName(torn.mapInArrow(lines_of_whole, LINES).join(chosen, FILE))
 
 
 def ordered(lines: DataFrame, partitions: int) -> DataFrame:
     """Return the lines, each run in one partition and in order: the one shuffle."""
-    keyed = lines.select("format", "run", "scope", *GOOD[2:])
-    return keyed.repartition(partitions, *_KEY).sortWithinPartitions(*_ORDER)
+    keyed = lines.select(*RUN, *GOOD[2:])
+    return keyed.repartition(partitions, *RUN).sortWithinPartitions(*_ORDER)
 
 
 def judged(lines: DataFrame, options: CheckOptions, first_lines: FirstLines) -> DataFrame:
@@ -76,7 +138,54 @@ def judged(lines: DataFrame, options: CheckOptions, first_lines: FirstLines) -> 
     return lines.mapInArrow(judge_groups(options, first_lines), RESULTS)
 
 
-def pairs_of(good: DataFrame, ids: Sequence[int] | None = None) -> DataFrame:
-    """Return the runs, by file, of which there are lines; only those of the files `ids`."""
-    lines = good if ids is None else good.where(col("file_id").isin(list(ids)))
-    return lines.select(*_PAIR).distinct()
+def with_parts(results: DataFrame, parts: DataFrame) -> DataFrame:
+    """Return the rows of runs with what they were made of."""
+    made_of = parts.select(*RUN, "made_of").distinct()
+    return results.drop("made_of").join(made_of, RUN).select(*RESULTS.names)
+
+
+def once(results: DataFrame, parts: DataFrame) -> DataFrame:
+    """Leave out the runs that are there already, byte for byte, in another file."""
+    wholes = parts.where("in_place").select(*NAME, *_CONTENT)
+    content = digest_columns(xxhash64("digest"))
+    number = row_number().over(Window.partitionBy(*NAME, "digest").orderBy("scope"))
+    rows = results.withColumn("number", number).select("*", *content).where("number = 1")
+    return rows.join(wholes, [*NAME, *_CONTENT], "left_anti").select(*RESULTS.names)
+
+
+def repeats_of(good: DataFrame, whole: DataFrame, parts: DataFrame) -> DataFrame:
+    """Return the strays all of whose lines are, byte for byte, those of runs that are judged."""
+    strays = parts.where("stray")
+    judged = parts.where("(whole or closed is not null) and not repeat").join(
+        strays.select(*NAME), NAME, "left_semi"
+    )
+    line = [*NAME, *_PLACE, "raw"]
+    known = lines_of(good, whole, judged).select(*line).distinct().withColumn("known", lit(1))
+    found = lines_of(good, whole, strays).join(known, line, "left").groupBy(*FILE)
+    counts = found.agg(count("*").alias("lines"), count("known").alias("known"))
+    return counts.where("lines = known").select(*FILE)
+
+
+def before_splits(spark: SparkSession, first_lines: FirstLines) -> DataFrame | None:
+    """Return how many lines are before a split, as a table; None if all files are one split."""
+    rows = [(*split, lines) for split, lines in first_lines.items()]
+    if not rows:
+        return None
+    return spark.createDataFrame(rows, "file_id int, start long, before long")
+
+
+def in_place(whole: DataFrame, before: DataFrame | None, others: DataFrame | None) -> DataFrame:
+    """Return the rows of runs that were judged where they were read, without `others`.
+
+    `before` says how many lines are before a split.
+    """
+    rows = whole if others is None else whole.join(others.select(*FILE), FILE, "left_anti")
+    if before is None:
+        return rows.select("result.*")
+    rows = rows.join(before, ["file_id", "start"], "left")
+    line = col("result.place_line") + coalesce("before", lit(0))
+    return rows.select("result.*", line.alias("line")).select(*_with_line(RESULTS.names))
+
+
+def _with_line(names: Sequence[str]) -> list[Column]:
+    return [col("line").alias(name) if name == "place_line" else col(name) for name in names]

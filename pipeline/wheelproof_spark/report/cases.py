@@ -1,12 +1,15 @@
 """The runs that fail, taken out of bronze, so that each can be read and judged by itself."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import cast
 
+import pyarrow as pa
 import pyarrow.dataset as dataset
 
+from wheelproof_spark.check.judging.in_place import WHOLE, lines_of_whole
 from wheelproof_spark.check.judging.order import Row
 from wheelproof_spark.check.reading.parsing import BODY
 from wheelproof_spark.tables.schemas import GOOD
@@ -31,14 +34,11 @@ class Case:
 def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[Row] | None]:
     """Return the good lines of runs; None for one that is too long to be taken out."""
     found: dict[Name, list[Row] | None] = {name: [] for name in names}
-    files = [str(path) for path in sorted(bronze.glob("*/kind=good/*.parquet"))]
-    if not found or not files:
-        return found
     sizes = dict.fromkeys(found, 0)
     chosen = dataset.field("run").isin(sorted({run for _, run in found}))
-    for batch in dataset.dataset(files, format="parquet").to_batches(
-        columns=list(GOOD), filter=chosen
-    ):
+    good = _rows(bronze, "good", GOOD, chosen)
+    whole = lines_of_whole(_rows(bronze, "whole", WHOLE, chosen))
+    for batch in chain(good, whole):
         columns = [batch.column(name).to_pylist() for name in GOOD]
         for form, run, *rest in zip(*columns, strict=True):
             name = cast("Name", (form, run))
@@ -51,6 +51,15 @@ def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[Row] |
             if sizes[name] > MOST_BYTES:
                 found[name] = None
     return found
+
+
+def _rows(
+    bronze: Path, kind: str, columns: Sequence[str], chosen: dataset.Expression
+) -> Iterator[pa.RecordBatch]:
+    files = [str(path) for path in sorted(bronze.glob(f"*/kind={kind}/*.parquet"))]
+    if files:
+        rows = dataset.dataset(files, format="parquet")
+        yield from rows.to_batches(columns=list(columns), filter=chosen)
 
 
 def case_of(lines: Sequence[Row], files: Mapping[int, str], row: Mapping[str, object]) -> Case:

@@ -1,34 +1,32 @@
 """One batch of a stream: new files in, verdicts on the runs that are due, one commit."""
 
 import copy
-import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, count, count_distinct
 from pyspark.sql.functions import sum as total
+from pyspark.sql.types import StructType
 
-from wheelproof_spark.base.session import parts_for
+from wheelproof_spark.base.session import parts_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
+from wheelproof_spark.check.gold import APPENDED, SUMMED, NewRuns
 from wheelproof_spark.check.inputs import LARGEST_SPLIT, arrived, splits_of
-from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.splits import Split
 from wheelproof_spark.stream import state
-from wheelproof_spark.stream.gold import APPENDED, SUMMED, NewRuns
 from wheelproof_spark.stream.state import Patience
 from wheelproof_spark.stream.store import Attempt, StreamStore
 from wheelproof_spark.tables.manifest import FileEntry, Manifest
 from wheelproof_spark.tables.provenance import batch_record
-from wheelproof_spark.tables.rows import collected, to_read, write_rows
-from wheelproof_spark.tables.schemas import FILES, OPEN, PARTS, RESULTS
+from wheelproof_spark.tables.rows import collected, to_read, union, write_rows
+from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
 MOST_BATCHES = 100
 """How many batches the manifest tells of."""
-_FIRST_LINES = "_first_lines.json"
 _LINES_A_PARTITION = 300_000
 
 
@@ -57,6 +55,7 @@ class _Due:
     batches: list[int]
     lines: int
     parts: int
+    whole: int
 
 
 class StreamBatch:
@@ -88,14 +87,22 @@ class StreamBatch:
         `last` is the newest of Spark's batches then.
         """
         started = time.monotonic()
+        shuffle_in(self._spark, parts_for(self._spark, self._partitions, 0))
         entries = self._read(found)
-        parts = self._parts()
+        arrived = self._arrived(entries)
+        rows = [{"file_id": entry.id, **asdict(entry)} for entry in entries]
+        write_rows(rows, FILES, self._added("files", "files"))
+        parts = self._parts(arrived)
         due = self._due(parts)
-        runs = self._judge(parts, due)
-        new = NewRuns(runs)
-        self._manifest.counts.add_runs(new.judged)
+        runs, shuffled = self._judge(parts, due)
+        new = NewRuns(runs, shuffled)
+        counts = self._manifest.counts
+        counts.add_runs(new.judged)
         self._progress.judged_lines += sum(row.lines for row in new.judged)
-        self._keep_open(parts, runs)
+        kept = sum(row.lines for row in new.judged if row.shuffled)
+        counts.repeated += new.shuffled_lines - kept
+        in_place = runs.where("made_of is null")
+        self._keep_open(parts, in_place if shuffled is None else in_place.unionByName(shuffled))
         if len(new) or "summary" not in self._manifest.tables:
             self._write_gold(new, due)
         self._manifest.counts.require_sums(self._progress.judged_lines)
@@ -121,28 +128,42 @@ class StreamBatch:
             entries.append(entry)
             splits += splits_of(file.path, entry, self._judging.split_bytes)
         if splits:
-            lines = bronze.parsed(self._spark, splits, self._judging.split_bytes)
+            most, options = self._judging.split_bytes, self._judging.options
+            lines = bronze.parsed(self._spark, splits, most, options)
             bronze.write_bronze(lines, self._place("bronze", f"bronze/{self._number:06}"))
-            self._count_lines(entries)
-        rows = [{"file_id": entry.id, **asdict(entry)} for entry in entries]
-        write_rows(rows, FILES, self._added("files", "files"))
         return entries
 
-    def _count_lines(self, entries: Sequence[FileEntry]) -> None:
+    def _arrived(self, entries: Sequence[FileEntry]) -> DataFrame:
+        """Count the lines of the files, and return what is in them, written down."""
         folder = self._attempt.of("bronze")
-        lines = {kind: bronze.read_bronze(self._spark, [folder], kind, ()) for kind in bronze.KINDS}
-        first = bronze.count_lines(lines, entries)
-        known = [(*split, before) for split, before in first.items() if before]
-        (folder / _FIRST_LINES).write_text(json.dumps(known))
+        if not entries:
+            return self._spark.createDataFrame([], PART)
+        rows = {kind: bronze.read_bronze(self._spark, [folder], kind) for kind in bronze.KINDS}
+        new = self._written(state.arrived(rows["good"], rows["whole"], self._number), "new", PART)
+        bronze.count_lines(rows, new, entries, folder)
         self._manifest.counts.add_files(entries)
+        return new
 
-    def _parts(self) -> DataFrame:
+    def _parts(self, new: DataFrame) -> DataFrame:
         """Return what becomes of each run in this batch, written down."""
-        good = bronze.read_bronze(self._spark, [self._attempt.of("bronze")], "good", ())
-        new = state.arrived(good, self._number)
-        parts = state.parts(self._known(), new, self._number, self._judging.patience)
-        parts.write.parquet(str(self._attempt.of("parts")))
-        return self._spark.read.schema(PARTS).parquet(str(self._attempt.of("parts")))
+        known, patience = self._known(), self._judging.patience
+        parts = state.parts(known, new, None, self._number, patience)
+        parts = self._written(parts, "parts", PARTS)
+        names = parts.where(col("batch") == self._number).select(*silver.NAME).distinct()
+        strays = parts.where("stray").join(names, silver.NAME, "left_semi").select(*silver.NAME)
+        about = parts.join(strays, silver.NAME, "left_semi")
+        batches = [row[0] for row in collected(about.select("batch").distinct(), tuple[int])]
+        if not batches:
+            return parts
+        good, whole = (self._rows(kind, batches) for kind in ("good", "whole"))
+        repeats = self._written(silver.repeats_of(good, whole, about), "repeats", None)
+        parts = state.parts(known, new, repeats, self._number, patience)
+        return self._written(parts, "resolved", PARTS)
+
+    def _written(self, table: DataFrame, name: str, schema: StructType | None) -> DataFrame:
+        place = str(self._attempt.of(name))
+        table.write.parquet(place)
+        return self._spark.read.schema(schema or table.schema).parquet(place)
 
     def _known(self) -> DataFrame:
         table = self._manifest.tables.get("open")
@@ -150,35 +171,51 @@ class StreamBatch:
             return self._spark.createDataFrame([], OPEN)
         return self._spark.read.schema(OPEN).parquet(str(self._store.path(table)))
 
-    def _judge(self, parts: DataFrame, due: _Due) -> DataFrame:
-        """Return the verdicts of this batch, written down."""
+    def _judge(self, parts: DataFrame, due: _Due) -> tuple[DataFrame, DataFrame | None]:
+        """Return the verdicts of this batch, and those of runs that were shuffled, written down."""
         place = self._added("runs", "silver/runs")
+        tables, shuffled = list[DataFrame](), None
+        first = bronze.first_lines(self._bronze({*due.batches, self._number}))
+        if due.whole:
+            others = parts.where("not in_place or repeat")
+            before = silver.before_splits(self._spark, first)
+            tables.append(silver.in_place(self._rows("whole", [self._number]), before, others))
         if due.parts:
             rows = parts.where("due")
-            good = bronze.read_bronze(self._spark, self._bronze(due), "good", ())
-            lines = state.lines_of(good, rows, due.parts)
+            good, whole = (self._rows(kind, due.batches) for kind in ("good", "whole"))
             needed = due.lines // _LINES_A_PARTITION
             parts_due = parts_for(self._spark, self._partitions, needed)
-            ordered = silver.ordered(lines, parts_due)
-            results = silver.judged(ordered, self._judging.options, self._first_lines(due))
-            state.accepted(results, rows).write.parquet(str(place))
+            ordered = silver.ordered(silver.lines_of(good, whole, rows), parts_due)
+            results = silver.judged(ordered, self._judging.options, first)
+            shuffled = self._written(state.accepted(results, rows), "shuffled", RESULTS)
+            tables.append(silver.once(shuffled, parts))
+        if tables:
+            union(tables).write.parquet(str(place))
         else:
             write_rows([], RESULTS, place)
-        return self._spark.read.schema(RESULTS).parquet(to_read(place))
+        return self._spark.read.schema(RESULTS).parquet(to_read(place)), shuffled
 
     def _due(self, parts: DataFrame) -> _Due:
-        found = parts.groupBy("due", "late", "batch").agg(total("lines"), count("*"))
-        rows = collected(found, tuple[bool, bool, int, int, int])
-        self._manifest.counts.late += sum(row[3] for row in rows if row[1])
+        what = ("due", "late", "repeat", "batch", col("in_place") & col("closed").isNull())
+        found = parts.groupBy(*what).agg(total("lines"), count("*"))
+        rows = collected(found, tuple[bool, bool, bool, int, bool, int, int])
+        new = [row for row in rows if row[3] == self._number]
+        self._manifest.counts.late += sum(row[5] for row in new if row[1])
+        self._manifest.counts.repeated += sum(row[5] for row in new if row[2])
         due = [row for row in rows if row[0]]
         return _Due(
-            batches=sorted({row[2] for row in due}),
-            lines=sum(row[3] for row in due),
-            parts=sum(row[4] for row in due),
+            batches=sorted({row[3] for row in due}),
+            lines=sum(row[5] for row in due),
+            parts=sum(row[6] for row in due),
+            whole=sum(row[6] for row in new if row[4] and not row[2]),
         )
 
-    def _bronze(self, due: _Due) -> list[Path]:
-        return [self._of_batch("bronze", "", batch) for batch in due.batches]
+    def _rows(self, kind: str, batches: Iterable[int]) -> DataFrame:
+        return bronze.read_bronze(self._spark, self._bronze(batches), kind)
+
+    def _bronze(self, batches: Iterable[int]) -> list[Path]:
+        folders = (self._of_batch("bronze", "", batch) for batch in sorted(batches))
+        return [folder for folder in folders if folder.is_dir()]
 
     def _of_batch(self, name: str, prefix: str, batch: int) -> Path:
         """Return where a batch, this one or one before it, has its part of a table."""
@@ -186,17 +223,9 @@ class StreamBatch:
             return self._attempt.of(name)
         return self._store.path(f"{name}/{prefix}{batch:06}")
 
-    def _first_lines(self, due: _Due) -> FirstLines:
-        """Return how many lines are before each split, of the files that were read in several."""
-        return {
-            (file_id, start): lines
-            for folder in self._bronze(due)
-            for file_id, start, lines in json.loads((folder / _FIRST_LINES).read_text())
-        }
-
     def _keep_open(self, parts: DataFrame, runs: DataFrame) -> None:
-        patience = self._judging.patience
-        stays = state.left_open(self._known(), parts, runs, self._number, patience)
+        """Write down what stays open, of all but `runs`, and what was judged lately."""
+        stays = state.left_open(parts, runs, self._number, self._judging.patience)
         place = self._place("open", f"state/{self._number:06}")
         stays.write.parquet(str(place))
         waiting = self._spark.read.schema(OPEN).parquet(to_read(place)).where("closed is null")

@@ -7,10 +7,11 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from wheelproof_spark.base.lock import locked
-from wheelproof_spark.base.options import Workers
-from wheelproof_spark.base.session import failing_as, spark_session
+from wheelproof_spark.base.options import Topic, Workers
+from wheelproof_spark.base.session import failing_as, session_for
 from wheelproof_spark.stream.batch import Judging, NewFile, StreamBatch
 from wheelproof_spark.stream.query import Pace, follow
+from wheelproof_spark.stream.sources import source_of
 from wheelproof_spark.stream.stop import Stop
 from wheelproof_spark.stream.store import StreamStore
 from wheelproof_spark.tables.manifest import Manifest
@@ -26,7 +27,7 @@ class StreamJob:
     `closing` judges what is still open when all files are.
     """
 
-    input: Path
+    input: Path | Topic
     output: Path
     judging: Judging
     pace: Pace
@@ -40,19 +41,20 @@ def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) 
     Raises InputRejectedError, UsageError, MissingToolError, and PipelineError if the stream fails:
     then nothing of the last batch was committed, and the next start repeats it.
     """
-    source, output = _folders(job)
+    source, output = _places(job)
     with locked(output):
         store = StreamStore(output)
         options = job.judging.options
-        manifest = store.opened(source, options.profile, options.max_states)
+        manifest = store.opened(str(source), options.profile, options.max_states)
         # Whatever fails is told in one sentence.
         quiet = {"spark.log.level": "FATAL"}
-        workers = job.workers
-        with spark_session(workers.master, progress=workers.progress, settings=quiet) as spark:
+        with session_for(job.workers, quiet) as spark:
             batches = _Batches(spark, store, manifest, job, after_batch)
             with failing_as("the stream"):
                 with stop.listening():
-                    follow(spark, source, store, job.pace, batches.take, stop)
+                    follow(
+                        spark, source_of(source, store.spool), store, job.pace, batches.take, stop
+                    )
                 if job.closing and not stop.asked and batches.manifest.counts.open:
                     batches.close()
             return batches.manifest
@@ -97,8 +99,11 @@ class _Batches:
         self._after_batch(self.manifest)
 
 
-def _folders(job: StreamJob) -> tuple[Path, Path]:
-    source, output = job.input.resolve(), job.output.resolve()
+def _places(job: StreamJob) -> tuple[Path | Topic, Path]:
+    output = job.output.resolve()
+    if isinstance(job.input, Topic):
+        return job.input, output
+    source = job.input.resolve()
     if not source.is_dir():
         problem = "is no folder" if source.exists() else "does not exist"
         remedy = "name the folder that files are moved into"

@@ -6,19 +6,15 @@ run that is confined to one file never waits.
 
 from dataclasses import dataclass
 
-from pyspark.sql import Column, DataFrame, Window
-from pyspark.sql.functions import broadcast, coalesce, col, count, lit, when
+from pyspark.sql import DataFrame, Window
+from pyspark.sql.functions import coalesce, col, lit, when, xxhash64
 from pyspark.sql.functions import max as most
 from pyspark.sql.functions import min as least
 from pyspark.sql.functions import sum as total
 
-from wheelproof_spark.check.reading.parsing import BODY, END, HEADER
-from wheelproof_spark.tables.schemas import GOOD, OPEN, PART_COLUMNS, PARTS, RESULTS
-
-_NAME = ["format", "run"]
-_FILE = [*_NAME, "file_id"]
-_RUN = [*_NAME, "scope"]
-_MOST_BROADCAST = 500_000
+from wheelproof_spark.check import silver
+from wheelproof_spark.tables.rows import union
+from wheelproof_spark.tables.schemas import OPEN, PART_COLUMNS, PARTS, RESULTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,79 +31,72 @@ class Patience:
     closing: bool = False
 
 
-def arrived(good: DataFrame, batch: int) -> DataFrame:
-    """Return what the good lines of a batch say of their runs, a row for each run and file."""
-    found = good.groupBy(*_FILE).agg(
-        _number_of(HEADER).alias("headers"),
-        _number_of(BODY).alias("body"),
-        _number_of(END).alias("ends"),
-        most(when(col("rank") == END, col("seq"))).alias("needed"),
-        count("*").alias("lines"),
-    )
+def arrived(good: DataFrame, whole: DataFrame, batch: int) -> DataFrame:
+    """Return what a batch has of each name, a row for each file."""
+    found = silver.of_files(silver.parts_of(good, whole))
     return found.withColumn("batch", lit(batch)).select(*PART_COLUMNS)
 
 
-def parts(known: DataFrame, new: DataFrame, batch: int, patience: Patience) -> DataFrame:
+def parts(
+    known: DataFrame, new: DataFrame, repeats: DataFrame | None, batch: int, patience: Patience
+) -> DataFrame:
     """Return open runs and new ones, with what becomes of them in this batch; see `PARTS`."""
-    closed = known.where(col("closed").isNotNull()).select(*_NAME, "closed")
-    waiting = known.where(col("closed").isNull()).select(*PART_COLUMNS)
-    rows = waiting.unionByName(new).join(closed, _NAME, "left")
-    name = Window.partitionBy(*_NAME)
-    run = Window.partitionBy(*_RUN)
-    has_header, was_judged = col("headers") > 0, col("closed").isNotNull()
-    several = count(when(has_header, 1)).over(name) > 1
+    arriving = new.withColumn("closed", lit(None).cast("int"))
+    rows = silver.sorted_out(known.unionByName(arriving), repeats)
+    run = Window.partitionBy(*silver.RUN, "shuffled")
     ended = least(when(col("ends") > 0, col("batch"))).over(run)
     silent = lit(False) if patience.idle is None else col("last") <= batch - patience.idle
     final = (
         lit(patience.closing)
-        | (col("scope") >= 0)
+        | (col("headed") > 1)
         | coalesce(col("ended") <= batch - patience.late, col("ended").isNull() & silent)
     )
-    whole = (
+    events = col("lines") - col("headers") - col("ends")
+    complete = (
         (total("headers").over(run) > 0)
         & col("run_needed").isNotNull()
-        & (total("body").over(run) >= col("run_needed"))
+        & (total(events).over(run) >= col("run_needed"))
     )
+    late = col("stray") & (col("batch") == batch)
     return (
-        rows.withColumn("late", was_judged & ~has_header)
-        .withColumn("scope", when(was_judged | several, col("file_id")).otherwise(lit(-1)))
-        .withColumn("ended", ended)
+        rows.withColumn("ended", ended)
         .withColumn("last", most("batch").over(run))
         .withColumn("run_needed", most("needed").over(run))
         .withColumn("final", final)
-        .withColumn("due", ~col("late") & (whole | col("final")))
+        .withColumn("late", late)
+        .withColumn("due", (col("shuffled") & ~late & (complete | col("final"))))
         .select(*PARTS.names)
     )
 
 
-def lines_of(good: DataFrame, due: DataFrame, parts_due: int) -> DataFrame:
-    """Return the lines of the runs that are due, with the file that a run is confined to."""
-    chosen = due.select(*_FILE, "scope")
-    # Lines are many and wide: they stay where they are as long as the other side is small.
-    chosen = broadcast(chosen) if parts_due <= _MOST_BROADCAST else chosen
-    return good.select(*GOOD).join(chosen, _FILE)
-
-
 def accepted(results: DataFrame, due: DataFrame) -> DataFrame:
     """Return the verdicts that stay: lines that are repeated may hide that others are missing."""
-    runs = due.select(*_RUN, "run_needed", "final").distinct()
+    runs = due.select(*silver.RUN, "run_needed", "final").distinct()
     different = col("lines") - col("duplicates")
     complete = (col("missing") == 0) & (different >= col("run_needed") + 2)
-    return results.join(runs, _RUN).where(col("final") | complete).select(*RESULTS.names)
+    rows = results.join(runs, silver.RUN).where(col("final") | complete)
+    return rows.withColumn("made_of", lit(0).cast("long")).select(*RESULTS.names)
 
 
-def left_open(
-    known: DataFrame, judged_parts: DataFrame, verdicts: DataFrame, batch: int, patience: Patience
-) -> DataFrame:
-    """Return what is known for the next batch: runs that stay open, names that were judged."""
-    waiting = judged_parts.where(~col("late")).join(verdicts.select(*_RUN), _RUN, "left_anti")
-    stays = waiting.select(*PART_COLUMNS).withColumn("closed", lit(None).cast("int"))
-    now = verdicts.select(*_NAME).withColumn("closed", lit(batch))
-    before = known.where(col("closed") > batch - patience.late).select(*_NAME, "closed")
-    remembered = before.unionByName(now).groupBy(*_NAME).agg(most("closed").alias("closed"))
-    both = stays.unionByName(remembered, allowMissingColumns=True)
+def left_open(parts: DataFrame, verdicts: DataFrame, batch: int, patience: Patience) -> DataFrame:
+    """Return what is known for the next batch: runs that stay open, and those judged lately.
+
+    A run that was judged has the rows of its parts, and one like that of a run that was judged
+    where it was read: whatever comes again is known by them.
+    """
+    hi, lo = silver.digest_columns(xxhash64("digest"))
+    judged = verdicts.select(*silver.RUN, lit(batch).alias("judged"))
+    rows = parts.where("not (late or repeat or in_place)").join(judged, silver.RUN, "left")
+    rows = rows.withColumn("closed", coalesce("closed", "judged"))
+    one = lit(1).cast("long")
+    again = verdicts.select(
+        *silver.NAME,
+        col("scope").alias("file_id"),
+        *(one.alias("headers"), one.alias("ends"), (col("lines") - 2).alias("needed"), "lines"),
+        *(hi, lo, lit(batch).alias("batch"), lit(True).alias("in_place")),
+        lit(batch).alias("closed"),
+    )
+    before = parts.where("in_place and closed is not null")
+    remembered = col("closed").isNull() | (col("closed") > batch - patience.late)
+    both = union(table.select(*OPEN.names) for table in (rows, again, before)).where(remembered)
     return both.select(*(col(column.name).cast(column.dataType) for column in OPEN))
-
-
-def _number_of(rank: int) -> Column:
-    return count(when(col("rank") == rank, 1))

@@ -45,7 +45,12 @@ class StreamStore:
         """Where Spark keeps which files it has seen."""
         return self._output / CHECKPOINT
 
-    def opened(self, source: Path, profile: str | None, max_states: int) -> Manifest:
+    @property
+    def spool(self) -> Path:
+        """Where the records of a batch are until it is committed."""
+        return self._output / _WORK / "spool"
+
+    def opened(self, source: str, profile: str | None, max_states: int) -> Manifest:
         """Return the manifest, the last batch being where it belongs.
 
         Raises UsageError if it is not the output of such a stream, InputRejectedError if it is
@@ -55,13 +60,13 @@ class StreamStore:
         if manifest is None:
             if self.checkpoint.exists():
                 raise UsageError(f"{self._output} has a checkpoint, but no manifest.json; {_ANEW}")
-            manifest = Manifest(profile=profile, max_states=max_states, input=str(source))
+            manifest = Manifest(profile=profile, max_states=max_states, input=source)
             manifest.stream = StreamProgress(schema=SCHEMA)
             save(self._output, manifest)
             return manifest
         progress = self._progress(manifest)
         manifest.require_options(profile, max_states)
-        if manifest.input != str(source):
+        if manifest.input != source:
             raise UsageError(
                 f"{self._output} belongs to a stream of {manifest.input}; name that input, or "
                 "another output"

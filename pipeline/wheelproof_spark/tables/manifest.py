@@ -1,5 +1,6 @@
 """The file manifest.json: which files were read, which tables are whole, and counts that add up."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -37,21 +38,27 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The runs that have one verdict: how many, how many lines, and what these lines lack."""
+    """The runs that have one verdict: how many, how many lines, what these lack, how many no end.
+
+    `shuffled` says that their lines had to be put together.
+    """
 
     verdict: str
+    shuffled: bool
     runs: int
     lines: int
     duplicates: int
     missing: int
+    cut_off: int
 
 
 @dataclass(slots=True, kw_only=True)
 class Counts:
     """Totals: lines = good + quarantined, runs = passed + failed + inconclusive + error + open.
 
-    Only a stream has `open` runs, whose `open_lines` wait, and lines that came too `late`, after
-    the verdict on their run.
+    Of the good lines, `repeated` are there already, byte for byte, in another file, and are not
+    judged again; `cut_off` counts the runs without an end. Only a stream has `open` runs, whose
+    `open_lines` wait, and lines that came too `late`, after the verdict on their run.
     """
 
     files: int = 0
@@ -68,6 +75,8 @@ class Counts:
     open: int = 0
     open_lines: int = 0
     late: int = 0
+    repeated: int = 0
+    cut_off: int = 0
 
     def require_sums(self, lines_of_runs: int) -> None:
         """Raise PipelineError unless every line and every run is counted exactly once."""
@@ -77,11 +86,11 @@ class Counts:
                 f"{self.lines:,} lines were read, but {self.good:,} good and "
                 f"{self.quarantined:,} quarantined ones were written; nothing was committed"
             )
-        if self.good != lines_of_runs + self.open_lines + self.late:
+        if self.good != lines_of_runs + self.open_lines + self.late + self.repeated:
             waiting = f", {self.open_lines:,} wait and {self.late:,} are late" if self.open else ""
             raise PipelineError(
-                f"{self.good:,} lines are good, but {lines_of_runs:,} were judged{waiting}; "
-                "nothing was committed"
+                f"{self.good:,} lines are good, but {lines_of_runs:,} were judged{waiting} and "
+                f"{self.repeated:,} are repeats; nothing was committed"
             )
         if self.runs != ends:
             raise PipelineError(
@@ -97,14 +106,17 @@ class Counts:
 
     def add_runs(self, judged: Sequence[Judged]) -> None:
         """Add runs that were judged, by their verdicts."""
-        runs = {row.verdict: row.runs for row in judged}
-        self.runs += sum(runs.values())
-        self.passed += runs.get(Verdict.PASS, 0)
-        self.failed += runs.get(Verdict.FAIL, 0)
-        self.inconclusive += runs.get(Verdict.INCONCLUSIVE, 0)
-        self.error += runs.get(Verdict.ERROR, 0)
+        runs = Counter[str]()
+        for row in judged:
+            runs[row.verdict] += row.runs
+        self.runs += runs.total()
+        self.passed += runs[Verdict.PASS]
+        self.failed += runs[Verdict.FAIL]
+        self.inconclusive += runs[Verdict.INCONCLUSIVE]
+        self.error += runs[Verdict.ERROR]
         self.duplicates += sum(row.duplicates for row in judged)
         self.missing += sum(row.missing for row in judged)
+        self.cut_off += sum(row.cut_off for row in judged)
 
 
 @dataclass(slots=True, kw_only=True)

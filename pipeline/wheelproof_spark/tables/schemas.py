@@ -33,6 +33,8 @@ _KINDS: Mapping[str, DataType] = {
     "buckets": MapType(_LONG, _LONG),
     "texts": ArrayType(StringType()),
     "gaps": ArrayType(_GAP),
+    "ints": ArrayType(IntegerType()),
+    "longs": ArrayType(_LONG),
 }
 
 
@@ -58,7 +60,13 @@ def _struct(table: str) -> StructType:
 
 
 def _kind(name: str) -> DataType:
-    return ArrayType(_struct("SPLIT")) if name == "splits" else _KINDS[name]
+    match name:
+        case "splits":
+            return ArrayType(_struct("SPLIT"))
+        case "result":
+            return _struct("RESULTS")
+        case _:
+            return _KINDS[name]
 
 
 SPLITS = _struct("SPLITS")
@@ -86,10 +94,16 @@ VIOLATION_COLUMNS = (
     *_FOUND,
 )
 
+PIECES = _struct("PIECES")
+"""What each file has of each name, by batch."""
+
 SOURCE = _struct("SOURCE")
 """What Spark tells of the files of a stream."""
 
-PART_COLUMNS = tuple(_columns("PART"))
+PART = _struct("PART")
+"""What a file has of a name, as far as it came in one batch."""
+
+PART_COLUMNS = tuple(PART.names)
 
 OPEN = _struct("OPEN")
 """What is known of runs that are open: a row for each run and file, and one for each name whose
@@ -107,6 +121,8 @@ SEEDS = _struct("SEEDS")
 LEDGER = _struct("LEDGER")
 """One row for each seed of a target that was run."""
 
+LINES = StructType([BRONZE[name] for name in GOOD])
+GOOD_ARROW = to_arrow_schema(LINES)
 BRONZE_ARROW = to_arrow_schema(BRONZE)
 RESULTS_ARROW = to_arrow_schema(RESULTS)
 LEDGER_ARROW = to_arrow_schema(LEDGER)

@@ -10,6 +10,7 @@ against this package can be run under every interleaving without a change.
 from wheelproof.sync.ambient import (
     atomic_integer,
     atomic_reference,
+    await_until,
     condition,
     current_runtime,
     lock,
@@ -51,6 +52,7 @@ __all__ = [
     "Volatile",
     "atomic_integer",
     "atomic_reference",
+    "await_until",
     "condition",
     "current_runtime",
     "lock",

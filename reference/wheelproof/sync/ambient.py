@@ -1,5 +1,6 @@
 """The ambient runtime, and one constructor for each primitive that asks it."""
 
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import TypeVar
@@ -7,6 +8,7 @@ from typing import TypeVar
 from wheelproof.sync.protocols import (
     AtomicInteger,
     AtomicReference,
+    AwaitableCell,
     Condition,
     Executor,
     Lock,
@@ -84,6 +86,18 @@ def atomic_integer(value: int, name: str) -> AtomicInteger:
 def thread(target: Callable[[], None], name: str) -> Thread:
     """Return a new thread that will run `target`."""
     return _runtime.thread(target, name)
+
+
+def await_until(cell: Volatile[T], predicate: Callable[[T], bool]) -> T:
+    """Wait until `predicate`, which looks at nothing else, holds of the cell's value; returns that.
+
+    A spin loop that says so: to a model checker it is one step, possible once the predicate holds.
+    """
+    if isinstance(cell, AwaitableCell):
+        return cell.await_until(predicate)
+    while not predicate(value := cell.get()):
+        time.sleep(0)
+    return value
 
 
 def monotonic_ms() -> Millis:

@@ -24,7 +24,7 @@ The names are optional and serve traces and counterexamples.
 
 from collections.abc import Callable
 from types import TracebackType
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from wheelproof.units import Millis
 
@@ -118,6 +118,15 @@ class Volatile(Protocol[T]):
 
     def set(self, value: T, /) -> None:
         """Replace the value."""
+        ...
+
+
+@runtime_checkable
+class AwaitableCell(Protocol):
+    """A cell of a runtime that knows how to wait for a value without looking again and again."""
+
+    def await_until(self, predicate: Callable[[T], bool], /) -> T:
+        """Wait until the predicate holds of the value, and return that."""
         ...
 
 

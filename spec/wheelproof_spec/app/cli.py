@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
-from wheelproof_spec.app.verbs import VERBS
+from wheelproof_spec.app.verbs import VERBS, module_of
 from wheelproof_spec.app.verbs.declaring import Parser, Verbs
 from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
 from wheelproof_spec.base.printable import printable
@@ -54,7 +54,7 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     asked = None if words is None else next(iter(words), None)
     for name, summary in VERBS.items():
         if words is None or asked == name:
-            module = importlib.import_module(f"wheelproof_spec.app.verbs.{name}")
+            module = importlib.import_module(module_of(name))
             register: Callable[[Verbs], None] = module.register
             register(verbs)
         else:

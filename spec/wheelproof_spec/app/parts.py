@@ -10,7 +10,6 @@ from wheelproof_spec.base.drawing import CaseView
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
 from wheelproof_spec.components import registry
 from wheelproof_spec.engines.drive.driver.serve import ServedComponent
-from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.catalog import (
     FAILING,
@@ -18,6 +17,7 @@ from wheelproof_spec.engines.explore.programs.catalog import (
     FOR_EVER_BUGS,
     PASSING,
 )
+from wheelproof_spec.engines.explore.tasks.plain import threading_program
 from wheelproof_spec.engines.fuzz.order import Machine
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel
 from wheelproof_spec.engines.history.recording.callers import Callers
@@ -67,6 +67,9 @@ def find_program(
     if threading:
         raise UsageError(f"--threading is for code of your own, module:attribute, not {name!r}")
     known = (*passing_programs(), *failing_programs(), *graph_programs(), *failing_graph_programs())
+    known += tuple(
+        pair for component in registry.COMPONENTS for pair in programs_of(component, "PAIRS")
+    )
     programs = {program.name: program for program in known}
     if name not in programs:
         near = get_close_matches(name, programs, n=1)
@@ -78,16 +81,29 @@ def find_program(
     return programs[name]
 
 
+def programs_of(component: str, kind: str) -> tuple[Program, ...]:
+    """Return programs of a component: PROGRAMS and PAIRS have to pass, FAILING have to fail."""
+    return registry.part_of(component, "programs", kind, _are_programs) or ()
+
+
 def comparisons() -> tuple[GraphModel, ...]:
     """Return every comparison of code and TLA+ module."""
-    found = registry.parts("graph.catalog", "COMPARISONS", _are_comparisons)
-    return tuple(model for _, models in found for model in models)
+    return tuple(model for component in registry.COMPONENTS for model in comparisons_of(component))
+
+
+def comparisons_of(component: str) -> tuple[GraphModel, ...]:
+    """Return the comparisons of a component's code with its modules."""
+    return registry.part_of(component, "graph.catalog", "COMPARISONS", _are_comparisons) or ()
 
 
 def proofs() -> tuple[Proof, ...]:
     """Return every proof for any number of threads."""
-    found = registry.parts("proofs.catalog", "PROOFS", _are_proofs)
-    return tuple(proof for _, some in found for proof in some)
+    return tuple(proof for component in registry.COMPONENTS for proof in proofs_of(component))
+
+
+def proofs_of(component: str) -> tuple[Proof, ...]:
+    """Return the proofs of a component."""
+    return registry.part_of(component, "proofs.catalog", "PROOFS", _are_proofs) or ()
 
 
 def machines() -> dict[str, Machine]:

@@ -34,8 +34,9 @@ class KnownBug:
     """A defect: what triggers it, what it breaks, and who finds it.
 
     `source` is the issue or paper; `models` the TLA+ models of the manifest that fail by it. `seen`
-    is where it shows from outside; if nowhere, `unseen` says why. The variant that brings it back
-    belongs to the entries of a component, which extend this class.
+    is where it shows from outside; if nowhere, `unseen` says why; where engines of one kind alone
+    can see it, `alone` says why. The variant that brings it back belongs to the entries of a
+    component, which extend this class.
     """
 
     id: str
@@ -47,6 +48,15 @@ class KnownBug:
     models: tuple[str, ...] = ()
     seen: tuple[Sight, ...] = ()
     unseen: str = ""
+    alone: str = ""
+
+    def replaced(self) -> Mapping[object, object]:
+        """Return what the variant stands for: each class or function of the reference, by it.
+
+        Those are the defaults of the fields that a component's entries have for their variants.
+        """
+        given = ((field.default, getattr(self, field.name)) for field in fields(self))
+        return {usual: other for usual, other in given if callable(usual) and usual is not other}
 
 
 Bug = TypeVar("Bug", bound=KnownBug)

@@ -52,7 +52,12 @@ def profiles() -> tuple[str, ...]:
 @cache
 def bugs() -> tuple[KnownBug, ...]:
     """Return the known bugs of all components."""
-    return tuple(bug for _, found in parts("bugs", "BUGS", _are_bugs) for bug in found)
+    return tuple(bug for component in COMPONENTS for bug in bugs_of(component))
+
+
+def bugs_of(component: str) -> tuple[KnownBug, ...]:
+    """Return the known bugs of a component, without loading another one."""
+    return part_of(component, "bugs", "BUGS", _are_bugs) or ()
 
 
 @cache

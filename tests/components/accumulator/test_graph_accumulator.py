@@ -4,19 +4,19 @@ That it is equal as it is is tested with all other comparisons.
 """
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
 from support.graph.philosophers import compared
 from wheelproof.producer import ProducerBatch
 from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.accumulator.graph.catalog import accumulator_model
+from wheelproof_spec.components.accumulator.graph.catalog import RECORD_ACCUMULATOR
 from wheelproof_spec.components.accumulator.graph.record_accumulator import (
     Appends,
     ChosenAccumulator,
     accumulator_graph,
 )
-from wheelproof_spec.engines.graph.comparing.comparisons import CodeSide, Progress
 
 pytestmark = pytest.mark.slow
 
@@ -48,12 +48,8 @@ class _StaysQueued(ChosenAccumulator):
 def test_an_accumulator_with_a_known_bug(
     appends: Appends, accumulator_class: type[ChosenAccumulator], action: str, steps: int
 ) -> None:
-    side = CodeSide(graph=accumulator_graph(appends, accumulator_class))
-
-    def given(_: Progress | None) -> CodeSide:
-        return side
-
-    outcome = compared(replace(accumulator_model("planted", "", appends), code=given))
+    planted = partial(accumulator_graph, appends, accumulator_class)
+    outcome = compared(RECORD_ACCUMULATOR.model(appends, planted))
     assert outcome.verdict is Verdict.FAIL
     nearest = outcome.comparison.differences[0]
     assert (nearest.action, len(nearest.path)) == (action, steps)

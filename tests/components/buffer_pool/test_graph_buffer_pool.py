@@ -5,6 +5,7 @@ That they are equal as they are is tested with all other comparisons.
 
 import copy
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -33,16 +34,13 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolOutcome,
 )
 from wheelproof_spec.components.buffer_pool.graph.buffer_pool import Borrowers, buffer_pool
-from wheelproof_spec.components.buffer_pool.graph.catalog import buffer_pool_model, ledger_model
+from wheelproof_spec.components.buffer_pool.graph.catalog import BUFFER_POOL, LEDGER
 from wheelproof_spec.components.buffer_pool.graph.ledger import Askers, ledger_graph
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 from wheelproof_spec.engines.graph.comparing.compare import Side
 from wheelproof_spec.engines.graph.comparing.comparisons import (
-    CodeSide,
     GraphModel,
     GraphOutcome,
-    Progress,
-    program_side,
 )
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcGraphError
 
@@ -71,8 +69,7 @@ def _nearest(outcome: GraphOutcome) -> tuple[str, int]:
 
 
 def _planted(borrowers: Borrowers, pool_class: type[BufferPool]) -> GraphModel:
-    model = buffer_pool_model("planted", "", borrowers)
-    return replace(model, code=program_side(buffer_pool(borrowers, pool_class)))
+    return BUFFER_POOL.model(borrowers, partial(buffer_pool, borrowers, pool_class))
 
 
 @pytest.mark.parametrize(
@@ -110,7 +107,7 @@ def test_a_pool_with_a_known_bug(
 def test_a_mutant_of_the_module(
     borrowers: Borrowers, operator: str, mutant: str, action: str, steps: int
 ) -> None:
-    model = buffer_pool_model("mutant", "", borrowers)
+    model = BUFFER_POOL.model(borrowers)
     configuration = replace(
         model.configuration,
         module="MCBufferPool_bugs",
@@ -124,24 +121,16 @@ def test_a_mutant_of_the_module(
 
 def test_a_configuration_that_tlc_refuses() -> None:
     """Zero bytes can always be had, and do not occur in the module."""
+    nothing = Borrowers(total=1, poolable_size=1, programs={"a": (0,)})
     with pytest.raises(TlcGraphError, match="no graph of MCBufferPool: "):
-        compared(
-            buffer_pool_model(
-                "refused", "", Borrowers(total=1, poolable_size=1, programs={"a": (0,)})
-            )
-        )
+        compared(BUFFER_POOL.model(nothing))
 
 
 def test_a_ledger_that_lets_newcomers_overtake() -> None:
     """What Kafka's own profile accepts is more than FifoAllocator allows."""
     askers = Askers(total=3, sizes={"a": (3,), "b": (1, 2), "d": (2,)})
-    side = CodeSide(graph=ledger_graph(askers, lambda tally: LedgerPool(KAFKA, tally)))
-
-    def given(_: Progress | None) -> CodeSide:
-        return side
-
-    model = replace(ledger_model("planted", "", askers), code=given)
-    outcome = compared(model)
+    planted = partial(ledger_graph, askers, lambda tally: LedgerPool(KAFKA, tally))
+    outcome = compared(LEDGER.model(askers, planted))
     assert outcome.verdict is Verdict.FAIL
     assert {one.side for one in outcome.comparison.differences} == {Side.CODE}
     assert _nearest(outcome) == ("Allocate", 2)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -19,10 +20,10 @@ from wheelproof_spec.components.purgatory.bugs import (
     RetryOnceDiscipline,
 )
 from wheelproof_spec.components.purgatory.graph.catalog import (
+    ATTEMPTS,
     COMPARISONS,
-    attempts_model,
-    delayed_operation_model,
-    purgatory_model,
+    DELAYED_OPERATION,
+    PURGATORY,
 )
 from wheelproof_spec.components.purgatory.graph.delayed_operation import (
     NotedOperation,
@@ -42,7 +43,6 @@ from wheelproof_spec.components.purgatory.graph.purgatory import (
 from wheelproof_spec.engines.graph.comparing.comparisons import (
     GraphModel,
     GraphOutcome,
-    program_side,
 )
 
 pytestmark = pytest.mark.slow
@@ -99,9 +99,9 @@ class _AlwaysTold(NotedOperation):
 
 def test_an_operation_that_is_told_of_an_expiry_that_came_too_late() -> None:
     configuration = OneOperation(discipline="exclusive")
-    model = delayed_operation_model("planted", "", configuration)
-    code = program_side(delayed_operation(configuration, _AlwaysTold))
-    assert _nearest(compared(replace(model, code=code))) == ("Notify", 1)
+    planted = partial(delayed_operation, configuration, _AlwaysTold)
+    outcome = compared(DELAYED_OPERATION.model(configuration, planted))
+    assert _nearest(outcome) == ("Notify", 1)
 
 
 PENDING = Attempts(discipline="try_lock_pending", triggers=("t1", "t2"), needed=2)
@@ -132,9 +132,8 @@ def test_a_discipline_with_a_known_bug(
     action: str,
     steps: int,
 ) -> None:
-    model = attempts_model("planted", "", attempts)
-    code = program_side(maybe_try_complete(attempts, make_discipline))
-    outcome = compared(replace(model, code=code))
+    planted = partial(maybe_try_complete, attempts, make_discipline)
+    outcome = compared(ATTEMPTS.model(attempts, planted))
     assert outcome.verdict is Verdict.FAIL
     assert _nearest(outcome) == (action, steps)
 
@@ -188,15 +187,15 @@ class _Overwritten(EstimateOverwrittenPurgatory[DelayedOperation], ComparedPurga
 def test_a_purgatory_with_a_known_bug(
     visitors: Visitors, purgatory_class: type[ComparedPurgatory], action: str, steps: int
 ) -> None:
-    model = purgatory_model("planted", "", visitors)
-    outcome = compared(replace(model, code=program_side(purgatory(visitors, purgatory_class))))
+    planted = partial(purgatory, visitors, purgatory_class)
+    outcome = compared(PURGATORY.model(visitors, planted))
     assert outcome.verdict is Verdict.FAIL
     assert _nearest(outcome) == (action, steps)
 
 
-_OF_ATTEMPTS = attempts_model("mutant", "", PENDING)
-_OF_TRIGGERED = purgatory_model("mutant", "", TRIGGERED)
-_OF_CANCELLED = purgatory_model("mutant", "", CANCELLED_AND_PURGED)
+_OF_ATTEMPTS = ATTEMPTS.model(PENDING)
+_OF_TRIGGERED = PURGATORY.model(TRIGGERED)
+_OF_CANCELLED = PURGATORY.model(CANCELLED_AND_PURGED)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from wheelproof_spec.engines.explore.program import (
 )
 from wheelproof_spec.engines.explore.runtime.read_write_lock import Holders, ModelReadWriteLock
 from wheelproof_spec.engines.graph.states.engine import explore_graph
-from wheelproof_spec.engines.graph.states.views import GraphProgram, NoView, ViewedRun
+from wheelproof_spec.engines.graph.states.views import GraphProgram, View, ViewedRun
 
 
 def _kind(build: Callable[[], Scenario], settings: Settings | None = None) -> FailureKind | None:
@@ -224,7 +224,7 @@ def test_readers_that_wait_when_a_writer_leaves_go_before_the_next_writer(
             scenario=Scenario(
                 threads={name: partial(_enter, one) for name, one in threads.items()}
             ),
-            view=NoView(),
+            view=View(),
             invariants={
                 "one writer or readers": lambda: not (holders().writer and holders().readers),
                 "no writer before the admitted": lambda: (

@@ -17,6 +17,7 @@ from wheelproof_spec.engines.graph.states.views import (
     GraphProgram,
     NextStep,
     Surroundings,
+    View,
     ViewedRun,
 )
 from wheelproof_spec.engines.tlc.running.launch import Toolchain, find_toolchain
@@ -38,7 +39,7 @@ def toolchain() -> Toolchain:
     return find_toolchain()
 
 
-class Table:
+class Table(View):
     """Philosophers 0, 1, ...; the left fork of each has its number."""
 
     def __init__(self, count: int, *, ordered: bool) -> None:
@@ -74,10 +75,6 @@ class Table:
 
     def label(self, step: NextStep) -> str | None:
         return _action(step)
-
-    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        del step, surroundings
-        return True
 
 
 def _action(step: NextStep) -> str:

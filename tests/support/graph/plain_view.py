@@ -1,9 +1,9 @@
 """A view for tests of the graph engine itself."""
 
-from wheelproof_spec.engines.graph.states.views import NextStep, NoView
+from wheelproof_spec.engines.graph.states.views import NextStep, View
 
 
-class PlainView(NoView):
+class PlainView(View):
     """The view whose labels are the threads and their steps in words."""
 
     def label(self, step: NextStep) -> str | None:

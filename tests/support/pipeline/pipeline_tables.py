@@ -46,7 +46,8 @@ class Judged:
         assert counts.quarantined == quarantined
         assert counts.runs == len(verdicts)
         assert len({(row["format"], row["run"], row["scope"]) for row in verdicts}) == len(verdicts)
-        assert counts.good == sum(int(str(row["lines"])) for row in self.table("runs"))
+        judged = sum(int(str(row["lines"])) for row in self.table("runs"))
+        assert counts.good == judged + counts.repeated
         by_verdict = (counts.passed, counts.failed, counts.inconclusive, counts.error)
         names = ("pass", "fail", "inconclusive", "error")
         found = [row["verdict"] for row in verdicts]

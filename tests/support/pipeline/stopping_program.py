@@ -19,8 +19,8 @@ import pyarrow as pa
 from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check import job as check_job
 from wheelproof_spark.check.judging.groups import judge_groups
+from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
-from wheelproof_spark.check.reading.parsing import parser
 from wheelproof_spark.stream.store import Attempt, StreamStore
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, save
 from wheelproof_spec.app.cli import main
@@ -85,7 +85,7 @@ def run(stops: Stops, arguments: list[str]) -> int:
         move_in(store, progress)
 
     with (
-        patch.object(bronze, "parser", lambda: stops.inside("parse", parser())),
+        patch.object(bronze, "reader", lambda options: stops.inside("parse", reader(options))),
         patch.object(silver, "judge_groups", judging),
         patch.object(check_job, "save", saving),
         patch.object(StreamStore, "commit", committing),

@@ -66,7 +66,8 @@ def adds_up(judged: Judged) -> None:
     runs, waiting = judged.table("runs"), _waiting(judged)
     files = judged.table("files")
     assert counts.lines == counts.good + counts.quarantined == _sum(files, "lines")
-    assert counts.good == _sum(runs, "lines") + _sum(waiting, "lines") + counts.late
+    lines = _sum(runs, "lines") + counts.repeated
+    assert counts.good == lines + _sum(waiting, "lines") + counts.late
     assert counts.open == len({(row["format"], row["run"]) for row in waiting})
     ends = (counts.passed, counts.failed, counts.inconclusive, counts.error)
     assert sum(ends) == len(runs) == counts.runs - counts.open

@@ -1,6 +1,6 @@
 ---------------------------- MODULE MCPurgatory ----------------------------
 (* Purgatory with one or two operations, one or two keys, and who does what to them. *)
-EXTENDS Purgatory
+EXTENDS PurgatoryProof
 
 \* op1 waits for every key there is, op2 for the first alone.
 MCKeysOf ==

@@ -1,6 +1,6 @@
 --------------------------- MODULE MCSystemTimer ---------------------------
 (* SystemTimer with a few threads and tasks, a small wheel, and an end of time. *)
-EXTENDS SystemTimer
+EXTENDS SystemTimerProof
 
 CONSTANT MaxTime    \* nothing happens later, but that waiting tasks become due
 

@@ -56,17 +56,22 @@ class RunOrder:
     files: set[int] = field(default_factory=set[int])
     last: Row | None = None
 
-    def take(self, row: Row) -> Row | None:
-        """Count a line; return the line before it if that claims the same place."""
-        self.lines += 1
+    def repeated(self, row: Row) -> Row | None:
+        """Return the line before it if that claims the same place, and count it as a repeat."""
         last = self.last
-        if last is None or row.file_id != last.file_id:
+        if last is None or not row.same_place(last):
+            return None
+        self.lines += 1
+        self.files.add(row.file_id)
+        self.duplicates += row.raw == last.raw
+        return last
+
+    def take(self, row: Row) -> None:
+        """Count a line that is there for the first time."""
+        self.lines += 1
+        if self.last is None or row.file_id != self.last.file_id:
             self.files.add(row.file_id)
-        if last is not None and row.same_place(last):
-            self.duplicates += row.raw == last.raw
-            return last
         self.last = row
-        return None
 
     def reach(self, number: int) -> str | None:
         """Take the next number; return what is wrong if others are missing before it."""

@@ -1,5 +1,6 @@
 """Judges one run, whose lines come in order: removes duplicates, names gaps, feeds the checker."""
 
+import hashlib
 from bisect import bisect_right
 from collections.abc import Mapping
 
@@ -22,7 +23,7 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.components.timer.trace.run import MOST_KEPT
 from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.line_parser import Rejection
+from wheelproof_spec.engines.history.line_parser import Event, Rejection
 from wheelproof_spec.engines.history.routing import Body, Checker, Header
 
 FirstLines = Mapping[tuple[int, int], int]
@@ -40,25 +41,31 @@ class RunJudge:
         self._open = open_run(options)
         self._first_lines = first_lines
         self._order = RunOrder()
+        self._digest = hashlib.sha256()
         self._meter = RunMeter()
         self._header: Header | None = None
         self._checker: Checker | None = None
         self._problem: str | None = None
-        self._ended = False
+        self._ended = self._has_end = False
         self._fed = 0
         # From which event on the lines come from which file.
         self._files: list[tuple[int, int]] = []
         self._kept: list[Unnumbered] = []
 
     def feed(self, row: Row) -> None:
-        """Take the next line."""
-        before = self._order.take(row)
-        if before is not None:
-            if row.raw != before.raw:
-                self._fail(self._two(before, row))
-            return
-        match parse_line(row.raw):
-            case HistoryOp() | TraceEvent() | HistoryEnd() | TraceEnd() as event:
+        """Take the next line, which may be there again."""
+        before = self._order.repeated(row)
+        if before is None:
+            self._digest.update(row.raw + b"\n")
+            self.take(parse_line(row.raw), row)
+        elif row.raw != before.raw:
+            self._fail(self._two(before, row))
+
+    def take(self, event: Event | Rejection, row: Row) -> None:
+        """Take the next line, which was parsed and is there once."""
+        self._order.take(row)
+        match event:
+            case HistoryOp() | TraceEvent() | HistoryEnd() | TraceEnd():
                 if self._header is None:
                     self._fail("has no header")
                 self._continue(event, row)
@@ -86,7 +93,9 @@ class RunJudge:
             judged = self._error()
         else:
             judged = {**self._judged(verdict), "problem": self._problem}
-        return {**self._identity(), **judged, **self._order.columns(), **self._meter.columns()}
+        known = {"digest": self._digest.hexdigest()[:32], "cut_off": not self._has_end}
+        counted = {**self._order.columns(), **self._meter.columns()}
+        return {**self._identity(), **judged, **known, **counted}
 
     def _begin(self, header: Header) -> None:
         self._header = header
@@ -110,8 +119,10 @@ class RunJudge:
                     return
                 self._reach(event.seq)
             case HistoryEnd():
+                self._has_end = True
                 self._reach(event.ops)
             case TraceEnd():
+                self._has_end = True
                 self._hand_over()
                 if row.thread == "" and self._order.expected:
                     self._reach(event.events)

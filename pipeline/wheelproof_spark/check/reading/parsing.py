@@ -1,11 +1,11 @@
-"""The first stage: reads splits and parses each line by itself, strictly."""
+"""The first stage: each line is parsed by itself, strictly; rows of bronze are made of them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import cast
 
 import pyarrow as pa
 
-from wheelproof_spark.check.reading.splits import PlacedLine, Split, placed_lines
+from wheelproof_spark.check.reading.splits import PlacedLine, Split
 from wheelproof_spark.tables.documents import record_of
 from wheelproof_spark.tables.schemas import BRONZE_ARROW
 from wheelproof_spec.app.recorded import parse_line
@@ -28,25 +28,10 @@ _BYTES = 8 << 20
 Key = tuple[str, str, int, int, str]
 """Format, run, rank, seq and thread: see the schema."""
 
-_NO_KEY = (None,) * 5
+BronzeRow = tuple[tuple[object, ...], int]
+"""The values of a row of bronze, and how many bytes its lines have."""
 
-
-def parser() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return what a task runs."""
-
-    def parse(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows, size = list[tuple[object, ...]](), 0
-        for split in _splits(batches):
-            for row, length in _rows(split):
-                rows.append(row)
-                size += length
-                if len(rows) >= _ROWS or size >= _BYTES:
-                    yield _batch(rows)
-                    rows, size = [], 0
-        if rows:
-            yield _batch(rows)
-
-    return parse
+NO_KEY = (None,) * 5
 
 
 def key_of(event: Event) -> Key | None:
@@ -70,36 +55,35 @@ def key_of(event: Event) -> Key | None:
             return None
 
 
-def _splits(batches: Iterator[pa.RecordBatch]) -> Iterator[Split]:
+def splits_of(batches: Iterator[pa.RecordBatch]) -> Iterator[Split]:
+    """Yield what a task is given to read."""
     for batch in batches:
         for group in cast("list[list[object]]", batch.column(0).to_pylist()):
             yield from (record_of(Split, split) for split in group)
 
 
-def _rows(split: Split) -> Iterator[tuple[tuple[object, ...], int]]:
-    """Yield the rows of bronze, each with the bytes of its line: good or quarantined ones.
-
-    The last row says how many lines the split had.
-    """
-    place, lines = (split.file_id, split.start), 0
-    for lines, line in enumerate(placed_lines(split), start=1):
-        key, reason = _parsed(line)
-        kind = "good" if reason is None else "quarantined"
-        yield (kind, *place, lines, line.offset, *key, reason, line.raw), len(line.raw)
-    yield ("split", *place, lines, split.end, *_NO_KEY, None, None), 0
-
-
-def _parsed(line: PlacedLine) -> tuple[tuple[object, ...], str | None]:
-    """Return the key of a line, or no key and why it is not judged."""
+def parsed(line: PlacedLine) -> tuple[Event, Key] | str:
+    """Return what a line says and where it belongs, or why it is not judged."""
     if line.problem is not None:
-        return _NO_KEY, line.problem
+        return line.problem
     event = parse_line(line.raw)
     if isinstance(event, Rejection):
-        return _NO_KEY, event.problem
+        return event.problem
     key = key_of(event)
-    if key is None:
-        return _NO_KEY, "is a vector: run it with `wheelproof vectors`"
-    return key, None
+    return "is a vector: run it with `wheelproof vectors`" if key is None else (event, key)
+
+
+def batches_of_rows(rows: Iterable[BronzeRow]) -> Iterator[pa.RecordBatch]:
+    """Yield rows of bronze, so many at once as a task may hold."""
+    held, size = list[tuple[object, ...]](), 0
+    for row, length in rows:
+        held.append(row)
+        size += length
+        if len(held) >= _ROWS or size >= _BYTES:
+            yield _batch(held)
+            held, size = [], 0
+    if held:
+        yield _batch(held)
 
 
 def _batch(rows: Sequence[tuple[object, ...]]) -> pa.RecordBatch:

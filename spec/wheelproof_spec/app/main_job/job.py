@@ -6,19 +6,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from wheelproof.timer import SystemTimer, TimerTaskList
 from wheelproof_spec.app.main_job import kafka
 from wheelproof_spec.app.main_job.pipeline import pipeline_section
 from wheelproof_spec.app.main_job.sections import JobReport, Section
+from wheelproof_spec.app.parts import machines
 from wheelproof_spec.app.verbs.fuzz import check_result
-from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.resources import tla_directory
-from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
-from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
-from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
-from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.engines.contracts.prove import prove_all
-from wheelproof_spec.engines.fuzz.order import Batch
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
 from wheelproof_spec.engines.tlc.judging.runner import RunSettings, run_models
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Kind, Tier
@@ -70,19 +66,19 @@ def _tlc_section(report: Reporter) -> Section:
 
 def _fuzz_section(seed: int, report: Reporter) -> Section:
     report(f"fuzzing the reference for {FUZZ_SECONDS:.0f} s, seed {seed}")
-    again = "wheelproof fuzz timer"
-    batch = Batch(
-        cases=_CASES_IN_A_BATCH,
-        seed=seed,
-        seconds=FUZZ_SECONDS / 3,
-        repeat=f"{again} --cases {_CASES_IN_A_BATCH} --seed {{seed}}",
-    )
-    threaded: Batch = {**batch, "repeat": f"{again} --threads real --seed {{seed}}"}
-    reports = (
-        run_timer_fuzz(BoundedReferencePort(), profile=KAFKA.name, **batch),
-        run_threaded_timer_fuzz(SystemTimer, profile=KAFKA.name, **threaded),
-        run_list_fuzz(TimerTaskList, **threaded),
-    )
+    timer, reports = machines()["timer"], list[FuzzReport]()
+    again = f"wheelproof fuzz timer --cases {_CASES_IN_A_BATCH}"
+    for threads, share in (("none", 1), ("real", 2)):
+        order = FuzzOrder(
+            threads=threads,
+            cases=_CASES_IN_A_BATCH,
+            seed=seed,
+            seconds=FUZZ_SECONDS * share / 3,
+            bug=None,
+            repeat=f"{again} --threads {threads} --seed {{seed}}",
+            progress=None,
+        )
+        reports += timer.reports(order)
     return Section(
         title="Fuzzing: the reference against the oracle",
         edge="oracle and reference",

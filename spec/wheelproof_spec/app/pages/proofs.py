@@ -39,6 +39,25 @@ and each clause, and prints a line for each such obligation; `--details` shows t
 
 What is taken for granted: z3 and the few hundred lines that translate for it; that the TLA+ modules
 say what the code does, which `wheelproof graph` compares; that there are finitely many threads.
+
+A proof is a table: actions, clauses and bugs are rows of the TOML files in these folders, in a
+language that `spec/wheelproof_spec/engines/prove/written.py` defines on its first lines.
+
+What is not proved:
+
+- **How late** (`system-timer`): the timer itself adds nothing to the time that its thread takes to
+  come round. What is due when an advance begins is submitted when it ends, and an entry is put down
+  at most once for each level on its way. The proof knows of ticks only the assumptions named there.
+  They are facts about rounding down; a test tries them with several ticks and wheel sizes. Numbers
+  of any size with any tick would be products of three unknowns, of which z3 decides nothing.
+- **Two adders of one task**, and closing (`system-timer`): the module says which task a thread has
+  in hand, not which entry, so it is right for one adder a task alone. `entry-migration` has any
+  number of adders of a task.
+- **That each entry is reached from its root** (`entry-lists`): the order of a list and its links are
+  proved to agree, but not that no link is missing. "Each node has a node before it" makes z3 invent
+  ever new nodes: it gave up after 12 s of CPU at `AddLink`. TLC has `LinksAreConsistent`.
+- **Purges** (`purgatory`): a purge takes out of the lists what is done, and changes nothing else.
+- **That something happens at last**: TLC checks liveness, of small models.
 """
 
 

@@ -1,6 +1,7 @@
 """The verbs of `wheelproof`, one file each, and a line about each, without importing them."""
 
 VERBS = {
+    "bugs": "let every engine look for every known bug, within a fixed budget",
     "check": "judge recorded traces and histories (JSON Lines)",
     "completion": "print what completes the words of this program in bash or zsh",
     "conform": "drive another implementation and judge it",
@@ -9,9 +10,18 @@ VERBS = {
     "fuzz": "stateful fuzzing against the oracle",
     "graph": "compare the state graph of the code with TLC's",
     "metamorphic": "vary right histories, and compare what their judges say",
+    "mutate": "change the reference a little, again and again, and see which engine sees it",
     "prove": "prove invariants for any number of threads",
     "record": "record histories of the reference under load",
     "schema": "print the schemas, or validate files line by line",
     "tlc": "model-check the TLA+ suite against its manifest, or any module",
     "vectors": "list, generate, verify or run the published vectors",
 }
+
+_ELSEWHERE = {"bugs": "detecting", "mutate": "detecting"}
+"""Where the verbs are that are no file of this folder."""
+
+
+def module_of(verb: str) -> str:
+    """Return the name of the module that registers a verb."""
+    return f"wheelproof_spec.app.{_ELSEWHERE.get(verb, 'verbs')}.{verb}"

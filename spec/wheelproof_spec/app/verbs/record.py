@@ -1,7 +1,7 @@
 """The verb ``record``: histories of the reference under load."""
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, BinaryIO
 
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.app.parts import MakeLoad
     from wheelproof_spec.base.component import Config
     from wheelproof_spec.base.history.lines import HistoryHeader
+    from wheelproof_spec.engines.history.recording.callers import Callers
 
 
 def register(verbs: Verbs) -> None:
@@ -25,7 +26,6 @@ def register(verbs: Verbs) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Record; the histories are judged by ``wheelproof check``."""
     from wheelproof_spec.engines.history.recording.callers import Callers
-    from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
     component: str = arguments.component
     threads: int = arguments.threads
@@ -41,13 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
         for number in range(histories):
             shown.tell(f"history {number + 1:,} of {histories:,}: {operations:,} operations")
             callers = Callers(threads=threads, operations=operations, seed=seed, number=number)
-            load = make_load(callers)
-            history = f"{component}-{seed}-{number}"
-            recorder = LoadRecorder(history)
-            load.run(recorder, callers)
-            events += recorder.write_to(
-                stream, _header(history, load.config, arguments.lateness_ms)
-            )
+            events += record_history(stream, component, make_load, callers, arguments.lateness_ms)
     line = (
         f"{component} of wheelproof reference: {histories} histories, {threads} threads,"
         f" {operations} operations each, {events} events, seed {seed}"
@@ -69,6 +63,23 @@ def run(arguments: argparse.Namespace) -> int:
         document={"events": events},
     )
     return publish(result, arguments)
+
+
+def record_history(
+    stream: BinaryIO,
+    component: str,
+    make_load: "MakeLoad",
+    callers: "Callers",
+    lateness_ms: int | None = None,
+) -> int:
+    """Write one history, and return how many events it has; raises LoadFailedError."""
+    from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
+
+    load = make_load(callers)
+    history = f"{component}-{callers.seed}-{callers.number}"
+    recorder = LoadRecorder(history)
+    load.run(recorder, callers)
+    return recorder.write_to(stream, _header(history, load.config, lateness_ms))
 
 
 def _load_of(component: str) -> "MakeLoad":

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -153,7 +154,7 @@ def _record(
     recorder = implementation.recorder
     assert recorder is not None
     name = f"{implementation.name} {history.component} {history.profiles[0]}"
-    path = folder / f"{name.lower().replace(' ', '-')}.jsonl"
+    path = folder / f"{re.sub(r'[^a-z0-9.]+', '-', name.lower())}.jsonl"
     options = ["--component", history.component, "--threads", str(extent.threads)]
     options += ["--operations", str(extent.operations), "--histories", str(extent.histories)]
     options += ["--seed", str(extent.seed)]

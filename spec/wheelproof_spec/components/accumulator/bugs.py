@@ -119,7 +119,7 @@ def _in_flight_last(batch: ProducerBatch) -> bool:
 class AccumulatorBug(KnownBug):
     """A defect of the record accumulator, with the accumulator that has it."""
 
-    accumulator_class: type[RecordAccumulator]
+    accumulator_class: type[RecordAccumulator] = RecordAccumulator
 
 
 BUGS = read_bugs(__file__, "accumulator", AccumulatorBug, globals())

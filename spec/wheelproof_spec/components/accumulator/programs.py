@@ -27,7 +27,12 @@ from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Scenario
-from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
+from wheelproof_spec.engines.explore.programs.tables import (
+    Bench,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 _PARTITION = TopicPartition("topic", 0)
 _NODE = NodeId(1)
@@ -35,6 +40,7 @@ _CLUSTER = Cluster(leaders={_PARTITION: _NODE})
 _BATCH_SIZE = 90
 """Room for two records of ten bytes behind the header of 61."""
 _DELIVERY_TIMEOUT_MS = 100
+_AFTER_BACKOFF_MS = 1_000
 _REQUEST = 10_000
 
 
@@ -54,6 +60,7 @@ class AccumulatorBench(Bench):
         self.accepted: list[str] = []
         self._outcomes: sync.Volatile[tuple[str, ...]] = sync.volatile((), "outcomes")
         self._offset = 0
+        self._flushing = 0
 
     def append(self, name: str) -> None:
         """Append a record; a closed accumulator may refuse it."""
@@ -136,6 +143,50 @@ class AccumulatorBench(Bench):
         assert bytes(request) == sent, "the memory of a request was reused before it was sent"
         self.accumulator.fail_batch(batch, ProducerAbortedError("the response of a late request"))
 
+    def send_again(self) -> None:
+        """Drain, and put everything back into its queue, to be sent a second time."""
+        for batch in self.drain():
+            self.accumulator.reenqueue(batch, self.clock.hi_res_clock_ms())
+        self.look()
+
+    def fail(self) -> None:
+        """Drain once, and let what was drained fail."""
+        for batch in self.drain():
+            self.accumulator.fail_batch(batch, ProducerAbortedError("not stored"))
+
+    def send_in_order(self) -> None:
+        """Send with the partition muted as long as a batch of it is on its way."""
+        for batch in self.drain():
+            self.accumulator.mute_partition(_PARTITION)
+            self.store(batch)
+            self.accumulator.unmute_partition(_PARTITION)
+
+    def expire_queued(self) -> None:
+        """Let everything expire that waits to be sent."""
+        late_ms = Millis(self.clock.hi_res_clock_ms() + _DELIVERY_TIMEOUT_MS)
+        for batch in self.accumulator.expired_batches(late_ms):
+            self.accumulator.expire(batch)
+
+    def flush_and_close(self) -> None:
+        """Flush while the accumulator is closed by force, so that nobody else is needed."""
+        self.accumulator.begin_flush()
+        self.abort()
+        self.accumulator.await_flush_completion()
+
+    def begin_flush(self) -> None:
+        """Let whatever is there be sent at once, and wait for it in the end."""
+        self.accumulator.begin_flush()
+        self._flushing += 1
+
+    def look(self) -> None:
+        """Ask everything that changes nothing."""
+        self.check_in_flight()
+        self.accumulator.ready(_CLUSTER, self.clock.hi_res_clock_ms())
+        assert self.accumulator.next_expiry_time_ms() >= 0
+        self.accumulator.flush_in_progress()
+        self.accumulator.has_undrained()
+        self.accumulator.has_incomplete()
+
     def check_in_flight(self) -> None:
         """Raise unless what is in flight is incomplete."""
         for batch in self.accumulator.in_flight():
@@ -143,11 +194,14 @@ class AccumulatorBench(Bench):
 
     def check(self) -> None:
         """Let everything be stored; raise unless each record has one outcome and memory is back."""
+        self.clock.now_ms = Millis(self.clock.now_ms + _AFTER_BACKOFF_MS)
         while self.accumulator.has_undrained():
             drained = self.drain()
             assert drained, "something is queued, and cannot be drained"
             for batch in drained:
                 self.store(batch)
+        for _ in range(self._flushing):
+            self.accumulator.await_flush_completion()
         self.check_ended()
 
     def check_ended(self) -> None:
@@ -179,3 +233,4 @@ _SOUND: type[RecordAccumulator] = RecordAccumulator
 PROGRAMS, FAILING = programs_of(
     __file__, _build, _SOUND, [(bug, bug.accumulator_class) for bug in BUGS]
 )
+PAIRS = pairs_of(__file__, _build, _SOUND)

@@ -79,7 +79,7 @@ class TrustingPool(BufferPool):
 class BufferPoolBug(KnownBug):
     """A defect of the buffer pool, with the pool that has it."""
 
-    pool_class: type[BufferPool]
+    pool_class: type[BufferPool] = BufferPool
 
 
 BUGS = read_bugs(__file__, "buffer_pool", BufferPoolBug, globals())

@@ -21,8 +21,13 @@ from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.buffer_pool.bugs import BUGS
-from wheelproof_spec.engines.explore.program import PlainField, Scenario, choose
-from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
+from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario, choose
+from wheelproof_spec.engines.explore.programs.tables import (
+    Bench,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 FOREVER = MAX_MILLIS - 1_000
 _POOLABLE = 2
@@ -118,6 +123,13 @@ class PoolBench(Bench):
         except ValueError:
             return
 
+    def look(self) -> None:
+        """Raise unless what can be asked lies within its bounds."""
+        for memory in (self.pool.available_memory(), self.pool.unallocated_memory()):
+            assert 0 <= memory <= self.pool.total_memory, f"{memory} bytes"
+        assert 0 <= self.pool.queued() <= 2, "more wait than there are threads"
+        self.audit()
+
     def audit(self) -> None:
         """Raise unless the memory adds up at this moment (semantics.md 3.9)."""
         usage = self.pool.usage()
@@ -161,3 +173,11 @@ _SOUND: type[BufferPool] = BufferPool
 PROGRAMS, FAILING = programs_of(
     __file__, _build, _SOUND, [(bug, bug.pool_class) for bug in BUGS], plain_fields=_GUARDED
 )
+
+
+def pairs_with(pool_class: type[BufferPool]) -> tuple[Program, ...]:
+    """Return the pairs with a class of pool."""
+    return pairs_of(__file__, _build, pool_class, plain_fields=_GUARDED)
+
+
+PAIRS = pairs_with(_SOUND)

@@ -64,6 +64,11 @@ def private_lock(group: Monitor) -> CompletionDiscipline:
     return ExclusiveDiscipline()
 
 
+def any_case(cases: Sequence[bool]) -> bool:
+    """Tell whether an operation can end in any of its ways: the predicate as it has to be."""
+    return any(cases)
+
+
 def first_case_only(cases: Sequence[bool]) -> bool:
     """KAFKA-19567: one of the ways in which an operation can end is not asked for."""
     return any(cases[:1])
@@ -281,14 +286,16 @@ class EagerCancelOperation(DelayedOperation):
 class PurgatoryBug(KnownBug):
     """A defect of the purgatory, of a discipline, or of what surrounds them.
 
-    `purgatory_class`, `discipline` and `holds` are what has the defect, where it is theirs: the
-    purgatory, the discipline of each operation, and how a predicate is made of the ways in which
-    an operation can end. A defect of code around a purgatory is in `purgatory_users`.
+    `purgatory_class`, `operation_class`, `discipline` and `holds` are what has the defect, where it
+    is theirs: the purgatory, its operations, the discipline of each operation, and how a predicate
+    is made of the ways in which an operation can end. A defect of code around a purgatory is in
+    `users`.
     """
 
     purgatory_class: type[DelayedOperationPurgatory[DelayedOperation]] = DelayedOperationPurgatory
+    operation_class: type[object] = DelayedOperation
     discipline: Callable[[], CompletionDiscipline] = ExclusiveDiscipline
-    holds: Callable[[Sequence[bool]], bool] = any
+    holds: Callable[[Sequence[bool]], bool] = any_case
 
 
 BUGS = read_bugs(__file__, "purgatory", PurgatoryBug, {**vars(purgatory), **globals()})

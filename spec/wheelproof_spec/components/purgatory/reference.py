@@ -16,6 +16,7 @@ from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.components.purgatory.bugs import any_case
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
     WHEELPROOF,
@@ -48,7 +49,7 @@ class ReferencePurgatoryPort:
         self,
         purgatory_class: type[AnyPurgatory] = DelayedOperationPurgatory,
         discipline: Callable[[], CompletionDiscipline] = ExclusiveDiscipline,
-        holds: Holds = any,
+        holds: Holds = any_case,
     ) -> None:
         self._purgatory_class = purgatory_class
         self._discipline = discipline

@@ -57,7 +57,7 @@ class EpochBlindManager(ReplicaManager):
 class ReplicationBug(KnownBug):
     """A defect of delayed produce or fetch, with the replica manager that has it."""
 
-    manager_class: type[ReplicaManager]
+    manager_class: type[ReplicaManager] = ReplicaManager
 
 
 BUGS = read_bugs(__file__, "replication", ReplicationBug, globals())

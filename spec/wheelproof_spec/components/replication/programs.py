@@ -3,9 +3,10 @@
 TLA+: ProduceFetch.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from wheelproof.clock import ManualClock
+from wheelproof.errors import WheelproofError
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.replication import (
     ALL_ACKS,
@@ -15,6 +16,7 @@ from wheelproof.replication import (
     FetchParams,
     FetchPartition,
     FetchPartitionData,
+    LogRecord,
     PartitionProduceResponse,
     ReplicaManager,
     TopicPartition,
@@ -25,7 +27,12 @@ from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneList
 from wheelproof_spec.components.replication.bugs import BUGS
 from wheelproof_spec.engines.explore.program import Scenario
-from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
+from wheelproof_spec.engines.explore.programs.tables import (
+    Bench,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 _BROKER, _FOLLOWER = 1, 2
 _NOW = Millis(0)
@@ -52,6 +59,7 @@ class Broker(Bench):
             _BROKER, produce_purgatory=produces, fetch_purgatory=fetches, clock=ManualClock()
         )
         self.lead(0, _FOLLOWER)
+        self._asked = 0
         self.produced: list[PartitionProduceResponse] = []
         self.fetched: list[FetchPartitionData] = []
 
@@ -69,6 +77,7 @@ class Broker(Bench):
             if record == _RECORD:
                 self.produced.append(responses[_PARTITION])
 
+        self._asked += record == _RECORD
         self.manager.append_records(
             timeout_ms=_SOME_TIME,
             required_acks=acks,
@@ -95,6 +104,42 @@ class Broker(Bench):
         self.manager.truncate_as_follower(_PARTITION, 0)
         self.lead(2)
         self.produce(_OTHER_RECORD, acks=1)
+
+    def follow(self) -> None:
+        """Follow somebody else, drop the log, and take a record from there."""
+        self.manager.become_follower(_PARTITION, 1, _FOLLOWER)
+        self.manager.truncate_as_follower(_PARTITION, 0)
+        record = LogRecord(offset=0, leader_epoch=1, value=_OTHER_RECORD)
+        self.manager.append_as_follower(_PARTITION, [record], 0)
+
+    def stop(self) -> None:
+        """Give the partition up."""
+        self.manager.stop_replica(_PARTITION)
+
+    def shrink(self) -> None:
+        """Drop whoever has fallen behind from those in sync."""
+        self.manager.maybe_shrink_in_sync()
+
+    def shut_down(self) -> None:
+        """Shut the broker down."""
+        self.manager.shutdown()
+
+    def try_to(self, verb: str, *arguments: int) -> None:
+        """Make a call that a broker may refuse that is shut down, or whose part has changed."""
+        call: Callable[..., None] = getattr(self, verb)
+        try:
+            call(*arguments)
+        except WheelproofError:
+            return
+
+    def look(self) -> None:
+        """Raise if the high watermark is beyond the end of the log."""
+        partition = self.manager.partition(_PARTITION)
+        assert partition is None or partition.log.high_watermark >= 0
+
+    def check_at_most_once(self) -> None:
+        """Raise if a request was answered more often than once."""
+        assert len(self.produced) <= self._asked, f"answered {len(self.produced)} times"
 
     def check_all_answered(self) -> None:
         """Raise unless both were answered, before their time-outs, and nothing is left."""
@@ -160,3 +205,4 @@ PROGRAMS, FAILING = programs_of(
     [(bug, bug.manager_class) for bug in BUGS],
     prefix="replication/",
 )
+PAIRS = pairs_of(__file__, _build, _SOUND)

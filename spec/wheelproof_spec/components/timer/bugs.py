@@ -164,7 +164,7 @@ class OneBucketTimer(SystemTimer):
 class TimerBug(KnownBug):
     """A defect of the timer, with the timer and the bucket that have it."""
 
-    timer_class: type[SystemTimer]
+    timer_class: type[SystemTimer] = SystemTimer
     bucket_class: type[TimerTaskList] = TimerTaskList
 
 

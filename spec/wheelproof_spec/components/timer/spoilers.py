@@ -6,7 +6,15 @@ from random import Random
 
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Close
 from wheelproof_spec.base.codec.vocabulary import ABSENT
-from wheelproof_spec.base.contract import HASHED_WHEEL, KAFKA, NEVER_EARLY
+from wheelproof_spec.base.contract import (
+    CONTRACTS,
+    EXACT,
+    HASHED_WHEEL,
+    KAFKA,
+    NEVER_EARLY,
+    WITHIN_A_TICK,
+    FiringOrder,
+)
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,
@@ -62,7 +70,7 @@ def _runs_early(scene: Scene) -> object:
 
 
 def _out_of_order(scene: Scene) -> object:
-    # With several runners no order is promised, nor with one that says so.
+    # With several runners no order is promised, nor by one or by a profile that says so.
     runners = {op.process for op in scene.ops if isinstance(op.value, Run)} or {_RUNNER}
     assert isinstance(scene.config, TimerConfig)
     if len(runners) > 1 or scene.config.run_order == "open":
@@ -125,11 +133,21 @@ def _rounded(ticks: int, less_ms: int, recording: Recording) -> Recording:
     )
 
 
+def _without_ticks(recording: Recording) -> Recording | None:
+    """Return a history in which a tick is as short as a deadline can be told."""
+    return recording if _config(recording).tick_ms == 1 else None
+
+
 METAMORPHIC = Metamorphic(
     spoilers=(
         acted(TimerClause.RUNS_AT_MOST_ONCE, _runs_twice),
         acted(TimerClause.NEVER_BEFORE_DUE, _runs_early),
-        acted(TimerClause.RUNS_IN_ORDER, _out_of_order, end=True),
+        replace(
+            acted(TimerClause.RUNS_IN_ORDER, _out_of_order, end=True),
+            profiles=tuple(
+                one.name for one in CONTRACTS.values() if one.order is not FiringOrder.ANY
+            ),
+        ),
         acted(TimerClause.NOTHING_LEFT_BEHIND, _left_behind),
         Spoiler(clause=TimerClause.NOTHING_LEFT_BEHIND, spoil=_never_ran),
         acted(
@@ -159,5 +177,7 @@ METAMORPHIC = Metamorphic(
         KAFKA.name: lambda recording: recording,
         NEVER_EARLY.name: partial(_rounded, 1, 1),
         HASHED_WHEEL.name: partial(_rounded, 1, 0),
+        EXACT.name: _without_ticks,
+        WITHIN_A_TICK.name: partial(_rounded, 1, 1),
     },
 )

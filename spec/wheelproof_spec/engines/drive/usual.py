@@ -17,6 +17,9 @@ MEMORY_MB = 2_048
 TEMPLATES = {
     "python": "adapter.py",
     "go": "adapter.go",
+    "java": "Adapter.java",
+    "javascript": "adapter.js",
+    "rust": "adapter.rs",
     "recorder": "recorder.py",
 }
 """The file of each template to start from, by the name that one asks for it."""

@@ -291,6 +291,7 @@ class _Session:
             deadlocks=tally.deadlocks,
             depth=tally.depth,
             seconds=seconds,
+            cut_runs=tally.cut,
             digest=tally.digest.hex(),
             complete=self._strategy.complete,
             stopped=self._stopped,
@@ -340,7 +341,7 @@ class _Session:
     def _take_note(self, analysis: Analysis) -> None:
         execution, every = analysis.execution, self._options.check_every
         self._tally.note(execution, self._names, complete=self._strategy.complete)
-        if self._tally.runs % every == 1 % every:
+        if not execution.runtime.cut and self._tally.runs % every == 1 % every:
             self._repeat(execution)
 
     def _repeat(self, execution: Execution) -> None:

@@ -107,8 +107,8 @@ class Explore:
         __tracebackhide__ = True
         from wheelproof_spec.base.errors import WheelproofSpecError
         from wheelproof_spec.engines.explore.explorer import explore as run
-        from wheelproof_spec.engines.explore.patched.plain import threading_program
         from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program
+        from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
         program = Program(
             name=self._name,

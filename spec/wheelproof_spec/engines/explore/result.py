@@ -33,6 +33,7 @@ class Exploration:
     deadlocks: int
     depth: int
     seconds: float
+    cut_runs: int
     digest: str
     complete: bool
     stopped: str | None
@@ -59,7 +60,8 @@ class Exploration:
         if self.gap:
             return f"{self.gap} ({self.classes:,} classes)"
         if self.complete:
-            return f"all {self.classes:,} classes, at most {self.depth} steps ({rate})"
+            cut = f", {self.cut_runs:,} runs cut by an assumption" if self.cut_runs else ""
+            return f"all {self.classes:,} classes, at most {self.depth} steps{cut} ({rate})"
         return f"no failure in {self.runs:,} sampled runs of {self.classes:,} classes ({rate})"
 
     def details(self) -> str:
@@ -101,6 +103,7 @@ class Exploration:
             "runs": self.runs,
             "classes": self.classes,
             "blocked_runs": self.blocked_runs,
+            "cut_runs": self.cut_runs,
             "failing_runs": self.failing_runs,
             "deadlocks": self.deadlocks,
             "depth": self.depth,

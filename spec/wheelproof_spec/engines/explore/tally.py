@@ -14,6 +14,7 @@ class Tally:
     """Counts of runs, the names of their classes, and the first run that failed, with its steps.
 
     `blocked` runs ended in what was explored already, as is known only of other processes.
+    `cut` ones ended at an assumption that did not hold.
     `given_up` counts the runs that did not come to their end, and `why` says what the first was.
     `too_long` tells that one was only long: then each other run may be as long as well.
     `needs_roster` tells that one asked which threads there are, which nobody had expected.
@@ -24,6 +25,7 @@ class Tally:
     failing: int = 0
     deadlocks: int = 0
     depth: int = 0
+    cut: int = 0
     given_up: int = 0
     why: str = ""
     too_long: bool = False
@@ -37,6 +39,9 @@ class Tally:
     def note(self, execution: Execution, names: ClassNames, *, complete: bool) -> None:
         """Take note of a run that is over; `complete` says that every class is to be run."""
         self.runs += 1
+        if execution.runtime.cut:
+            self.cut += 1
+            return
         self.depth = max(self.depth, len(execution.actors))
         failure = execution.judge()
         self.sharing.note(execution)
@@ -62,6 +67,7 @@ class Tally:
         self.failing += other.failing
         self.deadlocks += other.deadlocks
         self.depth = max(self.depth, other.depth)
+        self.cut += other.cut
         self.given_up += other.given_up
         self.why = self.why or other.why
         self.too_long |= other.too_long
@@ -76,6 +82,8 @@ class Tally:
         """Return why the runs show nothing, in a sentence; empty if they show something."""
         if self.for_graph_mode and not self.given_up:
             return "its sometimes, leads_to and wakes are judged by --engine graph alone"
+        if self.runs and self.cut == self.runs:
+            return "an assumption cuts off every run"
         if not self.given_up:
             return self.sharing.gap()
         return f"{self.given_up:,} of {self.runs:,} runs were given up: {self.why}"

@@ -85,8 +85,9 @@ class Campaign:
 
     def run(self, recorded: Recording, seed: str) -> None:
         """Judge a history of the reference, and its variations; each draws from the seed."""
-        header = replace(recorded.header, profile=self._profile)
-        before = self._to_profile(replace(recorded, header=header))
+        before = self._as_declared(recorded)
+        if before is None:
+            return
         first = self._judged(before, RIGHT)
         if first.verdict is not Verdict.PASS:
             # Inconclusive is what shows nothing: interruptions alone, say.
@@ -114,8 +115,10 @@ class Campaign:
         """Judge histories, right and spoilt ones, as runs of one file whose lines are mixed."""
         runs: list[Recording] = []
         for number, one in enumerate(recorded):
-            header = replace(one.header, profile=self._profile)
-            runs.append(self._to_profile(replace(one, header=header)))
+            declared = self._as_declared(one)
+            if declared is None:
+                continue
+            runs.append(declared)
             dice = Random(f"{seed} {number} together")
             spoilt = dice.choice(self._spoilers).spoil(runs[-1], dice)
             runs += [] if spoilt is None else [spoilt]
@@ -124,6 +127,10 @@ class Campaign:
             alone = self._judged(run, TOGETHER)
             if not Relation.SAME.allows(alone, verdict, None):
                 self._note(TOGETHER, Relation.SAME, None, run, run, (alone, verdict))
+
+    def _as_declared(self, recorded: Recording) -> Recording | None:
+        header = replace(recorded.header, profile=self._profile)
+        return self._to_profile(replace(recorded, header=header))
 
     def _varied(
         self, before: Recording, first: RunVerdict, dice: Random

@@ -95,10 +95,10 @@ class Metamorphic:
 
     `words` are the strings in values that are no names. `meaningful` are optional fields whose
     absence says something. `profiles` says how the reference's histories are made right for a
-    profile; `lenient` which profile allows whatever another one allows. `unspoilt` says why nobody
-    breaks a clause that is judged in histories; `by_hand` names the test that breaks a clause of
-    driven calls, where no spoilt answer of a named case does. `excused` says of a variation why the
-    judge does not pass it yet; a kept disagreement shows it.
+    profile, None for one that cannot be; `lenient` which profile allows whatever another one
+    allows. `unspoilt` says why nobody breaks a clause that is judged in histories; `by_hand` names
+    the test that breaks a clause of driven calls, where no spoilt answer of a named case does.
+    `excused` says of a variation why the judge does not pass it yet; a kept disagreement shows it.
     """
 
     spoilers: tuple[Spoiler, ...]
@@ -106,8 +106,8 @@ class Metamorphic:
     words: frozenset[str] = frozenset()
     meaningful: frozenset[str] = frozenset()
     looks: frozenset[str] = frozenset()
-    profiles: dict[str, Callable[[Recording], Recording]] = field(
-        default_factory=dict[str, Callable[[Recording], Recording]]
+    profiles: dict[str, Callable[[Recording], Recording | None]] = field(
+        default_factory=dict[str, Callable[[Recording], Recording | None]]
     )
     unspoilt: dict[Clause, str] = field(default_factory=dict[Clause, str])
     by_hand: dict[Clause, str] = field(default_factory=dict[Clause, str])

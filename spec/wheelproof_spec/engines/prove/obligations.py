@@ -86,7 +86,7 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
         yield f"all clauses together: {name}", _refuted(question, ~promise)
     for variant in proof.variants:
         name = f"{variant.name}: {variant.action} breaks {variant.clause}"
-        yield name, _broken(proof, variant)
+        yield name, refute(proof, variant)
 
 
 class _Asking:
@@ -185,7 +185,7 @@ class _Happening:
         return Verdict.PASS, f"it does after {len(run.way_to(state))} steps of a run", ""
 
 
-def _broken(proof: Proof, variant: Variant) -> Found:
+def refute(proof: Proof, variant: Variant) -> Found:
     """Return PASS if the action breaks the clause in a run, and a run breaks what is promised."""
     known = {**proof.clauses, **proof.promises, **proof.steps, **variant.more}
     wanted = {variant.clause: variant.action, variant.reached: ""}

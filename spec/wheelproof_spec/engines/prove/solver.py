@@ -21,8 +21,10 @@ from wheelproof_spec.engines.prove.terms import BOOL, INT, Field, Kind, Sort, Te
 
 _ENUMERATIONS: dict[Sort, tuple[z3.SortRef, dict[str, z3.ExprRef]]] = {}
 
-_LONGEST_MS = 2**31 - 1
-_SMALL_MS = 500
+_STEPS_A_SECOND = 3_000_000
+"""A limit in seconds is counted in z3's own steps: so it ends in the same place on any machine."""
+_LARGEST = 2**32 - 1
+_SMALL_S = 0.5
 _FEW = 5
 """A state with at most so many elements of each sort is looked for before a larger one."""
 
@@ -151,9 +153,8 @@ class Question:
     def __init__(self, language: Language, parameters: Sequence[Term], seconds: float) -> None:
         # The plain one keeps every field; others work some out, and have no value for them.
         self._solver = z3.SimpleSolver()
-        self._limit_ms = int(min(max(seconds * 1000, 1), _LONGEST_MS))
-        self._solver.set("timeout", self._limit_ms)
         self._seconds = seconds
+        self._limit(seconds)
         self._language = language
         self._known: list[list[Term]] = [[]]
         self._given = {
@@ -209,7 +210,7 @@ class Question:
     def _small_sample(self) -> Sample:
         """Return a state with few elements if there is one, else any."""
         shown = self._sample(self._solver.model())
-        self._solver.set("timeout", min(self._limit_ms, _SMALL_MS))
+        self._limit(min(self._seconds, _SMALL_S))
         for number in range(1, _FEW + 1):
             self._solver.push()
             for sort in self._sorts():
@@ -223,8 +224,11 @@ class Question:
             if found:
                 shown = sample
                 break
-        self._solver.set("timeout", self._limit_ms)
+        self._limit(self._seconds)
         return shown
+
+    def _limit(self, seconds: float) -> None:
+        self._solver.set("rlimit", min(max(int(seconds * _STEPS_A_SECOND), 1), _LARGEST))
 
     def _sample(self, model: z3.ModelRef) -> Sample:
         universe: dict[Sort, Sequence[z3.ExprRef]] = {}

@@ -4,6 +4,7 @@ The text is generated, so the two cannot differ.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from wheelproof_spec.engines.prove.system import Proof
 from wheelproof_spec.engines.prove.terms import (
@@ -13,12 +14,17 @@ from wheelproof_spec.engines.prove.terms import (
     Kind,
     Shape,
     Term,
+    all_of,
+    any_of,
     as_term,
+    conjuncts,
     sums_in,
+    variables_in,
 )
 
 _WIDTH = 92
-_NAMES = "xyzuvw"
+_NAMES = "xyzuvwabdefgh"
+_FEW = 3
 _BETWEEN = {
     Kind.AND: " /\\ ",
     Kind.OR: " \\/ ",
@@ -45,6 +51,7 @@ def module_text(name: str, extends: str, header: str, proofs: Sequence[Proof]) -
     bodies: dict[str, dict[str, list[str]]] = {}
     for proof in proofs:
         for clause, term in proof.clauses.items():
+            term = _soon(term)
             body = "\n".join(_lines(term, {}, 4))
             cases = bodies.setdefault(clause, {}).setdefault(body, [])
             cases += [proof.case] if proof.case not in cases else []
@@ -70,6 +77,33 @@ def _cases(bodies: Mapping[str, list[str]]) -> str:
 
 def _indented(body: str) -> str:
     return "\n".join(f"      {line}" for line in body.splitlines())
+
+
+def _soon(term: Term) -> Term:
+    """Return the term with each premise as soon as its variables are bound, if they are many.
+
+    So TLC tries only those values of the next variable for which the premises hold.
+    """
+    if term.kind is Kind.AND:
+        return replace(term, parts=tuple(map(_soon, term.parts)))
+    bound: list[Term] = []
+    body = term
+    while body.kind is Kind.ALL:
+        bound.append(body)
+        body = body.parts[0]
+    if len(bound) <= _FEW or body.kind is not Kind.OR or body.parts[0].kind is not Kind.NOT:
+        return term
+    premises = list(conjuncts(body.parts[0].parts[0]))
+    body = any_of(*body.parts[1:])
+    while bound:
+        *outer, here = bound
+        known = {str(one.variable.value) for one in bound if one.variable is not None}
+        before = known - {str(here.variable.value) if here.variable is not None else ""}
+        now = [one for one in premises if variables_in(one) & known - before]
+        premises = [one for one in premises if one not in now]
+        body = replace(here, parts=((all_of(*now).implies(body)) if now else body,))
+        bound = outer
+    return all_of(*premises).implies(body) if premises else body
 
 
 def text(term: Term) -> str:

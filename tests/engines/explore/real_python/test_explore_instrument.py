@@ -9,9 +9,9 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
-from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
 _HERE = Counter.__module__
 _CODE = sys.modules[_HERE]

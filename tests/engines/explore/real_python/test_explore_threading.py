@@ -17,10 +17,10 @@ import pytest
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
-from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.program import Scenario, Settings, TimeMode
 from wheelproof_spec.engines.explore.result import Exploration
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
+from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
 _made_by_the_module = threading.Lock()
 _known_from_before = threading.Thread

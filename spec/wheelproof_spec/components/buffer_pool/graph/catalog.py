@@ -12,47 +12,27 @@ from wheelproof_spec.components.buffer_pool.graph.view import (
     label_of_buffer_pool,
     project_buffer_pool,
 )
-from wheelproof_spec.engines.graph.comparing.comparisons import (
-    CodeSide,
-    GraphModel,
-    model_of,
-    program_side,
+from wheelproof_spec.engines.graph.comparing.comparisons import Compared
+
+BUFFER_POOL = Compared(
+    module="MCBufferPool",
+    configuration=Borrowers,
+    code=buffer_pool,
+    label=label_of_buffer_pool,
+    project=project_buffer_pool,
+    overrides={"Later": "MCLater"},
 )
-from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration
+LEDGER = Compared(
+    module="FifoAllocator",
+    configuration=Askers,
+    code=ledger_graph,
+    label=label_of_fifo_allocator,
+    under_way=fifo_allocator_under_way,
+)
 
+_TABLE = read_table(__file__, "catalog.toml")
 
-def buffer_pool_model(name: str, summary: str, borrowers: Borrowers) -> GraphModel:
-    """Return the comparison of the reference's pool with BufferPool."""
-    return GraphModel(
-        name=name,
-        summary=summary,
-        code=program_side(buffer_pool(borrowers)),
-        configuration=TlcConfiguration(
-            module="MCBufferPool",
-            constants=borrowers.constants(),
-            overrides={"Later": "MCLater"},
-        ),
-        project=project_buffer_pool,
-        label=label_of_buffer_pool,
-    )
-
-
-def ledger_model(name: str, summary: str, askers: Askers) -> GraphModel:
-    """Return the comparison of the ledger with FifoAllocator."""
-    return GraphModel(
-        name=name,
-        summary=summary,
-        code=lambda _: CodeSide(graph=ledger_graph(askers)),
-        configuration=TlcConfiguration(module="FifoAllocator", constants=askers.constants()),
-        project=lambda state: state,
-        label=label_of_fifo_allocator,
-        under_way=fifo_allocator_under_way,
-    )
-
-
-COMPARISONS = tuple(
-    model_of(name, row, ledger_model, Askers)
-    if row.get("of") == "FifoAllocator"
-    else model_of(name, row, buffer_pool_model, Borrowers)
-    for name, row in read_table(__file__, "catalog.toml").items()
+COMPARISONS = (
+    *LEDGER.rows(_TABLE),
+    *BUFFER_POOL.rows(_TABLE),
 )

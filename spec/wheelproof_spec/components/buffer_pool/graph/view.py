@@ -25,7 +25,7 @@ from wheelproof_spec.engines.explore.runtime.numbers import maker_of
 from wheelproof_spec.engines.explore.runtime.thread_steps import Life, ThreadHandle
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_spec.engines.graph.states.names import attributes, members
-from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings, View
 from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 CLOCK = "clock"
@@ -45,7 +45,7 @@ _VARIABLES = (
 
 
 @dataclass(slots=True, kw_only=True)
-class BufferPoolView:
+class BufferPoolView(View):
     """A pool as BufferPool.tla sees it.
 
     `others` are closers and interrupters; `interruptible` has the threads of the clients that may

@@ -24,6 +24,7 @@ from wheelproof_spec.engines.graph.states.views import (
     GraphProgram,
     NextStep,
     Surroundings,
+    View,
     ViewedRun,
 )
 from wheelproof_spec.engines.tlc.states.values import State, Value, make_function
@@ -105,7 +106,7 @@ class NotedOperation(DelayedOperation):
         super()._end_timeout()
 
 
-class _View:
+class _View(View):
     def __init__(self, operation: NotedOperation) -> None:
         self._operation = operation
 
@@ -125,11 +126,6 @@ class _View:
         if step.operation == "CompareAndSet" and step.subject == _STATE:
             return _ENDS[step.thread] if self._outcome() == "pending" else None
         return _STEPS.get(f"{step.operation} {step.subject}")
-
-    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Let everything happen."""
-        del step, surroundings
-        return True
 
     def _outcome(self) -> str:
         state = value_in(attributes(self._operation)["_state"])

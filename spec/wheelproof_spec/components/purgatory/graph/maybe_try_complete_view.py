@@ -17,7 +17,7 @@ from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_spec.engines.graph.states.cells import number_in, value_in
 from wheelproof_spec.engines.graph.states.names import attributes
-from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings, View
 from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 LOCK, EVENTS, ANSWERS, EXPIRATIONS = "lock", "events", "answers", "expirations"
@@ -30,7 +30,7 @@ _VARIABLES = ("lock", "state", "pending", "events", "answers", "expirations")
 
 
 @dataclass(slots=True, kw_only=True)
-class MaybeTryCompleteView:
+class MaybeTryCompleteView(View):
     """An operation as MaybeTryComplete.tla sees it; `threads` are the names of all."""
 
     operation: DelayedOperation
@@ -63,11 +63,6 @@ class MaybeTryCompleteView:
         if step.operation == "Finish" or step.subject == "DelayedOperation.timeout_started":
             return None
         return f"{step.thread}: {self._action(step)}"
-
-    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Let everything happen."""
-        del step, surroundings
-        return True
 
     def _pc(self, name: str, surroundings: Surroundings) -> str:
         step = surroundings.pending.get(name)

@@ -26,7 +26,7 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_spec.engines.graph.states.cells import identity_of, is_dict, number_in, value_in
 from wheelproof_spec.engines.graph.states.names import attributes
-from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings, View
 from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 LOCK, HOLDS, ANSWERS, EXPIRATIONS = "operation's lock", "holds", "answers", "expirations"
@@ -70,7 +70,7 @@ class Removals:
 
 
 @dataclass(slots=True, kw_only=True)
-class PurgatoryStateView:
+class PurgatoryStateView(View):
     """A purgatory of one shard as Purgatory.tla sees it.
 
     The `operations` are those of the timer, in the same order.

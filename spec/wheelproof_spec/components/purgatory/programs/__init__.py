@@ -2,7 +2,11 @@
 
 from wheelproof_spec.components.purgatory.programs.completion import COMPLETION, FAILING_COMPLETION
 from wheelproof_spec.components.purgatory.programs.on_timer import LEFT_IN_TIMER, ON_TIMER
-from wheelproof_spec.components.purgatory.programs.purgatory import FAILING_PURGATORY, PURGATORY
+from wheelproof_spec.components.purgatory.programs.purgatory import (
+    FAILING_PURGATORY,
+    PAIRS,
+    PURGATORY,
+)
 from wheelproof_spec.components.purgatory.programs.users import (
     EXCLUSIVE_EXPIRY,
     FAILING_USERS,
@@ -18,3 +22,5 @@ FAILING: tuple[Program, ...] = (
     EXCLUSIVE_EXPIRY,
     LEFT_IN_TIMER,
 )
+
+__all__ = ["FAILING", "PAIRS", "PROGRAMS"]

@@ -17,7 +17,12 @@ from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.purgatory import bugs
 from wheelproof_spec.components.purgatory.bugs import BUGS, PurgatoryBug
 from wheelproof_spec.engines.explore.program import Action, Scenario
-from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
+from wheelproof_spec.engines.explore.programs.tables import (
+    Bench,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 _NOW = Millis(0)
@@ -121,6 +126,8 @@ class PurgatoryWorld(Bench):
         self.operations: list[FlagOperation] = []
         self.cancelled: list[DelayedOperation] = []
         self._refused = 0
+        self._shut = False
+        self._handed_in: list[DelayedOperation] = []
 
     def operation(self) -> FlagOperation:
         """Return a new operation that waits for the flag."""
@@ -140,6 +147,7 @@ class PurgatoryWorld(Bench):
 
     def watch(self, operation: DelayedOperation, *keys: str) -> None:
         """Hand an operation in."""
+        self._handed_in.append(operation)
         self.purgatory.try_complete_else_watch(operation, keys)
 
     def hand_in(self, number: int, *keys: str) -> None:
@@ -209,6 +217,7 @@ class PurgatoryWorld(Bench):
 
     def shut_down(self) -> None:
         """Shut the purgatory down."""
+        self._shut = True
         self.purgatory.shutdown()
 
     def check(self) -> None:
@@ -217,6 +226,25 @@ class PurgatoryWorld(Bench):
             assert operation.completions == 1, f"completed {operation.completions} times"
             assert operation.expirations <= 1, f"expired {operation.expirations} times"
         self._check_nothing_is_left()
+
+    def look(self) -> None:
+        """Raise if a gauge is negative."""
+        gauges = (self.purgatory.watched(), self.purgatory.num_keys(), self.purgatory.num_delayed())
+        assert min(gauges) >= 0, f"watches, keys and time-outs: {gauges}"
+
+    def check_at_most_once(self) -> None:
+        """Raise if somebody was completed twice, or was cancelled and completed."""
+        for operation in self.operations:
+            ends = operation.completions + self.cancelled.count(operation)
+            assert ends <= 1, f"completed or cancelled {ends} times"
+            assert operation.expirations <= operation.completions
+        if not self._shut:
+            self.advance()
+            handed_in = [one for one in self.operations if one in self._handed_in]
+            for operation in handed_in:
+                ends = operation.completions + self.cancelled.count(operation)
+                assert ends == 1, f"completed or cancelled {ends} times, though its time is over"
+            self._check_nothing_is_left()
 
     def check_reachable(self) -> None:
         """Raise unless everybody has been completed after one more trigger."""
@@ -269,13 +297,13 @@ class PurgatoryWorld(Bench):
         assert left == (0, 0, 0), f"watches, keys and time-outs left: {left}"
 
 
-class EagerCancelFlagOperation(bugs.EagerCancelOperation, FlagOperation):
+class EagerCancelFlagOperation(FlagOperation, bugs.EagerCancelOperation):
     """A flag operation that has the defect."""
 
     __slots__ = ()
 
 
-class TailNotTestedFlagOperation(bugs.TailNotTestedOperation, FlagOperation):
+class TailNotTestedFlagOperation(FlagOperation, bugs.TailNotTestedOperation):
     """A flag operation that has the defect."""
 
     __slots__ = ()
@@ -305,3 +333,4 @@ PURGATORY, FAILING_PURGATORY = programs_of(
     _SOUND,
     [(bug, _classes(bug)) for bug in BUGS],
 )
+PAIRS = pairs_of(__file__, _build, _SOUND)

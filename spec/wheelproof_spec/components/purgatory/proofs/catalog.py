@@ -1,5 +1,56 @@
-"""The proofs of the purgatory."""
+"""The proofs of the purgatory, and what ties them to their modules."""
+
+from collections.abc import Iterable
+from dataclasses import replace
 
 from wheelproof_spec.components.purgatory.proofs import completion
+from wheelproof_spec.engines.prove.system import Proof, Tables, Tie
+from wheelproof_spec.engines.prove.tables import Written, read
+from wheelproof_spec.engines.tlc.states.values import ModelValue, Value, make_function
 
-PROOFS = completion.PROOFS
+_NONE = ModelValue(name="None")
+
+
+def _list(name: str) -> Value:
+    """Return the list that ``k1.2`` is in the module: the second one of k1."""
+    key, _, number = name.partition(".")
+    return (key, int(number))
+
+
+def _purgatory() -> Proof:
+    written = Written(read(__file__, "purgatory.toml", "exactly_once.toml"))
+    proof = written.proof()
+
+    def hidden(tables: Tables) -> dict[str, Value]:
+        def one_list(name: str) -> Value:
+            found = written.pairs(tables, name).items()
+            return make_function((key, _list(some[0]) if some else _NONE) for key, some in found)
+
+        def sequences(name: str) -> Iterable[tuple[str, Value]]:
+            return ((key, tuple(some)) for key, some in written.pairs(tables, name).items())
+
+        return {
+            "watchersOf": one_list("watchersOf"),
+            "list": one_list("list"),
+            "content": make_function((_list(key), some) for key, some in sequences("content")),
+            "todo": make_function(sequences("todo")),
+        }
+
+    tie = Tie(
+        module="MCPurgatory",
+        constants={
+            "Discipline": "exclusive",
+            "Operations": frozenset({"op1"}),
+            "Keys": frozenset({"k1"}),
+            "Purgers": frozenset(),
+            "PurgeInterval": 0,
+        },
+        fields=written.named("Watchers Triggers Cancellers Timers Closers OperationOf Makes KeyOf"),
+        overrides={"KeysOf": "MCKeysOf"},
+        instance=proof.instance,
+        hidden=hidden,
+    )
+    return replace(proof, tie=tie)
+
+
+PROOFS = (*completion.PROOFS, _purgatory())

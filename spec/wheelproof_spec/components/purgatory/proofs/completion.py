@@ -188,9 +188,6 @@ def instance(
     )
 
 
-_SMALL = instance("t1", "t2", holders=("h",))
-
-
 def _overlap(discipline: str) -> Variant:
     return Variant(
         name=f"{discipline} completes without the lock",
@@ -320,7 +317,7 @@ _FLAG_PROOF = Proof(
         "OwedIsWatched": for_all(THREAD, lambda x: owed(x).implies(_SOMEBODY_LOOKS & trigger(x))),
     },
     promises=_FRESH,
-    instance=_SMALL,
+    instance=instance("t1", "t2"),
     variants=(
         _lost(
             "gives up",

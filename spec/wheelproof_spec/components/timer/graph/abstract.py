@@ -64,15 +64,15 @@ class _Driver:
         due_ms = self.timer.due_times()
         return {
             "now": self.timer.now_ms,
-            "due": _function({task: due_ms.get(task, 0) for task in tasks}),
-            "state": _function(
+            "due": make_function({task: due_ms.get(task, 0) for task in tasks}.items()),
+            "state": make_function(
                 {
                     task: "waiting" if task in due_ms else self.ended.get(task, "idle")
                     for task in tasks
-                }
+                }.items()
             ),
-            "adds": _function({task: self.adds.get(task, 0) for task in tasks}),
-            "outcomes": _function({task: self.outcomes.get(task, 0) for task in tasks}),
+            "adds": make_function({task: self.adds.get(task, 0) for task in tasks}.items()),
+            "outcomes": make_function({task: self.outcomes.get(task, 0) for task in tasks}.items()),
         }
 
     def add(self, task: str, delay_ms: int) -> None:
@@ -128,7 +128,3 @@ def _calls(here: _Driver, bounds: TimerBounds) -> list[tuple[str, _Driver]]:
         there.timer.advance_to(now_ms + 1)
         calls.append(("Tick", there))
     return calls
-
-
-def _function(values: Mapping[str, Value]) -> Value:
-    return make_function(values.items())

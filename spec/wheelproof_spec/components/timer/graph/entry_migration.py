@@ -31,6 +31,7 @@ from wheelproof_spec.engines.graph.states.views import (
     GraphProgram,
     NextStep,
     Surroundings,
+    View,
     ViewedRun,
 )
 from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
@@ -73,15 +74,17 @@ class Migration:
         return {
             "Entries": frozenset(self.task_of),
             "Tasks": frozenset(self.task_of.values()),
-            "TaskOf": _function(self.task_of),
+            "TaskOf": make_function(self.task_of.items()),
             "Buckets": frozenset(self.below),
             "Below": _places(self.below),
             "Adders": frozenset(self.adders),
             "Movers": frozenset(self.movers),
-            "EntryOf": _function({thread: entry for thread, (entry, _) in linkers.items()}),
+            "EntryOf": make_function(
+                {thread: entry for thread, (entry, _) in linkers.items()}.items()
+            ),
             "BucketOf": _places({thread: place for thread, (_, place) in linkers.items()}),
             "Cancellers": frozenset(self.cancellers),
-            "Victim": _function(self.cancellers),
+            "Victim": make_function(self.cancellers.items()),
             "Flushers": frozenset({FLUSHER} if self.flushed else ()),
             "Expired": ModelValue(name=EXPIRED),
             "None": NONE,
@@ -95,7 +98,7 @@ class _Task(TimerTask):
         """Do nothing: what counts is that it was submitted."""
 
 
-class _Bench:
+class _Bench(View):
     """The objects of one run, what the threads do with them, and how they are seen."""
 
     def __init__(self, migration: Migration, bucket_class: type[TimerTaskList]) -> None:
@@ -167,27 +170,29 @@ class _Bench:
         links = {**self._entries, **self._roots}
         return {
             **{name: _holders(some, surroundings) for name, some in self._monitors.items()},
-            "bound": _function(
+            "bound": make_function(
                 {
                     name: self._named(task.get_timer_task_entry())
                     for name, task in self._tasks.items()
-                }
+                }.items()
             ),
-            "list": _function(
-                {name: self._named(entry.list.get()) for name, entry in self._entries.items()}
+            "list": make_function(
+                {
+                    name: self._named(entry.list.get()) for name, entry in self._entries.items()
+                }.items()
             ),
-            "next": _function(
-                {name: self._named(_link(link, "next")) for name, link in links.items()}
+            "next": make_function(
+                {name: self._named(_link(link, "next")) for name, link in links.items()}.items()
             ),
-            "prev": _function(
-                {name: self._named(_link(link, "prev")) for name, link in links.items()}
+            "prev": make_function(
+                {name: self._named(_link(link, "prev")) for name, link in links.items()}.items()
             ),
             "counter": self._counter.get(),
-            "submissions": _function(
-                {name: submitted.get() for name, submitted in self._submissions.items()}
+            "submissions": make_function(
+                {name: submitted.get() for name, submitted in self._submissions.items()}.items()
             ),
             "withdrawn": frozenset(self._withdrawn),
-            "pc": _function(self._steps(surroundings)),
+            "pc": make_function(self._steps(surroundings).items()),
         }
 
     def label(self, step: NextStep) -> str | None:
@@ -263,8 +268,10 @@ def label_of_entry_migration(action: str, before: State, after: State) -> str | 
 
 def _holders(monitors: Mapping[str, object], surroundings: Surroundings) -> Value:
     holders = {name: surroundings.holder(monitor) for name, monitor in monitors.items()}
-    return _function(
-        {name: NONE if holder is None else _thread(holder) for name, holder in holders.items()}
+    return make_function(
+        {
+            name: NONE if holder is None else _thread(holder) for name, holder in holders.items()
+        }.items()
     )
 
 
@@ -280,13 +287,11 @@ def _link(entry: object, field: str) -> object:
     return getattr(entry, field, None)
 
 
-def _function(values: Mapping[str, Value]) -> Value:
-    return make_function(values.items())
-
-
 def _places(values: Mapping[str, str]) -> Value:
     due = ModelValue(name=EXPIRED)
-    return _function({name: due if place == EXPIRED else place for name, place in values.items()})
+    return make_function(
+        {name: due if place == EXPIRED else place for name, place in values.items()}.items()
+    )
 
 
 def action_of(step: NextStep) -> str | None:

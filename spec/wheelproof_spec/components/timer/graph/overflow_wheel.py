@@ -26,6 +26,7 @@ from wheelproof_spec.engines.graph.states.views import (
     GraphProgram,
     NextStep,
     Surroundings,
+    View,
     ViewedRun,
 )
 from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
@@ -107,7 +108,7 @@ class NotedWheel(TimingWheel):
         return made
 
 
-class _Bench:
+class _Bench(View):
     """The objects of one run, what the threads do with them, and how they are seen."""
 
     def __init__(self, wheel_adders: WheelAdders, wheel_class: type[NotedWheel]) -> None:
@@ -148,11 +149,6 @@ class _Bench:
         """Return thread and action, None for no action."""
         action = _ACTIONS.get(f"{step.operation} {step.subject}")
         return None if action is None else f"{step.thread}: {action}"
-
-    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Let everything happen."""
-        del step, surroundings
-        return True
 
     def _pc(self, name: str, surroundings: Surroundings) -> str:
         step = surroundings.pending.get(name)

@@ -25,7 +25,7 @@ from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWriteLock
 from wheelproof_spec.engines.graph.comparing.projected import changes_of, only, pairs_of
 from wheelproof_spec.engines.graph.states.names import attributes, members
-from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
+from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings, View
 from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, make_function
 
 CLOCK = "clock"
@@ -50,7 +50,7 @@ class _Level:
     buckets: Sequence[tuple[TimerTaskList, object]]
 
 
-class SystemTimerView:
+class SystemTimerView(View):
     """The view of one run.
 
     `clock` is the cell with the time, `tasks` are known by their names, `cancellers` are the

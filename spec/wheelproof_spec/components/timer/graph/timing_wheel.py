@@ -8,7 +8,7 @@ among equal keys nothing is promised. A state of the code is made again for each
 calls that led to it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from wheelproof.clock import ManualClock
@@ -129,9 +129,11 @@ class _Run:
                 if queued is bucket
             ),
             "counter": self._timer.size(),
-            "deadline": _function({name: self._deadline_ms(name) for name in self.fates}),
-            "fate": _function(self.fates),
-            "adds": _function(self.adds),
+            "deadline": make_function(
+                {name: self._deadline_ms(name) for name in self.fates}.items()
+            ),
+            "fate": make_function(self.fates.items()),
+            "adds": make_function(self.adds.items()),
         }
 
     def _deadline_ms(self, name: str) -> int:
@@ -224,10 +226,6 @@ def _in_order(queued: Iterable[Value]) -> Value:
 
 def _by_level(values: list[Value]) -> Value:
     return make_function(enumerate(values))
-
-
-def _function(values: Mapping[str, Value]) -> Value:
-    return make_function(values.items())
 
 
 def _mapped(function: Value, change: Callable[[Value], Value]) -> Value:

@@ -8,6 +8,7 @@ from wheelproof_spec.components.timer.programs.for_ever import TIMER_FOR_EVER, T
 from wheelproof_spec.components.timer.programs.linearizable import LINEARIZABLE, NOT_LINEARIZABLE
 from wheelproof_spec.components.timer.programs.system_timer import (
     FAILING_SYSTEM_TIMER,
+    PAIRS,
     SYSTEM_TIMER,
 )
 from wheelproof_spec.components.timer.programs.world import TIMER_WORLD
@@ -19,3 +20,12 @@ BUG_PROGRAMS: tuple[Program, ...] = (*FAILING_ENTRY_MIGRATION, *FAILING_SYSTEM_T
 FAILING: tuple[Program, ...] = (*NOT_LINEARIZABLE, *BUG_PROGRAMS)
 GRAPH_PROGRAMS: tuple[Program, ...] = TIMER_FOR_EVER
 FAILING_GRAPH_PROGRAMS: tuple[Program, ...] = TIMER_FOR_EVER_BUGS
+
+__all__ = [
+    "BUG_PROGRAMS",
+    "FAILING",
+    "FAILING_GRAPH_PROGRAMS",
+    "GRAPH_PROGRAMS",
+    "PAIRS",
+    "PROGRAMS",
+]

@@ -18,7 +18,7 @@ class ForgetfulTimer(SystemTimer):
         super()._add_timer_task_entry(entry)
 
 
-class ForgetfulAdvanceAfterFlushTimer(AdvanceAfterFlushTimer, ForgetfulTimer):
+class ForgetfulAdvanceAfterFlushTimer(ForgetfulTimer, AdvanceAfterFlushTimer):
     """Flushes a bucket before the wheel's clock has moved."""
 
 

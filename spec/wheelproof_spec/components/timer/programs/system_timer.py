@@ -16,7 +16,12 @@ from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.timer.bugs import BUGS, TimerBug
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario
-from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, scenario_of
+from wheelproof_spec.engines.explore.programs.tables import (
+    Bench,
+    pairs_of,
+    programs_of,
+    scenario_of,
+)
 
 _LATER_MS = 1_000
 _TICK_MS = 1
@@ -169,3 +174,4 @@ def timer_programs(
 
 
 SYSTEM_TIMER, FAILING_SYSTEM_TIMER = timer_programs(SystemTimer, BUGS)
+PAIRS = pairs_of(__file__, _build, SystemTimer, plain_fields=CLOCK_OF_A_WHEEL)

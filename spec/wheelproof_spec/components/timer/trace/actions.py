@@ -6,6 +6,7 @@ compared with what the action does; what was not is free. The lock has no order 
 """
 
 from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 from wheelproof_spec.components.timer.trace import vocabulary
 from wheelproof_spec.components.timer.trace.state import (
@@ -45,39 +46,6 @@ class TimerActions:
         """What the clock can show at least and at most at this step."""
         self.chosen: Bucket | None = None
         """Which bucket is meant, where several can be."""
-        self.alone: Mapping[str, Callable[[], None]] = {
-            "AwaitDue": self._await_due,
-            "TimeOut": self._time_out,
-            "PollNothing": self._poll_nothing,
-            "UnlockWrite": self._unlock_write,
-            "CloseUnlock": self._close_unlock,
-            "Shutdown": self._shutdown,
-        }
-        self.plain: Mapping[str, Callable[[ThreadState], None]] = {
-            "LockRead": self._lock_read,
-            "Refuse": self._refuse,
-            "UnlockRead": self._unlock_read,
-            "LockWrite": self._lock_write,
-            "FlushEnd": self._flush_end,
-            "CloseLock": self._close_lock,
-        }
-        self.seeing: Mapping[str, Callable[[ThreadState, object], None]] = {
-            "ReadClock": self._read_clock,
-            "Insert": self._insert,
-            "Link": self._link,
-            "SetExpiration": self._set_expiration,
-            "Offer": self._offer,
-            "Submit": self._submit,
-            "CancelUnbind": self._cancel_unbind,
-            "PollOutside": self._poll_outside,
-            "Poll": self._poll,
-            "AdvanceClock": self._advance_clock,
-            "FlushEntry": self._flush_entry,
-        }
-        self.asked: Mapping[str, Callable[[ThreadState, object, object], None]] = {
-            "Bind": self._bind,
-            "CancelRemove": self._cancel_remove,
-        }
 
     def step(self, thread: str, action: str, seen: tuple[object, object]) -> None:
         """Take one step, of which `seen` are the arguments and what was observed."""
@@ -86,30 +54,24 @@ class TimerActions:
         at, following = STEPS[action]
         if t.pc != at:
             refuse(f"{t.name} does {t.pc} next", action, "its steps come in another order")
-        if (alone := self.alone.get(action)) is not None:
-            alone()
-        elif (plain := self.plain.get(action)) is not None:
-            plain(t)
-        elif (seeing := self.seeing.get(action)) is not None:
-            seeing(t, seen[1])
-        elif (asked := self.asked.get(action)) is not None:
-            asked(t, *seen)
+        if (take := self._TAKE.get(action)) is not None:
+            take(self, t, *seen)
         if following:
             t.pc = following
 
     # Adding
 
-    def _lock_read(self, t: ThreadState) -> None:
+    def _lock_read(self, t: ThreadState, _args: object, _obs: object) -> None:
         state = self.state
         if state.writer:
             refuse("nobody holds the write side", f"{state.writer} holds it", "the lock is taken")
         state.readers.add(t.name)
         t.pc = "Refuse" if state.closed else "ReadClock"
 
-    def _refuse(self, t: ThreadState) -> None:
+    def _refuse(self, t: ThreadState, _args: object, _obs: object) -> None:
         self.state.readers.discard(t.name)
 
-    def _read_clock(self, t: ThreadState, obs: object) -> None:
+    def _read_clock(self, t: ThreadState, _args: object, obs: object) -> None:
         state = self.state
         if isinstance(obs, ClockRead) and isinstance(obs.now_ms, int):
             if obs.now_ms < state.now:
@@ -142,14 +104,14 @@ class TimerActions:
         t.reading = 0
         t.adds = True
 
-    def _unlock_read(self, t: ThreadState) -> None:
+    def _unlock_read(self, t: ThreadState, _args: object, _obs: object) -> None:
         self.state.readers.discard(t.name)
         t.task = ""
         t.adds = False
 
     # Putting an entry into the wheel
 
-    def _insert(self, t: ThreadState, obs: object) -> None:
+    def _insert(self, t: ThreadState, _args: object, obs: object) -> None:
         state, task = self.state, t.hand
         deadline = state.deadline[task]
         level = state.place_for(deadline) if task in state.waiting else None
@@ -163,13 +125,13 @@ class TimerActions:
         t.into = into
         t.pc = "Link"
 
-    def _link(self, t: ThreadState, obs: object) -> None:
+    def _link(self, t: ThreadState, _args: object, obs: object) -> None:
         assert t.into is not None
         require_bucket(t.into, obs)
         require_seen(obs, "expiration_ms", self.state.key_of(t.into))
         self.state.content(t.into).append(t.hand)
 
-    def _set_expiration(self, t: ThreadState, obs: object) -> None:
+    def _set_expiration(self, t: ThreadState, _args: object, obs: object) -> None:
         assert t.into is not None
         state = self.state
         level, index = t.into
@@ -184,7 +146,7 @@ class TimerActions:
             t.into = None
             put_down(t)
 
-    def _offer(self, t: ThreadState, obs: object) -> None:
+    def _offer(self, t: ThreadState, _args: object, obs: object) -> None:
         assert t.into is not None
         require_bucket(t.into, obs)
         require_seen(obs, "expiration_ms", self.state.key_of(t.into))
@@ -192,7 +154,7 @@ class TimerActions:
         t.into = None
         put_down(t)
 
-    def _submit(self, t: ThreadState, obs: object) -> None:
+    def _submit(self, t: ThreadState, _args: object, obs: object) -> None:
         state = self.state
         claimed = t.hand in state.waiting
         require_seen(obs, "submitted", claimed and not state.shut)
@@ -220,7 +182,7 @@ class TimerActions:
         t.task = task
         t.pc = "CancelUnbind"
 
-    def _cancel_unbind(self, t: ThreadState, obs: object) -> None:
+    def _cancel_unbind(self, t: ThreadState, _args: object, obs: object) -> None:
         state = self.state
         require_seen(obs, "cancelled", t.task in state.waiting)
         state.waiting.discard(t.task)
@@ -228,16 +190,16 @@ class TimerActions:
 
     # Advancing
 
-    def _await_due(self) -> None:
+    def _await_due(self, _t: ThreadState, _args: object, _obs: object) -> None:
         if not self.poll_under_lock:
             refuse("a poll outside the lock", "a mere wait", "the design is Kafka's")
 
-    def _poll_outside(self, t: ThreadState, obs: object) -> None:
+    def _poll_outside(self, t: ThreadState, _args: object, obs: object) -> None:
         if self.poll_under_lock:
             refuse("a poll under the lock", "a poll outside it", "the design is the reference's")
         self._take_bucket(t, obs)
 
-    def _time_out(self) -> None:
+    def _time_out(self, _t: ThreadState, _args: object, _obs: object) -> None:
         if self.poll_under_lock:
             refuse("the lock is taken", "it is not", "the design is the reference's")
         due = [one for one in self.state.heads() if self.state.key_of(one) <= self.state.now]
@@ -246,7 +208,7 @@ class TimerActions:
                 "nothing in the queue is due", f"bucket {due[0]} is", "the wait ended for nothing"
             )
 
-    def _lock_write(self, t: ThreadState) -> None:
+    def _lock_write(self, t: ThreadState, _args: object, _obs: object) -> None:
         state = self.state
         self._take_write(t)
         if state.closed:
@@ -254,10 +216,10 @@ class TimerActions:
         else:
             t.pc = "Poll" if t.polled is None else "AdvanceClock"
 
-    def _poll(self, t: ThreadState, obs: object) -> None:
+    def _poll(self, t: ThreadState, _args: object, obs: object) -> None:
         self._take_bucket(t, obs)
 
-    def _poll_nothing(self) -> None:
+    def _poll_nothing(self, _t: ThreadState, _args: object, _obs: object) -> None:
         state = self.state
         heads = state.heads()
         if heads and all(state.key_of(one) <= state.now for one in heads):
@@ -267,7 +229,7 @@ class TimerActions:
                 "the head of the queue is due",
             )
 
-    def _advance_clock(self, t: ThreadState, obs: object) -> None:
+    def _advance_clock(self, t: ThreadState, _args: object, obs: object) -> None:
         assert t.polled is not None
         state = self.state
         time, clock, tick = state.key_of(t.polled), state.levels[0].clock, state.tick_ms
@@ -275,7 +237,7 @@ class TimerActions:
         require_seen(obs, "wheel_ms", after)
         state.advance(time)
 
-    def _flush_entry(self, t: ThreadState, obs: object) -> None:
+    def _flush_entry(self, t: ThreadState, _args: object, obs: object) -> None:
         assert t.polled is not None
         content = self.state.content(t.polled)
         if not content:
@@ -283,7 +245,7 @@ class TimerActions:
         require_seen(obs, "task", content[0])
         t.hand = content.pop(0)
 
-    def _flush_end(self, t: ThreadState) -> None:
+    def _flush_end(self, t: ThreadState, _args: object, _obs: object) -> None:
         assert t.polled is not None
         content = self.state.content(t.polled)
         if content:
@@ -293,19 +255,19 @@ class TimerActions:
         self.state.levels[level].tasks.pop(index, None)
         t.polled = None
 
-    def _unlock_write(self) -> None:
+    def _unlock_write(self, _t: ThreadState, _args: object, _obs: object) -> None:
         self.state.writer = ""
 
     # Closing
 
-    def _close_lock(self, t: ThreadState) -> None:
+    def _close_lock(self, t: ThreadState, _args: object, _obs: object) -> None:
         self._take_write(t)
         self.state.closed = True
 
-    def _close_unlock(self) -> None:
+    def _close_unlock(self, _t: ThreadState, _args: object, _obs: object) -> None:
         self.state.writer = ""
 
-    def _shutdown(self) -> None:
+    def _shutdown(self, _t: ThreadState, _args: object, _obs: object) -> None:
         self.state.shut = True
 
     def _take_write(self, t: ThreadState) -> None:
@@ -335,3 +297,32 @@ class TimerActions:
         state.now = max(state.now, state.key_of(bucket))
         state.take(bucket)
         t.polled = bucket
+
+    _TAKE: ClassVar[Mapping[str, Callable[..., None]]] = {
+        "AwaitDue": _await_due,
+        "TimeOut": _time_out,
+        "PollNothing": _poll_nothing,
+        "UnlockWrite": _unlock_write,
+        "CloseUnlock": _close_unlock,
+        "Shutdown": _shutdown,
+        "LockRead": _lock_read,
+        "Refuse": _refuse,
+        "UnlockRead": _unlock_read,
+        "LockWrite": _lock_write,
+        "FlushEnd": _flush_end,
+        "CloseLock": _close_lock,
+        "ReadClock": _read_clock,
+        "Insert": _insert,
+        "Link": _link,
+        "SetExpiration": _set_expiration,
+        "Offer": _offer,
+        "Submit": _submit,
+        "CancelUnbind": _cancel_unbind,
+        "PollOutside": _poll_outside,
+        "Poll": _poll,
+        "AdvanceClock": _advance_clock,
+        "FlushEntry": _flush_entry,
+        "Bind": _bind,
+        "CancelRemove": _cancel_remove,
+    }
+    """What each action does beside moving its thread on; some do nothing else."""

@@ -16,6 +16,7 @@ from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKin
 from wheelproof_spec.engines.explore.failures.places import calling_line, is_constructing
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
 from wheelproof_spec.engines.explore.fields.guard_declarations import Declaration, declarations
+from wheelproof_spec.engines.explore.fields.plain_fields import defining_class
 from wheelproof_spec.engines.explore.runtime.cells import Cell
 from wheelproof_spec.engines.explore.runtime.locks import ModelLock, ModelMonitor
 from wheelproof_spec.engines.explore.runtime.model import ModelThread
@@ -40,7 +41,8 @@ def verified_guards(program: str) -> Generator[None]:
 
 @contextmanager
 def _verified(program: str, declaration: Declaration) -> Generator[None]:
-    owner, field = declaration.owner, declaration.field
+    field = declaration.field
+    owner = defining_class(declaration.owner, field)
     before: object = vars(owner).get(field, _MISSING)
     verify: _Verifier = _OrderVerifier(declaration)
     if declaration.path:

@@ -45,10 +45,16 @@ def watched(fields: Sequence[PlainField]) -> Generator[None]:
     """Make every access of the fields a step, inside the block."""
     with ExitStack() as stack:
         for index, field in enumerate(fields):
-            slot: _Slot = field.owner.__dict__[field.name]
-            setattr(field.owner, field.name, _WatchedSlot(field, index, slot))
-            stack.callback(setattr, field.owner, field.name, slot)
+            owner = defining_class(field.owner, field.name)
+            slot: _Slot = owner.__dict__[field.name]
+            setattr(owner, field.name, _WatchedSlot(field, index, slot))
+            stack.callback(setattr, owner, field.name, slot)
         yield
+
+
+def defining_class(owner: type, field: str) -> type:
+    """Return the class that has a slot, or a default, of this name: `owner`, or a base of it."""
+    return next((kind for kind in owner.__mro__ if field in vars(kind)), owner)
 
 
 class _WatchedSlot:

@@ -30,11 +30,14 @@ from wheelproof_spec.engines.explore.patched.primitives import (
 )
 from wheelproof_spec.engines.explore.patched.refusing import refuse_thread, refused_calls
 from wheelproof_spec.engines.explore.runtime.model import UnwindError
+from wheelproof_spec.engines.explore.tasks.loop import real_run, run
 
 _FOREIGN = frozenset(
     ("_pytest", "greenlet", "hypothesis", "pluggy", "pytest", "wheelproof", "wheelproof_spec")
 ) | {"_frozen_importlib", "_frozen_importlib_external", "_thread", "importlib", "logging"}
 """Packages that go on with Python's own primitives."""
+_HOLDING = frozenset(("concurrent.futures.thread",))
+"""Modules of Python's that hold a lock of their own while the program makes steps."""
 _MADE_BY_PYTHON = frozenset(("functools", "queue", "threading"))
 """Modules of Python's whose objects may hold a lock of the program's."""
 
@@ -54,6 +57,7 @@ _names: dict[int, tuple[object, object]] = {
         (threading.enumerate, threads.enumerate_threads),
         (threading.active_count, threads.active_count),
         (queue.SimpleQueue, SimpleQueue),
+        (real_run, run),
         *((getattr(time, name), model) for name, model in CLOCKS.items()),
     )
 }
@@ -175,7 +179,8 @@ class _Search:
         is_users = package not in sys.stdlib_module_names
         for name, value in list(names.items()):
             path = f"{whole_name}.{name}"
-            self._replace(value, path, partial(names.__setitem__, name))
+            if is_users or whole_name in _HOLDING or type(value) not in _models:
+                self._replace(value, path, partial(names.__setitem__, name))
             if is_users:
                 self._inside(value, path)
 

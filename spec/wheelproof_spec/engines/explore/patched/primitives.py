@@ -299,24 +299,32 @@ class RLock(_OnModel):
 class Waiter:
     """The lock on which one thread waits for the notification of a condition."""
 
-    __slots__ = ("_outside", "_pulse")
+    __slots__ = ("_outside", "_pulse", "_taken")
 
     def __init__(self) -> None:
         runtime = running()
-        self._outside = real_lock()
+        self._taken = False
+        self._outside: RealLock | None = None
         self._pulse: Pulse | None = None
         if runtime is not None:
             self._pulse = Pulse(runtime, runtime.clock, _condition_name(runtime))
             # A thread waits in one place at a time, and knows nothing of where it has waited.
             number_model(self._pulse, signal_number(runtime.caller().number))
 
+    def outside(self) -> RealLock:
+        """Return the real lock."""
+        if self._outside is None:
+            self._outside = real_lock()
+        return self._outside
+
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
         """Take it, which is no step, or wait until it is given back."""
-        runtime, pulse = running(), self._pulse
-        if runtime is None or pulse is None:
-            return self._outside.acquire(blocking, timeout)
-        if not self._outside.locked():
-            return self._outside.acquire()
+        pulse = self._pulse
+        if pulse is None or running() is None:
+            return self.outside().acquire(blocking, timeout)
+        if not self._taken:
+            self._taken = True
+            return True
         if not blocking:
             return pulse.wait(0, 0)
         return pulse.wait(0, None if timeout == -1 else millis(timeout))
@@ -325,7 +333,7 @@ class Waiter:
         """Wake the thread; raises RuntimeError if it has been woken."""
         runtime, pulse = running(), self._pulse
         if runtime is None or pulse is None:
-            self._outside.release()
+            self.outside().release()
             return
         if pulse.state[1]:
             raise RuntimeError("release unlocked lock")

@@ -17,7 +17,13 @@ This package is the public face for programs: import the names from here.
 """
 
 from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
-from wheelproof_spec.engines.explore.program.inside import choose, forget, observer, recorded
+from wheelproof_spec.engines.explore.program.inside import (
+    assume,
+    choose,
+    forget,
+    observer,
+    recorded,
+)
 from wheelproof_spec.engines.explore.program.program import Program
 from wheelproof_spec.engines.explore.program.properties import LeadsTo, Predicate, Wakes
 from wheelproof_spec.engines.explore.program.public_operations import (
@@ -50,6 +56,7 @@ __all__ = [
     "Settings",
     "TimeMode",
     "Wakes",
+    "assume",
     "choose",
     "forget",
     "observer",

@@ -7,6 +7,7 @@ from typing import TypeVar
 from wheelproof import sync
 from wheelproof_spec.engines.explore.program.scenario import Action, Invariant, raises_if_wrong
 from wheelproof_spec.engines.explore.runtime.cells import Cell, IntegerCell
+from wheelproof_spec.engines.explore.runtime.model import UnwindError
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import Observe, completion, invocation
 
@@ -19,6 +20,20 @@ def choose(alternatives: int) -> int:
     Raises RuntimeError outside an explored program.
     """
     return _controlled().choose(alternatives)
+
+
+def assume(condition: bool) -> None:
+    """Say that nothing else matters: where `condition` does not hold, the run is cut off.
+
+    Such runs are counted apart, and are none of the classes. Raises RuntimeError outside a thread
+    of an explored program.
+    """
+    runtime = _controlled()
+    if runtime.current is None:
+        raise RuntimeError("assume() cuts off threads, and works only inside one")
+    if not condition:
+        runtime.cut = True
+        raise UnwindError
 
 
 def forget(*known: object) -> None:

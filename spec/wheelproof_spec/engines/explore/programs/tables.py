@@ -6,8 +6,9 @@ be several things, `idle` what threads do that another one starts, `check` what 
 bench, with arguments.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import combinations_with_replacement, product
 from typing import TypeVar, cast
 
 from wheelproof import sync
@@ -76,6 +77,41 @@ def programs_of(
         if bug.id in cast(_Words, row.get("bugs", ()))
     )
     return tuple(made(f"{prefix}{name}", row, sound) for name, row in rows.items()), tuple(failing)
+
+
+def pairs_of(
+    module: str,
+    build: Callable[[Row, KindT], Scenario],
+    kind: KindT,
+    *,
+    plain_fields: Sequence[PlainField] = (),
+) -> tuple[Program, ...]:
+    """Return a program for every two operations of a row of ``pairs.toml``, each in a thread.
+
+    Under `each` a row has what any thread may do, by a name; an operation is against itself, too,
+    or against what `again` has for it. Under `alone` is what one thread at a time may do: that is
+    against each of the others.
+    """
+
+    def pairs(row: Row) -> Iterator[tuple[str, _Words, str, _Words]]:
+        each, again = [*_words(row, "each")], dict(_words(row, "again"))
+        for (one, first), (other, second) in combinations_with_replacement(each, 2):
+            yield one, first, other, again.get(one, second) if one == other else second
+        for (one, first), (other, second) in product(each, _words(row, "alone")):
+            yield one, first, other, second
+
+    return tuple(
+        Program(
+            name=f"pair/{name}/{one}+{other}",
+            summary=f"{row['summary']}: {one} against {other}",
+            build=partial(
+                build, {**row, "threads": {one: first, f"the other, {other}": second}}, kind
+            ),
+            plain_fields=plain_fields,
+        )
+        for name, row in read_table(module, "pairs.toml").items()
+        for one, first, other, second in pairs(row)
+    )
 
 
 def _words(row: Row, key: str) -> Iterable[tuple[str, _Words]]:

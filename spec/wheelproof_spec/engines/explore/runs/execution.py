@@ -199,6 +199,8 @@ class Execution:
 
     def judge(self) -> Failure | None:
         """Return what is wrong with the run, which can go no further; None if nothing is."""
+        if self.runtime.cut:
+            return None
         if self.runtime.breach is not None:
             return self.runtime.breach()
         race = find_data_race(self.runtime, self.actors, self.accesses, self.operations)

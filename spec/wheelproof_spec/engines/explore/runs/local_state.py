@@ -28,6 +28,8 @@ _MOST = 20_000
 _ATOMS = (int, float, complex, str, bytes, Enum, range, type(None))
 _NO_STATE = (ControlledRuntime, ControlledClock, ModuleType, NewType)
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
+_THREADS_OWN = frozenset(vars(threading.Thread()))
+"""What every thread has: it begins with what it is to do, and has nothing else to know."""
 _LOOPING = frozenset(
     ("map", "filter", "filterfalse", "reduce", "starmap", "accumulate", "takewhile", "dropwhile")
 ) | {"groupby", "iter", "sorted", "sort"}
@@ -116,6 +118,9 @@ class _Walk:
                 self.push((value.func, value.args, value.keywords))
             case MethodType():
                 self.push((value.__self__, value.__func__))
+            case threading.Thread():
+                own = {name: held for name, held in vars(value).items() if name not in _THREADS_OWN}
+                self._push_items(cast("dict[object, object]", own))
             case _ if isinstance(value, _LOCKS):
                 self.push((repr(value),))
             case BuiltinMethodType():

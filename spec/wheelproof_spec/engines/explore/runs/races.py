@@ -142,10 +142,19 @@ class Analysis:
             yield from history.acquired[-1:]
             return
         if operation.any_access_races:
-            yield from reversed(self._clock_events)
+            yield from self._changes(access)
             return
         for place in reversed(history.acquired):
             if access & 1 or access | 1 in self.execution.accesses[place]:
+                yield place
+
+    def _changes(self, access: int) -> Iterator[int]:
+        """Yield the events of the clock, or those that wrote another object, the last one first."""
+        if access >> 1 == self._clock:
+            yield from reversed(self._clock_events)
+            return
+        for place in range(len(self.pasts) - 1, -1, -1):
+            if access | 1 in self.execution.accesses[place]:
                 yield place
 
     def _note(

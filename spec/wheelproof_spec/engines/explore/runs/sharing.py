@@ -38,6 +38,7 @@ class Sharing:
 
     def __init__(self) -> None:
         self._conflict = False
+        self._known = 0
         self._threads: dict[int, str] = {}
         self._busy: set[int] = {TIME}
         self._touched: dict[object, tuple[set[int], set[int]]] = {}
@@ -59,8 +60,11 @@ class Sharing:
         accesses: Accesses,
     ) -> None:
         """Take note of a step, and of the threads that are there after it."""
-        if len(self._threads) < len(execution.threads):
-            self._threads |= {thread.number: thread.name for thread in execution.threads.values()}
+        if self._known < len(execution.threads):
+            self._known = len(execution.threads)
+            # One that may wait for ever need not be seen.
+            found = [thread for thread in execution.threads.values() if not thread.daemon]
+            self._threads |= {thread.number: thread.name for thread in found}
         if isinstance(operation, _NOTHING_SEEN):
             return
         self._busy.add(thread_of(actor))

@@ -18,6 +18,10 @@ class Cell(SharedObject[T]):
 
     __slots__ = ()
 
+    def await_until(self, predicate: Callable[[T], bool], /) -> T:
+        """Wait until the predicate holds of the value, and return that."""
+        return self.runtime.perform(AwaitValue(self, predicate))
+
     def get(self) -> T:
         """Return the value."""
         return self.runtime.perform(Get(self))
@@ -39,6 +43,10 @@ class IntegerCell(SharedObject[int]):
     """An atomic integer."""
 
     __slots__ = ()
+
+    def await_until(self, predicate: Callable[[int], bool], /) -> int:
+        """Wait until the predicate holds of the value, and return that."""
+        return self.runtime.perform(AwaitValue(self, predicate))
 
     def get(self) -> int:
         """Return the value."""
@@ -78,6 +86,33 @@ class Get(StepOn[SharedObject[T], T], Generic[T]):
     def describe(self) -> str:
         """Return the cell's name."""
         return f"{self._object.name}.get()"
+
+
+class AwaitValue(StepOn[SharedObject[T], T], Generic[T]):
+    """Reading a cell once its value is as wanted, which it need not stay."""
+
+    __slots__ = ("_predicate",)
+    verb = "await"
+    shows_result = True
+    fixed = False
+    blocking = True
+    any_access_races = True
+
+    def __init__(self, cell: SharedObject[T], predicate: Callable[[T], bool]) -> None:
+        super().__init__(cell)
+        self._predicate = predicate
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a read, None while the value is another one."""
+        return self._object.read if self._predicate(self._object.state) else None
+
+    def wanted(self) -> Accesses:
+        """Return a read."""
+        return self._object.read
+
+    def apply(self, _thread: ModelThread, /) -> T:
+        """Return the value."""
+        return self._object.state
 
 
 class Set(StepOn[SharedObject[T], None], Generic[T]):

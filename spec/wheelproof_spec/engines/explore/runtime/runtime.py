@@ -92,6 +92,8 @@ class ControlledRuntime:
         self.current: ModelThread | None = None
         self.closed = False
         self.keep_frames = False
+        # Whether an assumption of the program does not hold.
+        self.cut = False
         self.breach: Callable[[], Failure] | None = None
         # By address and field, then by thread: the last access in words. Only kept with `logging`.
         self.field_accesses: dict[tuple[int, str], dict[int, str]] = {}

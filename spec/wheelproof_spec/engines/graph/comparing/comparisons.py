@@ -1,16 +1,17 @@
 """What a comparison of code and module consists of, and how it is carried out."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TypeVar
+from functools import partial
+from typing import Generic, Protocol, TypeVar
 
 from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.graph.comparing.compare import Comparison, compare
-from wheelproof_spec.engines.graph.comparing.driven import UnderWay, call_by_call
+from wheelproof_spec.engines.graph.comparing.driven import UnderWay, call_by_call, step_by_step
 from wheelproof_spec.engines.graph.comparing.projected import (
     Labeller,
     ProjectedGraph,
@@ -22,11 +23,13 @@ from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, t
 from wheelproof_spec.engines.graph.states.engine import explore_graph
 from wheelproof_spec.engines.graph.states.views import GraphProgram
 from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import StateGraph
+from wheelproof_spec.engines.tlc.states.values import State, Value
 
 Progress = Callable[[int], None]
 """Called with the number of states of the code now and then."""
 
-ConfigT = TypeVar("ConfigT")
+SpecOf = Callable[[Toolchain, TlcConfiguration], StateGraph]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,15 +78,85 @@ class GraphOutcome:
         return Verdict.PASS if self.comparison.equal and not self.failures else Verdict.FAIL
 
 
-def model_of(
-    name: str,
-    row: Row,
-    make: Callable[[str, str, ConfigT], GraphModel],
-    configuration: Callable[..., ConfigT],
-) -> GraphModel:
-    """Return the comparison that a row of a table stands for: a summary, and a configuration."""
-    given = {key: value for key, value in row.items() if key not in ("of", "summary")}
-    return make(name, str(row["summary"]), configuration(**given))
+class Configuration(Protocol):
+    """Values of the constants of a module, and what the code is to do."""
+
+    def constants(self) -> Mapping[str, Value]:
+        """Return the constants of the module."""
+        ...
+
+
+ConfigT = TypeVar("ConfigT", bound=Configuration)
+
+
+def _as_it_is(state: State) -> State:
+    return state
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared(Generic[ConfigT]):
+    """A module and the code that it describes, for every configuration.
+
+    The code is a program, or a graph that was found by other means. `project_with` is for a
+    projection that depends on the configuration. All else is as `TlcConfiguration` and `GraphModel`
+    have it.
+    """
+
+    module: str
+    configuration: Callable[..., ConfigT]
+    code: Callable[[ConfigT], GraphProgram | ProjectedGraph]
+    label: Labeller
+    project: Projection = _as_it_is
+    project_with: Callable[[ConfigT], Projection] | None = None
+    specification: str = "Spec"
+    overrides: Mapping[str, str] | None = None
+    still_steps: bool = True
+    under_way: UnderWay | None = None
+
+    def model(
+        self,
+        configuration: ConfigT,
+        code: Callable[[], GraphProgram | ProjectedGraph] | None = None,
+        name: str = "",
+        summary: str = "",
+    ) -> GraphModel:
+        """Return the comparison for a configuration, with other code if need be."""
+        return GraphModel(
+            name=name,
+            summary=summary,
+            code=partial(_code_side, code or partial(self.code, configuration)),
+            configuration=TlcConfiguration(
+                module=self.module,
+                constants=configuration.constants(),
+                specification=self.specification,
+                overrides=self.overrides,
+            ),
+            project=self.project_with(configuration) if self.project_with else self.project,
+            label=self.label,
+            still_steps=self.still_steps,
+            under_way=self.under_way,
+        )
+
+    def rows(self, table: Mapping[str, Row]) -> tuple[GraphModel, ...]:
+        """Return those comparisons of a table that are `of` this module."""
+        return tuple(
+            self.model(
+                self.configuration(
+                    **{key: row[key] for key in row if key not in ("of", "summary")}
+                ),
+                name=name,
+                summary=str(row["summary"]),
+            )
+            for name, row in table.items()
+            if row["of"] == self.module
+        )
+
+
+def _code_side(
+    make: Callable[[], GraphProgram | ProjectedGraph], progress: Progress | None
+) -> CodeSide:
+    made = make()
+    return program_side(made)(progress) if isinstance(made, GraphProgram) else CodeSide(graph=made)
 
 
 def program_side(
@@ -99,22 +172,26 @@ def program_side(
             f"{what}, after: {', '.join(arc.text for arc in path)}"
             for what, path in graph.failure_paths().items()
         )
-        return CodeSide(graph=project_program(graph), complete=graph.complete, failures=failures)
+        steps = step_by_step(project_program(graph))
+        return CodeSide(graph=steps, complete=graph.complete, failures=failures)
 
     return explore
 
 
 def carry_out(
-    model: GraphModel, toolchain: Toolchain, progress: Progress | None = None
+    model: GraphModel,
+    toolchain: Toolchain,
+    progress: Progress | None = None,
+    spec_of: SpecOf = tlc_graph,
 ) -> GraphOutcome:
-    """Explore both sides and compare them.
+    """Explore both sides and compare them; `spec_of` returns the graph of the module.
 
     Raises ProgramRejectedError, MissingToolError, TlcGraphError.
     """
     begin = time.monotonic()
     code = model.code(progress)
     middle = time.monotonic()
-    states = tlc_graph(toolchain, model.configuration)
+    states = spec_of(toolchain, model.configuration)
     if model.under_way is not None:
         states = call_by_call(states, model.under_way)
     spec = project_tlc(states, model.project, model.label)

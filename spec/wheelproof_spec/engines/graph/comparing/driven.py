@@ -18,6 +18,9 @@ UnderWay = Callable[[State], Callable[[str], bool] | None]
 
 DriverT = TypeVar("DriverT")
 
+WITHIN = "within"
+"""Names the thread that is in the middle of what is one step of a module; empty between steps."""
+
 
 def driven_graph(
     first: DriverT,
@@ -41,6 +44,31 @@ def driven_graph(
             found.add((label, number))
         moves.append(list(found))
     return ProjectedGraph(observations=list(numbers), moves=moves, initial=frozenset({0}))
+
+
+def step_by_step(graph: ProjectedGraph) -> ProjectedGraph:
+    """Return the graph in which a thread that is within a step has ended it.
+
+    The variable `WITHIN` names that thread, which alone can go on; it is not compared. A graph
+    without that variable is returned as it is.
+    """
+    if WITHIN not in dict(graph.observations[0]):
+        return graph
+
+    def end(node: int) -> int:
+        while dict(graph.observations[node])[WITHIN] and len(graph.moves[node]) == 1:
+            node = graph.moves[node][0][1]
+        return node
+
+    ends = list(map(end, range(len(graph.moves))))
+    seen = [tuple(pair for pair in graph.observations[node] if pair[0] != WITHIN) for node in ends]
+    moves = [
+        [(label, ends[there]) for label, there in moves] if ends[node] == node else []
+        for node, moves in enumerate(graph.moves)
+    ]
+    return ProjectedGraph(
+        observations=seen, moves=moves, initial=frozenset(ends[node] for node in graph.initial)
+    )
 
 
 def call_by_call(graph: StateGraph, under_way: UnderWay) -> StateGraph:

@@ -17,7 +17,7 @@ from wheelproof_spec.engines.explore.program import (
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.graph.judging.judgement import Finding, judge
 from wheelproof_spec.engines.graph.states.engine import explore_graph
-from wheelproof_spec.engines.graph.states.views import GraphProgram, NoView, ViewedRun
+from wheelproof_spec.engines.graph.states.views import GraphProgram, View, ViewedRun
 
 _SHOWN = 3
 
@@ -146,7 +146,7 @@ def graph_program(program: Program, promises: list[LeadsTo]) -> GraphProgram:
         promises[:] = scenario.leads_to
         return ViewedRun(
             scenario=replace(scenario, invariants=()),
-            view=NoView(),
+            view=View(),
             invariants={invariant.name: _holding(invariant) for invariant in scenario.invariants},
             sometimes=scenario.sometimes,
             facts=[

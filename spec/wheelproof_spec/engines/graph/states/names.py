@@ -28,6 +28,7 @@ Container = (
 _CONTAINERS = (tuple, list, deque, dict, set, frozenset)
 _DEEPEST = 20
 _MISSING = object()
+_BY_CONTENTS = "with"
 
 Kind = TypeVar("Kind")
 
@@ -85,11 +86,14 @@ class Names:
         if _is_container(value):
             return self._container_name(value, depth)
         known = self._known.get(id(value))
-        if known is None:
-            before, self.busy = self.busy, True
-            known = self._known[id(value)] = value, self._object_name(value, depth)
-            self.busy = before
-        return known[1]
+        if known is not None:
+            return known[1]
+        before, self.busy = self.busy, True
+        named = self._object_name(value, depth)
+        self.busy = before
+        if named[0] != _BY_CONTENTS:
+            self._known[id(value)] = value, named
+        return named
 
     def _container_name(self, value: "Container", depth: int) -> Hashable:
         kind = type(value).__name__
@@ -105,7 +109,7 @@ class Names:
         # A key that is the identity of what it leads to says nothing more, and differs every run.
         return named if key == id(held) else (self.name(key, depth + 1), named)
 
-    def _object_name(self, value: object, depth: int) -> Hashable:
+    def _object_name(self, value: object, depth: int) -> tuple[Hashable, ...]:
         if isinstance(value, SharedObject | ModelReadWriteLock | ModelThread):
             return ("#", value.number)
         if isinstance(value, FunctionType | BuiltinFunctionType | type):
@@ -129,7 +133,9 @@ class Names:
                 f"shares an object of the class {kind}, which is the same in no two runs",
                 "share values, or objects that hold a lock or a cell of wheelproof.sync",
             )
-        return (kind, *((name, self.name(part, depth + 1)) for name, part in sorted(held.items())))
+        # Not kept: what it holds may change.
+        parts = ((name, self.name(part, depth + 1)) for name, part in sorted(held.items()))
+        return (_BY_CONTENTS, kind, *parts)
 
 
 def _is_container(value: object) -> TypeGuard[Container]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from wheelproof_spec.engines.explore.program import (
     DEFAULT_SETTINGS,
@@ -62,20 +61,26 @@ class Surroundings:
         return None if owner is None else self.threads[owner]
 
 
-class View(Protocol):
-    """An abstraction function: from the objects of one run to the variables of a TLA+ module."""
+class View:
+    """An abstraction function: from the objects of one run to the variables of a TLA+ module.
+
+    This one shows nothing, and permits everything.
+    """
 
     def state(self, surroundings: Surroundings) -> State:
         """Return the variables now; it must not change anything."""
-        ...
+        del surroundings
+        return {}
 
     def label(self, step: NextStep) -> str | None:
         """Return the name of the action that `step` stands for now, None if it is none."""
-        ...
+        del step
+        return None
 
     def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
         """Tell whether the surroundings let `step` happen now, as a module's guard would."""
-        ...
+        del step, surroundings
+        return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,22 +112,3 @@ class GraphProgram:
     watched: Sequence[type] = ()
     watched_fields: Sequence[tuple[type, str]] = ()
     settings: Settings = DEFAULT_SETTINGS
-
-
-class NoView:
-    """The view that shows nothing at all."""
-
-    def state(self, surroundings: Surroundings) -> State:
-        """Return no variables."""
-        del surroundings
-        return {}
-
-    def label(self, step: NextStep) -> str | None:
-        """Return no label."""
-        del step
-        return None
-
-    def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Permit everything."""
-        del step, surroundings
-        return True

@@ -1,11 +1,12 @@
 """Programs that are written against `threading`: no word of this project need be in them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
 from functools import wraps
-from typing import TypeGuard
+from typing import TypeGuard, cast
 
 from wheelproof_spec.engines.explore.program import Program, Scenario
+from wheelproof_spec.engines.explore.tasks.loop import run
 
 
 def threading_program(
@@ -47,8 +48,11 @@ def _main(action: Callable[[], object]) -> Callable[[], Scenario]:
     @wraps(action)
     def build() -> Scenario:
         def main() -> None:
-            if isinstance(action(), Scenario):
+            result = action()
+            if isinstance(result, Scenario):
                 raise TypeError("it returns a Scenario: say so, `-> Scenario`")
+            if isinstance(result, Coroutine):
+                run(cast("Coroutine[object, object, object]", result))
 
         return Scenario(threads={"main": main})
 

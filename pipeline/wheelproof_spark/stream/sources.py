@@ -1,0 +1,119 @@
+"""Where a stream reads: a folder that files are moved into, or a topic of Apache Kafka.
+
+Spark finds what is new, and its checkpoint remembers what it has seen. It reads no file of a folder
+here: its own readers take a file as a whole into memory, or lose lines that are too long or no
+UTF-8. The records of a topic are written down, a file for each partition and batch, and read as
+files are; they are removed when the batch is committed.
+"""
+
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from pyspark.errors import AnalysisException
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.functions import coalesce, col, lit
+
+from wheelproof_spark.base.options import Topic
+from wheelproof_spark.stream.batch import NewFile
+from wheelproof_spark.tables.rows import collected
+from wheelproof_spark.tables.schemas import SOURCE
+from wheelproof_spec.base.errors import MissingToolError
+
+# Spark forgets a file whose time is this long before that of the newest one: by default a week.
+_FOREVER = "36500d"
+_RECORDS_A_FILE = 1_000
+_SETTINGS = "spark.wheelproof.kafka."
+
+
+class Source(Protocol):
+    """Where a stream reads."""
+
+    def rows(self, spark: SparkSession, files: int) -> DataFrame:
+        """Return what is new, without an end; at most so many files a batch."""
+        ...
+
+    def files(self, batch: DataFrame, number: int) -> list[NewFile]:
+        """Return the files of a batch."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSource:
+    """Files that are moved into a folder."""
+
+    folder: Path
+
+    def rows(self, spark: SparkSession, files: int) -> DataFrame:
+        """Return the paths and sizes of the files."""
+        reader = spark.readStream.format("binaryFile").schema(SOURCE)
+        reader = reader.option("recursiveFileLookup", "true").option("maxFileAge", _FOREVER)
+        found = reader.option("maxFilesPerTrigger", str(files)).load(str(self.folder))
+        return found.select("path", "length")
+
+    def files(self, batch: DataFrame, number: int) -> list[NewFile]:
+        """Return the files of a batch; hidden ones are left out."""
+        del number
+        rows = collected(batch, tuple[str, int])
+        return [file for row in rows if (file := self._file(*row)) is not None]
+
+    def _file(self, address: str, size: int) -> NewFile | None:
+        path = Path(re.sub("^file:/+", "/", address))
+        name = path.relative_to(self.folder)
+        if any(part.startswith((".", "_")) for part in name.parts) or self._goes_round(path):
+            return None
+        return NewFile(path=path, name=name.as_posix(), size=size)
+
+    def _goes_round(self, path: Path) -> bool:
+        """Tell whether links lead back to a folder that the path has been through."""
+        below = [folder for folder in path.parents if folder.is_relative_to(self.folder)]
+        return len({folder.resolve() for folder in below}) < len(below)
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSource:
+    """Records of a topic, each a line or several; `spool` is where they are written down."""
+
+    topic: Topic
+    spool: Path
+
+    def rows(self, spark: SparkSession, files: int) -> DataFrame:
+        """Return the records, from the first one on; a file stands for a thousand of them."""
+        options = {
+            "kafka.bootstrap.servers": self.topic.brokers,
+            "subscribe": self.topic.name,
+            "startingOffsets": "earliest",
+            "maxOffsetsPerTrigger": str(files * _RECORDS_A_FILE),
+        }
+        for name, setting in spark.sparkContext.getConf().getAll():
+            if name.startswith(_SETTINGS):
+                options["kafka." + name.removeprefix(_SETTINGS)] = setting
+        try:
+            found = spark.readStream.format("kafka").options(**options).load()
+        except AnalysisException as error:
+            package = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{spark.version}"
+            remedy = f"add --conf spark.jars.packages={package}"
+            raise MissingToolError("Spark's source for Apache Kafka", remedy) from error
+        # A record without a value is an empty line, which is quarantined.
+        value = coalesce(col("value").cast("string"), lit("")).alias("value")
+        return found.select("partition", value)
+
+    def files(self, batch: DataFrame, number: int) -> list[NewFile]:
+        """Write the records down in their order, a file for each partition."""
+        folder = self.spool / f"{number:06}"
+        shutil.rmtree(folder, ignore_errors=True)
+        writer = batch.write.partitionBy("partition").option("compression", "none")
+        writer.text(str(folder))
+        found: list[NewFile] = []
+        for path in sorted(folder.glob("partition=*/*.txt")):
+            partition = path.parent.name.removeprefix("partition=")
+            name = f"{self.topic.name}/{partition}/{number:06}"
+            found.append(NewFile(path=path, name=name, size=path.stat().st_size))
+        return found
+
+
+def source_of(source: Path | Topic, spool: Path) -> Source:
+    """Return where a stream reads."""
+    return TopicSource(source, spool) if isinstance(source, Topic) else FolderSource(source)

@@ -1,0 +1,124 @@
+"""The process of one cell: alters the reference, then lets an engine look at it.
+
+`python -m wheelproof_spec.app.detecting.child CELL` has a cell as JSON; `--serve CELL` serves the
+reference, altered in the same way, as a driver. What the process looks at is loaded after it was
+altered, so this module itself loads nothing that uses the reference.
+"""
+
+import contextlib
+import io
+import os
+import resource
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+import wheelproof
+from wheelproof_spec import components, engines
+from wheelproof_spec.base.codec.explain import build
+from wheelproof_spec.base.codec.shapes import shape_of
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.known_bug import KnownBug, find_bug
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.base.strict_json import parse_object
+from wheelproof_spec.engines.detect.bring_back import replace_everywhere, rewrite
+from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome
+from wheelproof_spec.engines.detect.mutants import mutated
+from wheelproof_spec.engines.detect.sources import digest_of
+from wheelproof_spec.engines.detect.tla_mutants import TLA
+
+MODULE = "wheelproof_spec.app.detecting.child"
+_SERVE = "--serve"
+_MEMORY = 3 << 30
+"""What the process may hold, in bytes; TLC is another process."""
+
+
+def command(cell: Cell, *options: str) -> tuple[str, ...]:
+    """Return what Python is started with for a cell."""
+    return ("-m", MODULE, *options, format_line(cell).decode().strip())
+
+
+def digest_of_all() -> str:
+    """Return what stands for all that a cell runs: the reference, the components, the engines."""
+    folders = (Path(str(package.__file__)).parent for package in (wheelproof, components, engines))
+    return digest_of((*folders, tla_directory()))
+
+
+def main(words: Sequence[str]) -> int:
+    """Do what the command line says."""
+    cell = build(shape_of(Cell), parse_object(words[-1].encode()))
+    assert isinstance(cell, Cell)
+    bug = alter(cell)
+    if words[0] == _SERVE:
+        from wheelproof_spec.app.reference_driver import main as serve
+
+        return serve()
+    begin = time.monotonic()
+    resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
+    with contextlib.redirect_stdout(io.StringIO()):
+        found = _look(cell, bug)
+    milliseconds = round(1_000 * (time.monotonic() - begin))
+    outcome = Outcome(cell=cell, found=found, milliseconds=milliseconds)
+    sys.stdout.buffer.write(format_line(outcome))
+    sys.stdout.flush()
+    # Threads may be stuck, as the defect has it: nobody waits for them.
+    os._exit(0)
+
+
+def alter(cell: Cell) -> KnownBug | None:
+    """Bring the cell's known bug back, and return it; or make its mutant."""
+    from wheelproof_spec.components.registry import bugs_of
+
+    if not cell.subject or cell.subject.startswith(TLA):
+        return None
+    module = module_of(cell.subject)
+    if module is not None:
+        path = Path(str(wheelproof.__file__)).parent.parent / module.replace(".", "/")
+        text = path.with_suffix(".py").read_text(encoding="utf-8")
+        rewrite(module, mutated(module, text, cell.subject))
+        return None
+    bug = find_bug(bugs_of(cell.component), cell.subject)
+    replace_everywhere(bug.replaced(), ("wheelproof", "wheelproof_spec"))
+    return bug
+
+
+def _look(cell: Cell, bug: KnownBug | None) -> Found:
+    try:
+        if cell.subject.startswith(TLA):
+            from wheelproof_spec.app.detecting.tla import check_mutant
+
+            return check_mutant(cell.subject, cell.seconds)
+        from wheelproof_spec.app.detecting.engines import ENGINES, Task
+
+        task = Task(
+            component=cell.component,
+            seconds=cell.seconds,
+            seed=cell.seed,
+            bug=bug,
+            serve=(sys.executable, *command(cell, _SERVE)),
+            graphs=Path(tempfile.gettempdir()) / f"wheelproof-graphs-{os.getuid()}",
+        )
+        return ENGINES[cell.engine](task)
+    except BaseException:
+        # The reference makes no engine fail: a mutant that does is seen.
+        end = End.ERROR if module_of(cell.subject) is None else End.FOUND
+        return Found(end=end, story=traceback.format_exc())
+
+
+def module_of(subject: str) -> str | None:
+    """Return the module that a mutant is of, or None for what is no mutant."""
+    if not subject.startswith("wheelproof."):
+        return None
+    words = subject.partition("/")[0].split(".")
+    root = Path(str(wheelproof.__file__)).parent.parent
+    for count in range(len(words), 0, -1):
+        if root.joinpath(*words[:count]).with_suffix(".py").is_file():
+            return ".".join(words[:count])
+    return None
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,307 @@
+"""Every engine, let loose on a component as it is in this process, within a budget.
+
+Each takes a `Task`, and the reference may have been altered before this module was loaded. What
+an engine finds is a failure of a reference that is right otherwise, so any failure counts.
+"""
+
+import contextlib
+import io
+import random
+import runpy
+import shlex
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+
+from wheelproof_spec.app.parts import (
+    comparisons_of,
+    loads,
+    machines,
+    programs_of,
+    proofs_of,
+)
+from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.app.verbs.record import record_history
+from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.known_bug import KnownBug
+from wheelproof_spec.base.resources import required_checkout
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+from wheelproof_spec.components.registry import suites
+from wheelproof_spec.engines.detect.cells import NOTHING_THERE, End, Found
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.history.recording.callers import Callers
+
+_FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
+"""Where a component is, in the reference and among the modules, if not in a folder of its name."""
+_CALLERS, _CALLS = 6, 240
+_SHRINK_S = 2.0
+_LONGEST_STORY = 4_000
+_ROUNDS: tuple[tuple[Engine, int | None], ...] = (
+    (Engine.SAMPLE, 60),
+    (Engine.OPTIMAL, 1_500),
+    (Engine.SAMPLE, 1_000),
+    (Engine.OPTIMAL, None),
+)
+"""How each program is explored, round after round: at random, then class by class."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What to look at, for how many seconds, drawn from which seed.
+
+    `bug` is the known bug that was brought back, if it is one; `serve` the command that serves the
+    reference, altered in the same way, as a driver. `graphs` is the folder with TLC's graphs.
+    """
+
+    component: str
+    seconds: float
+    seed: int
+    bug: KnownBug | None
+    serve: tuple[str, ...]
+    graphs: Path
+
+    def until(self) -> float:
+        """Return when the budget ends, on the monotonic clock."""
+        return time.monotonic() + self.seconds
+
+
+def driven(task: Task) -> Found:
+    """Drive it call by call through the protocol: the named cases, then drawn ones."""
+    from wheelproof_spec.engines.drive.conformance import conform
+    from wheelproof_spec.engines.drive.plan import ConformancePlan
+    from wheelproof_spec.engines.fuzz.patience import Patience, with_patience
+
+    plan = ConformancePlan(driver=shlex.join(task.serve), cases=100, seed=task.seed)
+    with with_patience(Patience(shrink_seconds=_SHRINK_S)):
+        result = conform(suites()[task.component], plan, [])
+    for failure in result.failures:
+        story = "\n".join((failure.case, str(failure.violation), *failure.lines))
+        return Found(end=End.FOUND, runs=result.cases, length=len(failure.lines), story=story)
+    for trouble in result.troubles:
+        story = "\n".join((trouble.case, trouble.problem, *trouble.last_lines))
+        return Found(end=End.FOUND, runs=result.cases, length=len(trouble.lines), story=story)
+    end = End.CLEAN if result.verdict is Verdict.PASS else End.ERROR
+    return Found(end=end, runs=result.cases, story=result.open_question or "")
+
+
+def fuzzed(threads: str) -> Callable[[Task], Found]:
+    """Return what fuzzes it with one thread, or with several, which are real or controlled."""
+
+    def run(task: Task) -> Found:
+        from wheelproof_spec.engines.fuzz.order import FuzzOrder
+        from wheelproof_spec.engines.fuzz.patience import Patience, with_patience
+
+        machine = machines()[task.component]
+        if threads not in machine.threads:
+            return NOTHING_THERE
+        order = FuzzOrder(
+            threads=threads,
+            cases=20,
+            seconds=task.seconds,
+            seed=task.seed,
+            bug=None,
+            repeat=f"wheelproof fuzz {task.component} --threads {threads} --seed {{seed}}",
+            progress=None,
+        )
+        runs = 0
+        with with_patience(Patience(shrink_seconds=_SHRINK_S)):
+            for report in machine.reports(order):
+                runs += report.cases
+                if report.failure is not None:
+                    steps = report.failure.steps
+                    story = "\n".join((str(report.failure.violation), *steps))
+                    return Found(end=End.FOUND, runs=runs, length=len(steps), story=story)
+        return Found(end=End.CLEAN, runs=runs)
+
+    return run
+
+
+def explored(task: Task) -> Found:
+    """Explore the programs of the component, and those made for the bug, in rounds."""
+    name = "" if task.bug is None else f"bug/{task.bug.id}"
+    made = [one for one in programs_of(task.component, "FAILING") if one.name == name]
+    passing = [
+        program for kind in ("PROGRAMS", "PAIRS") for program in programs_of(task.component, kind)
+    ]
+    random.Random(task.seed).shuffle(passing)
+    until, runs = task.until(), 0
+    for (engine, most), left in ((_ROUNDS[1], made), *((round_, passing) for round_ in _ROUNDS)):
+        for program in tuple(left):
+            if time.monotonic() > until:
+                return Found(end=End.CLEAN, runs=runs)
+            options = Options(engine=engine, seed=task.seed, max_runs=most, shrink=False)
+            found = explore(program, options)
+            runs += found.runs
+            if found.counterexample is not None:
+                return Found(
+                    end=End.FOUND,
+                    runs=runs,
+                    length=len(found.counterexample.steps),
+                    story=f"{program.name}\n{found.details()}",
+                )
+            if found.verdict() is Verdict.PASS:
+                left.remove(program)
+    return Found(end=End.CLEAN, runs=runs)
+
+
+def recorded(task: Task) -> Found:
+    """Record it under load, again and again, and judge the histories."""
+    until, runs = task.until(), 0
+    make_load = loads()[task.component]
+    while time.monotonic() < until:
+        stream = io.BytesIO()
+        callers = Callers(threads=_CALLERS, operations=_CALLS, seed=task.seed, number=runs)
+        try:
+            record_history(stream, task.component, make_load, callers)
+        except WheelproofSpecError as error:
+            return Found(end=End.FOUND, runs=runs + 1, length=_CALLS, story=str(error))
+        runs += 1
+        lines = stream.getvalue().splitlines(keepends=True)
+        for verdict in judge_lines("recorded", lines).verdicts:
+            if verdict.verdict is Verdict.FAIL:
+                story = str(verdict)
+                return Found(end=End.FOUND, runs=runs, length=len(lines) - 2, story=story)
+    return Found(end=End.CLEAN, runs=runs)
+
+
+def compared(task: Task) -> Found:
+    """Compare the state graphs of its code with those of TLC, a model of each module in turn."""
+    from wheelproof_spec.app.detecting.graphs import remembered
+    from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel, carry_out
+    from wheelproof_spec.engines.graph.comparing.report import check_result
+    from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+
+    by_module: dict[str, list[GraphModel]] = {}
+    for model in comparisons_of(task.component):
+        by_module.setdefault(model.configuration.module, []).append(model)
+    models = [one for turn in zip_longest(*by_module.values()) for one in turn if one is not None]
+    if not models:
+        return NOTHING_THERE
+    until, runs, toolchain = task.until(), 0, find_toolchain()
+    for model in models:
+        if time.monotonic() > until:
+            break
+        outcome = carry_out(model, toolchain, None, remembered(task.graphs))
+        runs += outcome.comparison.code.states
+        if outcome.verdict is Verdict.FAIL:
+            told = check_result(outcome)
+            differences = outcome.comparison.differences
+            length = len(differences[0].path) if differences else 0
+            story = f"{model.name}: {told.summary}\n{told.details}"
+            return Found(end=End.FOUND, runs=runs, length=length, story=story)
+    return Found(end=End.CLEAN, runs=runs)
+
+
+def proved(task: Task) -> Found:
+    """Refute the proof's variant that has the bug; without a bug, find nothing to refute."""
+    from wheelproof_spec.engines.prove.obligations import carry_out, refute
+
+    known = proofs_of(task.component)
+    until = task.until()
+    if task.bug is None:
+        results: list[CheckResult] = []
+        for proof in known:
+            results += carry_out(proof) if time.monotonic() < until else ()
+        wrong = [str(result) for result in results if result.verdict is not Verdict.PASS]
+        return _ended(wrong, len(results)) if results else NOTHING_THERE
+    variants = [(p, v) for p in known for v in p.variants if v.bug == task.bug.id]
+    for proof, variant in variants:
+        verdict, _, details = refute(proof, variant)
+        if verdict is Verdict.PASS:
+            length = max(len(details.rpartition("after a run:\n")[2].splitlines()), 1)
+            return Found(end=End.FOUND, runs=1, length=length, story=f"{proof.name}\n{details}")
+    return Found(end=End.CLEAN, runs=len(variants)) if variants else NOTHING_THERE
+
+
+def model_checked(task: Task) -> Found:
+    """Let TLC check the models that have the bug; without one, the smoke models as they are."""
+    from wheelproof_spec.base.resources import tla_directory
+    from wheelproof_spec.engines.tlc.judging.check import trace_length
+    from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
+    from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
+    from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
+    from wheelproof_spec.engines.tlc.manifest.model import Kind, Tier
+    from wheelproof_spec.engines.tlc.running.launch import find_toolchain
+
+    models = load_manifest(tla_directory() / "manifest.toml")
+    if task.bug is None:
+        folder = _FOLDERS.get(task.component, task.component)
+        models = [one for one in models if one.kind is Kind.MODEL and one.tier is Tier.SMOKE]
+        models = [one for one in models if folder in one.module_path.parts]
+    else:
+        models = [one for one in models if one.name in task.bug.models][:1]
+    if not models:
+        return NOTHING_THERE
+    until, outcomes = task.until(), list[ModelOutcome]()
+    for model in models:
+        if time.monotonic() < until:
+            outcomes += run_models(find_toolchain(), [model], RunSettings(), SilentObserver())
+    states = sum(outcome.generated or 0 for outcome in outcomes)
+    wrong = [outcome.story() for outcome in outcomes if outcome.verdict is not Verdict.PASS]
+    if task.bug is None:
+        return _ended(wrong, states)
+    if wrong:
+        return Found(end=End.CLEAN, runs=states, story="\n".join(wrong))
+    length = trace_length(outcomes[0].run.report) or 0
+    return Found(end=End.FOUND, runs=states, length=length, story=outcomes[0].story())
+
+
+def contracted(task: Task) -> Found:
+    """Prove the theorems about the component's arithmetic, over all integers."""
+    from wheelproof_spec.engines.contracts.prove import find_contracts, prove
+
+    folder = f"wheelproof.{_FOLDERS.get(task.component, task.component)}."
+    ours = f"wheelproof_spec.components.{task.component}."
+    contracts = [one for one in find_contracts() if one.module.startswith((folder, ours))]
+    if not contracts:
+        return NOTHING_THERE
+    until = task.until()
+    for runs, contract in enumerate(contracts, 1):
+        result = prove(contract, seconds=task.seconds)
+        if result.verdict is Verdict.FAIL:
+            return Found(
+                end=End.FOUND, runs=runs, length=1, story=f"{result.name} {result.summary}"
+            )
+        if time.monotonic() > until:
+            return Found(end=End.CLEAN, runs=runs)
+    return Found(end=End.CLEAN, runs=len(contracts))
+
+
+def _ended(wrong: list[str], runs: int) -> Found:
+    end = End.FOUND if wrong else End.CLEAN
+    return Found(end=end, runs=runs, length=len(wrong), story="\n".join(wrong))
+
+
+def tested(task: Task) -> Found:
+    """Run the unit tests of its folder of the reference, up to the first that fails."""
+    folder = required_checkout() / "tests" / "reference"
+    options = ("-x", "-q", "-p", "no:cacheprovider", "--timeout=0", "-m", "not slow and not long")
+    sys.argv[1:] = [*options, str(folder / _FOLDERS.get(task.component, task.component))]
+    said = io.StringIO()
+    code: object = None
+    with contextlib.redirect_stdout(said):
+        try:
+            # The tests are not shipped, and nor is what runs them.
+            runpy.run_module("pytest", run_name="__main__")
+        except SystemExit as ended:
+            code = ended.code
+    end = End.FOUND if code else End.CLEAN
+    return Found(end=end, runs=1, length=1, story=said.getvalue()[-_LONGEST_STORY:])
+
+
+ENGINES: Mapping[str, Callable[[Task], Found]] = {
+    "contracts": contracted,
+    "TLC": model_checked,
+    "proof": proved,
+    "model checker": explored,
+    "state graph": compared,
+    "fuzz, one thread": fuzzed("none"),
+    "fuzz, real threads": fuzzed("real"),
+    "fuzz, controlled threads": fuzzed("controlled"),
+    "driven": driven,
+    "recorded": recorded,
+    "tests": tested,
+}

@@ -1,0 +1,38 @@
+"""TLC's graphs, remembered: a module does not change because the code was altered."""
+
+import hashlib
+import os
+import pickle
+from pathlib import Path
+
+from wheelproof_spec.base.resources import tla_directory
+from wheelproof_spec.engines.graph.comparing.comparisons import SpecOf
+from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, tlc_graph
+from wheelproof_spec.engines.tlc.running.launch import Toolchain
+from wheelproof_spec.engines.tlc.states.graph import StateGraph
+
+
+def remembered(folder: Path) -> SpecOf:
+    """Return what gives a graph of TLC, which it keeps in a folder of this user's.
+
+    The name of a file stands for the configuration and for the text of all modules.
+    """
+
+    def graph(toolchain: Toolchain, configuration: TlcConfiguration) -> StateGraph:
+        digest = hashlib.blake2b(repr(configuration).encode(), digest_size=12)
+        for path in sorted(tla_directory().rglob("*.tla")):
+            digest.update(path.read_bytes())
+        file = folder / f"{digest.hexdigest()}.pickle"
+        if file.exists():
+            known: object = pickle.loads(file.read_bytes())
+            if isinstance(known, StateGraph):
+                return known
+        found = tlc_graph(toolchain, configuration)
+        folder.mkdir(mode=0o700, exist_ok=True)
+        if folder.stat().st_uid == os.getuid():
+            part = file.with_suffix(f".{os.getpid()}")
+            part.write_bytes(pickle.dumps(found))
+            part.replace(file)
+        return found
+
+    return graph

@@ -1,0 +1,123 @@
+"""The matrix of bugs and engines: how it is judged, and shown as text, as a page, in docs."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+
+from wheelproof_spec.base.known_bug import KnownBug
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+from wheelproof_spec.components.registry import bugs
+from wheelproof_spec.engines.detect.cells import End, Outcome
+
+REFERENCE = "reference"
+
+KINDS = {
+    "contracts": "proof",
+    "TLC": "model",
+    "proof": "proof",
+    "model checker": "interleavings",
+    "state graph": "interleavings",
+    "fuzz, one thread": "calls",
+    "fuzz, real threads": "threads",
+    "fuzz, controlled threads": "interleavings",
+    "driven": "calls",
+    "recorded": "threads",
+}
+"""The engines in the order of the columns, and what each looks at: two of a kind see the same."""
+ENGINES = tuple(KINDS)
+_ALL_HAVE = {"model checker", "fuzz, one thread", "fuzz, real threads", "driven", "recorded"}
+"""What every bug is asked of, unless the user has chosen the engines."""
+_SHORT = {End.ABSENT: "", End.CLEAN: "missed", End.HANGS: "no end", End.ERROR: "error"}
+
+
+def judged(outcomes: Sequence[Outcome]) -> Iterator[CheckResult]:
+    """Yield a check for each bug, and for each component of the reference.
+
+    A bug has to be found by every engine that its table names, and by two engines of different
+    kinds, or the table says in a sentence why only one can. The reference has to be clean.
+    """
+    for bug in bugs():
+        mine = [one for one in outcomes if one.cell.subject == bug.id]
+        if mine:
+            yield _judged_bug(bug, mine)
+    for component in dict.fromkeys(one.cell.component for one in outcomes if not one.cell.subject):
+        ours = [
+            one for one in outcomes if (one.cell.subject, one.cell.component) == ("", component)
+        ]
+        wrong = [one for one in ours if one.found.end not in (End.CLEAN, End.ABSENT)]
+        stuck = [one for one in wrong if one.found.end is End.HANGS]
+        # Whoever was ended at the limit has shown nothing: the machine may be busy.
+        verdict = Verdict.INCONCLUSIVE if len(stuck) == len(wrong) else Verdict.FAIL
+        yield CheckResult(
+            name=f"{REFERENCE}, {component}",
+            group="bugs",
+            verdict=verdict if wrong else Verdict.PASS,
+            summary="; ".join(one.told() for one in wrong) or f"clean in {len(ours)} cells",
+            details="\n".join(one.found.story for one in wrong),
+        )
+
+
+def _judged_bug(bug: KnownBug, mine: Sequence[Outcome]) -> CheckResult:
+    found = [one.cell.engine for one in mine if one.found.end is End.FOUND]
+    asked = {one.cell.engine for one in mine}
+    missed = sorted({finder.value for finder in bug.finders} & asked - {*found})
+    errors = [one for one in mine if one.found.end is End.ERROR]
+    alone = len({KINDS[engine] for engine in found}) < 2 and asked >= _ALL_HAVE
+    troubles = [
+        *(f"missed by {engine}, which its table names" for engine in missed),
+        *(f"{one.cell.engine} failed itself" for one in errors),
+        *(["no two engines of different kinds see it"] if alone and not bug.alone else []),
+        *(["no engine sees it"] if not found else []),
+    ]
+    return CheckResult(
+        name=bug.id,
+        group="bugs",
+        verdict=Verdict.FAIL if troubles else Verdict.PASS,
+        seconds=sum(one.milliseconds for one in mine) / 1_000,
+        summary="; ".join(troubles) or f"found by {', '.join(found)}",
+        details="\n".join(one.found.story for one in errors),
+    )
+
+
+def _cell(outcome: Outcome) -> str:
+    """Return a cell in a few words: seconds, and the length of the counterexample."""
+    found = outcome.found
+    if found.end is End.FOUND:
+        return f"{outcome.milliseconds / 1_000:.1f} s, {found.runs}, {found.length}"
+    return _SHORT[found.end]
+
+
+def _rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, Sequence[Outcome | None]]]:
+    known = {(one.cell.subject, one.cell.engine): one for one in outcomes if one.cell.subject}
+    for subject in dict.fromkeys(subject for subject, _ in known):
+        yield subject, [known.get((subject, engine)) for engine in ENGINES]
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """Return the matrix as a table of Markdown."""
+    lines = [f"| id | {' | '.join(ENGINES)} |", f"|---|{'---|' * len(ENGINES)}"]
+    for subject, cells in _rows(outcomes):
+        shown = (_cell(one) if one else "" for one in cells)
+        lines.append(f"| `{subject}` | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def html_page(outcomes: Sequence[Outcome]) -> str:
+    """Return the matrix as a page, in which a cell opens its counterexample."""
+    head = "".join(f"<th>{escape(engine)}</th>" for engine in ENGINES)
+    body = "".join(
+        f"<tr><th>{escape(subject)}</th>{''.join(map(_html_cell, cells))}</tr>"
+        for subject, cells in _rows(outcomes)
+    )
+    style = "td{vertical-align:top;border:1px solid #aaa}pre{max-width:60em;overflow:auto}"
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>wheelproof bugs</title>'
+        f"<style>{style}</style><table><tr><th>id</th>{head}</tr>{body}</table></html>\n"
+    )
+
+
+def _html_cell(outcome: Outcome | None) -> str:
+    if outcome is None:
+        return "<td></td>"
+    story = escape(outcome.found.story)
+    opened = f"<details><summary>{_cell(outcome)}</summary><pre>{story}</pre></details>"
+    return f"<td>{opened if story else _cell(outcome)}</td>"

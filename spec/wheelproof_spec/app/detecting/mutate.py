@@ -1,0 +1,194 @@
+"""The verb `wheelproof mutate`: small changes of the reference, and which engine sees each."""
+
+import argparse
+import os
+import random
+import secrets
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import cast
+
+import wheelproof
+from wheelproof_spec.app.detecting.child import command, digest_of_all
+from wheelproof_spec.app.detecting.tla import all_tla_mutants
+from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.arguments import unknown
+from wheelproof_spec.base.codec.tables import read_table
+from wheelproof_spec.base.errors import UsageError
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.terminal import progress
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
+from wheelproof_spec.engines.detect.cells import SEEN, Cell, End, Outcome
+from wheelproof_spec.engines.detect.children import run_chains
+from wheelproof_spec.engines.detect.mutants import Mutant, mutants_of
+from wheelproof_spec.engines.detect.tla_mutants import TLA
+
+_COMPONENTS = {
+    "wheelproof.timer.": "timer",
+    "wheelproof.purgatory.": "purgatory",
+    "wheelproof.replication.": "replication",
+    "wheelproof.producer.buffer_pool": "buffer_pool",
+    "wheelproof.producer.byte_buffer": "buffer_pool",
+    "wheelproof.producer.pool": "buffer_pool",
+    "wheelproof.producer.wait_time": "buffer_pool",
+    "wheelproof.producer.": "accumulator",
+}
+"""Who is asked about the mutants of a module: the first that its name begins with.
+
+The runtime of `wheelproof.sync` is replaced by most engines, and has tests of its own.
+"""
+NO_MUTANT = "no mutant"
+CHAIN = (
+    "driven",
+    "model checker",
+    "fuzz, one thread",
+    "recorded",
+    "fuzz, real threads",
+    "fuzz, controlled threads",
+    "state graph",
+    "contracts",
+    "tests",
+)
+"""The engines, in the order in which they look; what the tests alone see, no engine sees."""
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its arguments."""
+    verbs.own("mutate", run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run the chains; it passes if whatever survives is in the ledger, with a reason."""
+    seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
+    mutants = _chosen(arguments, seed)
+    if arguments.list:
+        for mutant in mutants.values():
+            print(f"{mutant.id}: line {mutant.line}: {mutant.becomes}")
+        return 0
+    if not arguments.quiet:
+        print(f"{len(mutants)} mutants, seed {seed}", flush=True)
+    digest = digest_of_all()
+    chains = [[*_chain(mutant, arguments.seconds, digest)] for mutant in mutants]
+    with progress(quiet=arguments.quiet, first_s=0) as line:
+        outcomes = run_chains(
+            chains,
+            command,
+            jobs=arguments.jobs or os.cpu_count() or 1,
+            results=arguments.results,
+            tell=lambda one, left: line.tell(f"{left} mutants left; {one.told()}"),
+        )
+    checks = [*_judged(mutants, outcomes)]
+    verdict = overall(check.verdict for check in checks)
+    summary = _summary(outcomes, checks)
+    result = Result(
+        verb="mutate",
+        verdict=verdict,
+        checks=checks,
+        line=f"{verdict.value}: {summary}",
+        text="\n".join(
+            (*_lines(checks), *_killers(mutants, outcomes), f"{verdict.value}: {summary}")
+        ),
+        given={"seed": seed, "mutants": len(mutants), "seconds": arguments.seconds},
+    )
+    return publish(result, arguments)
+
+
+def _chosen(arguments: argparse.Namespace, seed: int) -> Mapping[str, Mutant]:
+    patterns: Sequence[str] = arguments.patterns or ("*",)
+    found = {
+        mutant.id: mutant
+        for mutant in (all_tla_mutants() if arguments.tla else _of_the_reference())
+        if any(fnmatchcase(mutant.id, pattern) for pattern in patterns)
+    }
+    if not found:
+        raise UsageError(unknown("MUTANT", patterns[0], [*_COMPONENTS]))
+    if arguments.all or arguments.patterns or arguments.sample >= len(found):
+        return found
+    drawn = {*random.Random(seed).sample([*found], arguments.sample)}
+    return {name: mutant for name, mutant in found.items() if name in drawn}
+
+
+def _of_the_reference() -> Iterator[Mutant]:
+    root = Path(str(wheelproof.__file__)).parent
+    for path in sorted(root.rglob("*.py")):
+        module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
+        if _component_of(module) is not None:
+            yield from mutants_of(module, path.read_text(encoding="utf-8"))
+
+
+def _component_of(name: str) -> str | None:
+    found = (component for start, component in _COMPONENTS.items() if name.startswith(start))
+    return next(found, None)
+
+
+def _chain(mutant: str, seconds: int, digest: str) -> Iterator[Cell]:
+    for engine in ("TLC",) if mutant.startswith(TLA) else CHAIN:
+        yield Cell(
+            subject=mutant,
+            component=_component_of(mutant) or "tla",
+            engine=engine,
+            seconds=seconds,
+            seed=1,
+            digest=digest,
+        )
+
+
+def _judged(
+    mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]]
+) -> Iterator[CheckResult]:
+    """Yield a check for each mutant: killed, or in the ledger, or a hole."""
+    ledger = cast(Mapping[str, Mapping[str, str]], read_table(__file__, "survivors.toml"))
+    for name, chain in zip(mutants, outcomes, strict=True):
+        last = chain[-1]
+        killed = last.found.end in SEEN
+        why = ledger.get(name, {}).get("equivalent", "")
+        verdict, summary = Verdict.PASS, f"killed by {last.cell.engine}, {last.found.end.value}"
+        if any(one.found.end is End.ERROR for one in chain):
+            verdict, summary = Verdict.ERROR, "an engine failed itself"
+        elif not killed and last.found.end is End.ABSENT and len(chain) == 1:
+            summary = f"{NO_MUTANT}: TLC cannot read it"
+        elif not killed and why:
+            summary = f"equivalent: {why}"
+        elif not killed:
+            verdict, summary = Verdict.FAIL, "survives"
+        yield CheckResult(
+            name=name,
+            group="mutate",
+            verdict=verdict,
+            seconds=sum(one.milliseconds for one in chain) / 1_000,
+            summary=summary,
+            details=f"line {mutants[name].line}: {mutants[name].becomes}",
+        )
+
+
+def _lines(checks: Iterable[CheckResult]) -> Iterator[str]:
+    for check in checks:
+        if "found" not in check.summary and not check.summary.startswith(NO_MUTANT):
+            yield f"{check.name}: {check.summary}\n    {check.details}"
+
+
+def _killers(mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]]) -> Iterator[str]:
+    """Yield how many mutants of each operator there were, and who killed how many."""
+    by_operator: dict[str, Counter[str]] = {}
+    for mutant, chain in zip(mutants.values(), outcomes, strict=True):
+        killer = chain[-1].cell.engine if chain[-1].found.end in SEEN else "nobody"
+        by_operator.setdefault(mutant.operator, Counter())[killer] += 1
+    for operator, killers in sorted(by_operator.items()):
+        told = ", ".join(f"{engine} {count}" for engine, count in killers.most_common())
+        yield f"{operator}: {killers.total()}: {told}"
+
+
+def _summary(outcomes: Sequence[Sequence[Outcome]], checks: Sequence[CheckResult]) -> str:
+    killed = [chain[-1] for chain in outcomes if chain[-1].found.end in SEEN]
+    weakly = sum(one.found.end is End.PIN or one.cell.engine == "tests" for one in killed)
+    timed_out = sum(one.found.end is End.HANGS for one in killed)
+    none = sum(check.summary.startswith((NO_MUTANT, "equivalent")) for check in checks)
+    alive = len(checks) - len(killed) - none
+    share = 100 * len(killed) / max(1, len(checks) - none)
+    return (
+        f"{len(killed)} of {len(checks)} killed, {weakly} of them by a named test or a pin alone, "
+        f"{timed_out} by a limit of time; "
+        f"{none} equivalent or none, {alive} survive ({share:.1f} %)"
+    )

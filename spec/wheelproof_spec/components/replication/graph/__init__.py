@@ -1,0 +1,1 @@
+"""How the states of the replica manager compare with those of ProduceFetch."""

@@ -1,0 +1,1 @@
+"""Measures what the engines find: the reference altered, and each engine let loose on it."""

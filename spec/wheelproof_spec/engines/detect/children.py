@@ -1,0 +1,121 @@
+"""Runs cells, each in a process of its own that cannot take the others with it."""
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.engines.detect.cells import (
+    SEEN,
+    Cell,
+    End,
+    Found,
+    Outcome,
+    read_outcome,
+    read_outcomes,
+)
+
+START_S = 60
+"""What a process may take beyond its budget before it counts as one that hangs, in seconds."""
+TIMES_THE_BUDGET = 4
+_LONGEST_STORY = 4_000
+
+
+def limit_of(cell: Cell) -> int:
+    """Return after how many seconds a cell that has not ended is ended."""
+    return START_S + TIMES_THE_BUDGET * cell.seconds
+
+
+def run_chains(
+    chains: Sequence[Sequence[Cell]],
+    command: Callable[[Cell], Sequence[str]],
+    *,
+    jobs: int,
+    results: Path | None,
+    tell: Callable[[Outcome, int], None],
+) -> list[list[Outcome]]:
+    """Run each chain of cells until one of it has seen something; return the outcomes of each.
+
+    `command` is the process of a cell, which prints its outcome as its last line; `results` gets
+    each outcome as soon as it is known, so that a run that was ended goes on where it was. `tell`
+    hears of each, and how many chains are left.
+    """
+    known = {} if results is None else {one.cell: one for one in read_outcomes(results)}
+    if results is not None:
+        results.write_bytes(b"".join(map(format_line, known.values())))
+    one_at_a_time = threading.Lock()
+    left = len(chains)
+
+    def note(outcome: Outcome) -> None:
+        known[outcome.cell] = outcome
+        if results is not None:
+            with results.open("ab") as stream:
+                stream.write(format_line(outcome))
+        tell(outcome, left)
+
+    def run(chain: Sequence[Cell]) -> list[Outcome]:
+        nonlocal left
+        found: list[Outcome] = []
+        for cell in chain:
+            if cell not in known:
+                outcome = _run(cell, command(cell))
+                with one_at_a_time:
+                    note(outcome)
+            found.append(known[cell])
+            if found[-1].found.end in SEEN:
+                break
+        left -= 1
+        return found
+
+    with ThreadPoolExecutor(jobs) as threads:
+        waiting = [threads.submit(run, chain) for chain in chains]
+        try:
+            return [future.result() for future in waiting]
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _run(cell: Cell, command: Sequence[str]) -> Outcome:
+    begin = time.monotonic()
+    process = subprocess.Popen(
+        [sys.executable, *command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        said, complaint = process.communicate(timeout=limit_of(cell))
+        found = _told(said, complaint)
+    except subprocess.TimeoutExpired:
+        found = Found(end=End.HANGS, story=f"it had not ended after {limit_of(cell)} s")
+    finally:
+        _end_group(process)
+    return Outcome(cell=cell, found=found, milliseconds=round(1_000 * (time.monotonic() - begin)))
+
+
+def _told(said: bytes, complaint: bytes) -> Found:
+    lines = said.splitlines()
+    with contextlib.suppress(MalformedError, IndexError):
+        return read_outcome(lines[-1]).found
+    story = complaint.decode(errors="replace")[-_LONGEST_STORY:]
+    return Found(end=End.ERROR, story=story or "it ended, and said nothing")
+
+
+def _end_group(process: "subprocess.Popen[bytes]") -> None:
+    """End the process and whatever it has started."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()

@@ -1,0 +1,85 @@
+"""The steps of an event loop: a turn of a task, a timer that fires, a task that is cancelled."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from wheelproof_spec.engines.explore.runtime.accesses import Accesses
+from wheelproof_spec.engines.explore.runtime.model import (
+    ModelThread,
+    Scheduler,
+    SharedObject,
+    StepOn,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class LoopState:
+    """Who has a callback ready, how many timers there are, and which tasks have not ended.
+
+    While a callback runs the loop is `busy`: whatever it waits for, nobody else has a turn.
+    """
+
+    ready: frozenset[int] = frozenset()
+    timers: int = 0
+    unended: frozenset[int] = frozenset()
+    busy: bool = False
+
+
+class LoopModel(SharedObject[LoopState]):
+    """What the steps of all tasks read and write: every order of them is another class."""
+
+    __slots__ = ()
+
+    def __init__(self, runtime: Scheduler) -> None:
+        super().__init__(runtime, "event loop", LoopState())
+
+
+class Note(StepOn[LoopModel, None]):
+    """A callback that has made other steps goes on, and changes the loop."""
+
+    __slots__ = ()
+    verb = "goes on in"
+
+    def apply(self, _thread: ModelThread, /) -> None:
+        """Do nothing: the change follows."""
+
+
+class Turn(StepOn[LoopModel, None]):
+    """A step of the loop that is possible when `may` says so, and the loop has nothing to do."""
+
+    __slots__ = ("_may", "_said", "_say")
+    fixed = False
+
+    def __init__(
+        self, loop: LoopModel, may: Callable[[LoopState], bool], say: Callable[[], str]
+    ) -> None:
+        super().__init__(loop)
+        self._may = may
+        self._say = say
+        self._said = ""
+
+    def peek(self, _thread: ModelThread, /) -> Accesses | None:
+        """Return a write, None while it is not possible."""
+        state = self._object.state
+        return self._object.write if self._may(state) and not state.busy else None
+
+    def apply(self, _thread: ModelThread, /) -> None:
+        """Begin: the loop is busy until the callback has run."""
+        self._said = self._say()
+        self._object.become(replace(self._object.state, busy=True))
+
+    def describe(self) -> str:
+        """Return what is done, as of the moment when it was."""
+        return self._said or self._say()
+
+    def awaited(self) -> str:
+        """Return where the task waits."""
+        return self._say()
+
+
+class Chance(Turn):
+    """A turn that others can take away again, as who cancels a timer does."""
+
+    __slots__ = ()
+    blocking = True
+    any_access_races = True

@@ -1,0 +1,96 @@
+"""`wheelproof bugs` and `wheelproof mutate`, end to end: a selection of both, in seconds."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.checkout import ROOT
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.detecting.matrix import judged
+from wheelproof_spec.app.detecting.page import FOLDER, render, told
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome, read_outcomes
+
+_POOL = "wheelproof.producer.buffer_pool.BufferPool"
+
+
+@pytest.mark.slow
+def test_engines_see_known_bugs_and_leave_the_reference_alone(tmp_path: Path) -> None:
+    report, page = tmp_path / "report.json", tmp_path / "page.html"
+    engines = ("model checker", "driven", "proof")
+    words = [word for engine in engines for word in ("--engine", engine)]
+    words += ["--seconds", "3", "--json", str(report), "--html", str(page), "--quiet"]
+    assert main(["bugs", "KAFKA-3651", "KAFKA-8334", *words]) == 0
+    cells = json.loads(report.read_text())["cells"]
+    ends = {(one["cell"]["subject"], one["cell"]["engine"]): one["found"]["end"] for one in cells}
+    assert ends == {
+        ("KAFKA-3651", "model checker"): "found",
+        ("KAFKA-3651", "driven"): "found",
+        ("KAFKA-3651", "proof"): "found",
+        ("KAFKA-8334", "model checker"): "found",
+        ("KAFKA-8334", "driven"): "clean",
+        ("KAFKA-8334", "proof"): "found",
+    }
+    assert "BufferPool.WaitersAreLiveThreads" in page.read_text()
+    controls = ["bugs", "reference", "--engine", "model checker", "--seconds", "1"]
+    assert main([*controls, "--controls", "1", "--quiet"]) == 0
+
+
+@pytest.mark.slow
+def test_mutants_are_killed_by_engines(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    pattern = f"{_POOL}.close/deletion/*"
+    assert main(["mutate", pattern, "--json", str(report), "--quiet"]) == 0
+    checks = json.loads(report.read_text())["checks"]
+    assert [check["summary"] for check in checks] == ["killed by driven, found"] * 2
+
+
+def test_the_page_is_made_of_the_outcomes() -> None:
+    """The remedy is `python -m wheelproof_spec.app.detecting.page`."""
+    folder = ROOT / FOLDER
+    outcomes = read_outcomes(folder / "outcomes.jsonl")
+    assert (folder / "README.md").read_text(encoding="utf-8") == render(outcomes)
+    assert told(outcomes) == [*outcomes]
+
+
+def test_an_end_at_the_limit_of_time_finds_nothing() -> None:
+    def outcome(engine: str, end: End) -> Outcome:
+        cell = Cell(subject="KAFKA-3651", component="buffer_pool", engine=engine, seconds=1, seed=1)
+        return Outcome(cell=cell, found=Found(end=end), milliseconds=1)
+
+    engines = ("TLC", "proof", "model checker", "fuzz, one thread", "fuzz, real threads")
+    found = [outcome(engine, End.FOUND) for engine in engines]
+    assert [check.verdict for check in judged(found)] == [Verdict.PASS]
+    stuck = [*found[:-1], outcome("fuzz, real threads", End.HANGS)]
+    (check,) = judged(stuck)
+    assert check.verdict is Verdict.FAIL
+    assert "missed by fuzz, real threads" in check.summary
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["bugs", "KAFKA-1"], "KAFKA-1"),
+        (["bugs", "--engine", "luck"], "luck"),
+        (["mutate", "no.such.mutant"], "no.such.mutant"),
+    ],
+)
+def test_what_there_is_not_is_refused(
+    words: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_a_mutant_of_a_module_breaks_a_property_or_a_pin(tmp_path: Path) -> None:
+    report = tmp_path / "report.json"
+    words = ["mutate", "--tla", "tla:FifoAllocator.GiveBack/*", "--seconds", "60"]
+    main([*words, "--json", str(report), "--quiet"])
+    summaries = {
+        check["name"].partition("/")[2]: check["summary"]
+        for check in json.loads(report.read_text())["checks"]
+    }
+    assert summaries["boundary/1"] == "killed by TLC, pin"
+    assert summaries["constant/1"] == "killed by TLC, found"

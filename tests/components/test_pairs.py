@@ -1,0 +1,85 @@
+"""Every two public methods of one object have been run against each other, in two threads."""
+
+from collections.abc import Callable
+from functools import wraps
+
+import pytest
+
+from wheelproof.producer import BufferPool, RecordAccumulator
+from wheelproof.purgatory import DelayedOperationPurgatory
+from wheelproof.replication import ReplicaManager
+from wheelproof.timer import SystemTimer
+from wheelproof_spec.app.parts import programs_of
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.engines.explore.explorer import Options, explore
+from wheelproof_spec.engines.explore.program import Program
+from wheelproof_spec.engines.explore.result import Exploration
+
+_OBJECTS: dict[str, type[object]] = {
+    "timer": SystemTimer,
+    "purgatory": DelayedOperationPurgatory,
+    "replication": ReplicaManager,
+    "buffer_pool": BufferPool,
+    "accumulator": RecordAccumulator,
+}
+_PAIRS = [pair for component in _OBJECTS for pair in programs_of(component, "PAIRS")]
+_SOME_RUNS = 60
+_MANY_RUNS = 5_000
+_LARGE = {
+    "pair/broker/produce+produce",
+    "pair/broker/produce+replicate",
+    "pair/broker/produce+lead",
+}
+"""Pairs of more classes than that: all others are run in every interleaving."""
+
+
+def _passes(found: Exploration) -> bool:
+    """Tell whether a pair passes; one that shares nothing has one interleaving, and passes it."""
+    alone = found.runs == found.classes == 1 and found.complete and found.counterexample is None
+    return found.verdict() is Verdict.PASS or alone
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("pair", _PAIRS, ids=lambda pair: pair.name)
+def test_a_pair_passes_in_every_interleaving(pair: Program) -> None:
+    found = explore(pair, Options(max_runs=_MANY_RUNS))
+    assert found.counterexample is None, found.details()
+    assert _passes(found) or pair.name in _LARGE, found.summary()
+
+
+@pytest.mark.parametrize("component", _OBJECTS)
+def test_pairs_pass_at_first_and_call_every_public_method(
+    component: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kind = _OBJECTS[component]
+    methods = {
+        name
+        for one in kind.__mro__
+        if one.__module__.startswith("wheelproof.")
+        for name, value in vars(one).items()
+        if callable(value) and not name.startswith("_")
+    }
+    called = set[str]()
+    for name in methods:
+        monkeypatch.setattr(kind, name, _noting(called, name, getattr(kind, name)))
+    for pair in programs_of(component, "PAIRS"):
+        found = explore(pair, Options(max_runs=_SOME_RUNS))
+        assert found.counterexample is None, found.details()
+    assert called == methods
+
+
+def _noting(called: set[str], name: str, method: Callable[..., object]) -> Callable[..., object]:
+    @wraps(method)
+    def noting(*arguments: object, **more: object) -> object:
+        called.add(name)
+        return method(*arguments, **more)
+
+    return noting
+
+
+def test_a_pair_that_breaks_something_fails() -> None:
+    """The pairs can fail: those of the pool do with a pool that loses what is given back."""
+    from wheelproof_spec.components.buffer_pool.bugs import NoGiveBackPool
+    from wheelproof_spec.components.buffer_pool.programs import pairs_with
+
+    assert any(explore(pair).verdict() is Verdict.FAIL for pair in pairs_with(NoGiveBackPool))

@@ -1,0 +1,75 @@
+"""Cells: each is run once, a chain ends with what is seen, and nothing a process does ends all."""
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from wheelproof_spec.base.codec.writer import format_line
+from wheelproof_spec.base.errors import InputRejectedError
+from wheelproof_spec.engines.detect import children
+from wheelproof_spec.engines.detect.bring_back import replace_everywhere, rewrite
+from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome, read_outcomes
+from wheelproof_spec.engines.detect.children import run_chains
+
+
+def _cell(engine: str) -> Cell:
+    return Cell(subject="s", component="c", engine=engine, seconds=0, seed=1)
+
+
+def _command(cell: Cell) -> Sequence[str]:
+    """A process that ends as the engine is called, or hangs, or dies."""
+    if cell.engine == "hangs":
+        return ("-c", "import time; time.sleep(60)")
+    if cell.engine == "dies":
+        return ("-c", "import sys; sys.exit('it died')")
+    outcome = Outcome(cell=cell, found=Found(end=End(cell.engine), runs=3), milliseconds=1)
+    return ("-c", f"print({format_line(outcome).decode().strip()!r})")
+
+
+def _run(cells: Sequence[str], results: Path | None = None) -> list[Outcome]:
+    told: list[Outcome] = []
+    (found,) = run_chains(
+        [[_cell(engine) for engine in cells]],
+        _command,
+        jobs=2,
+        results=results,
+        tell=lambda outcome, _: told.append(outcome),
+    )
+    return found
+
+
+def test_a_chain_ends_with_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    ends = [outcome.found.end for outcome in _run(["clean", "dies", "absent", "found", "clean"])]
+    assert ends == [End.CLEAN, End.ERROR, End.ABSENT, End.FOUND]
+    assert "it died" in _run(["dies"])[0].found.story
+    monkeypatch.setattr(children, "START_S", 1)
+    assert [outcome.found.end for outcome in _run(["hangs", "clean"])] == [End.HANGS]
+
+
+def test_what_is_known_is_not_run_again(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    first = _run(["clean", "found"], results)
+    with results.open("ab") as stream:
+        stream.write(b'{"cell":')
+    assert _run(["clean", "found"], results) == first
+    assert results.read_bytes().endswith(b"\n"), "what was cut off is gone"
+    assert read_outcomes(results) == (*first,)
+    results.write_bytes(b"{}\n")
+    with pytest.raises(InputRejectedError, match="jsonl:1: the line lacks"):
+        read_outcomes(results)
+
+
+def test_a_name_means_another_class_everywhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = sys.modules[__name__]
+    monkeypatch.setattr(module, "Found", Found)
+    package = __name__.partition(".")[0]
+    replace_everywhere({Found: Outcome}, (package,))
+    assert vars(module)["Found"] is Outcome
+    assert sys.modules[Found.__module__] is not module
+
+
+def test_a_module_that_is_loaded_cannot_be_rewritten() -> None:
+    with pytest.raises(RuntimeError):
+        rewrite("wheelproof_spec", "")

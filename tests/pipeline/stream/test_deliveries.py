@@ -1,0 +1,100 @@
+"""Whatever happens to files: batch, stream and `check` say the same at every step."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from support.pipeline.deliveries import STEPS, Deliveries, Lines, said, told
+from support.pipeline.pipeline_tables import Judged, run
+from support.pipeline.recorded_fleet import chance_lines
+from support.pipeline.streamed_folder import StreamedFolder
+
+_SEQUENCES = 500
+_LATE = 100
+
+
+def _agrees(folder: Path, sequences: Sequence[Deliveries], steps: int = STEPS) -> Judged:
+    source = folder / "in"
+    source.mkdir()
+    stream = StreamedFolder(folder / "arriving", folder / "streamed")
+    for step in range(steps):
+        for sequence in sequences:
+            sequence.step(source, stream)
+        judged = told(run(source, folder / "out", split_bytes=3_000).table("verdicts"))
+        streamed = stream.judge(late=_LATE, closing=step == steps - 1, split_bytes=3_000)
+        given = told(streamed.table("runs"))
+        for sequence in sequences:
+            seed, done = sequence.seed, f"seed {sequence.seed}: {' '.join(sequence.done)}"
+            assert judged.get(seed, {}) == said(sequence.files.values()), done
+            expected = said(sequence.arrived)
+            if step == steps - 1:
+                assert given.get(seed, {}) == expected, done
+            for verdict, times in given.get(seed, {}).items():
+                assert times <= expected[verdict], done
+        assert streamed.manifest.counts.late == 0
+    return streamed
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("first", [1])
+def test_any_sequence_of_deliveries_has_the_verdicts_of_check(
+    spark: SparkSession, tmp_path: Path, first: int
+) -> None:
+    del spark
+    _agrees(tmp_path, [Deliveries(seed) for seed in range(first, first + _SEQUENCES)])
+
+
+class _Told(Deliveries):
+    """A sequence that is not by chance: the files of each step."""
+
+    def __init__(self, seed: int, steps: Sequence[Sequence[Lines]]) -> None:
+        super().__init__(seed)
+        self._steps = list(steps)
+
+    def step(self, folder: Path, stream: StreamedFolder) -> None:
+        for lines in self._steps.pop(0) if self._steps else ():
+            self.write(folder, stream, lines)
+
+
+def _cases() -> Iterator[tuple[str, Sequence[Sequence[slice | Lines]], Sequence[str]]]:
+    """Yield what is delivered in each step of lines of one run, and the verdicts in the end."""
+    whole, first, second, no_header = slice(None), slice(4), slice(4, None), slice(2, 3)
+    other = tuple(chance_lines(7, "{}-run"))
+    yield "twice", ([whole], [whole]), ["pass"]
+    yield "a line after the verdict", ([whole], [no_header]), ["pass"]
+    yield "a line before the run", ([no_header], [whole]), ["pass"]
+    yield "another run of that name", ([whole], [other]), ["pass", "fail"]
+    yield "a piece twice", ([first], [first], [second]), ["pass"]
+    yield "in pieces after the verdict", ([whole], [first, second]), ["pass"]
+    yield "whole after its pieces", ([first], [second], [whole]), ["pass"]
+    yield "cut off after the verdict", ([whole], [first]), ["pass", "inconclusive"]
+    yield "a strange line before the run", ([other[2:3]], [whole]), ["error", "pass"]
+    yield "without its end", ([slice(-1)],), ["inconclusive"]
+
+
+@pytest.mark.slow
+def test_what_comes_twice_counts_once(spark: SparkSession, tmp_path: Path) -> None:
+    del spark
+    expected: dict[int, Sequence[str]] = {}
+    sequences: list[Deliveries] = []
+    for seed, (_, steps, verdicts) in enumerate(_cases()):
+        run_of = tuple(chance_lines(5, f"{seed}-run"))
+        expected[seed] = sorted(verdicts)
+        made = [[_lines(run_of, what, seed) for what in step] for step in steps]
+        sequences.append(_Told(seed, made))
+    streamed = _agrees(tmp_path, sequences, 3)
+    found = told(streamed.table("runs"))
+    assert {
+        seed: sorted(str(verdict) for _, verdict, *_ in rows.elements())
+        for seed, rows in found.items()
+    } == expected
+    counts = streamed.manifest.counts
+    assert (counts.cut_off, counts.repeated > 0) == (2, True)
+
+
+def _lines(of_run: Lines, what: slice | Lines, seed: int) -> Lines:
+    if isinstance(what, tuple):
+        return tuple(line.replace(b"{}", b"%d" % seed) for line in what)
+    return of_run[what]

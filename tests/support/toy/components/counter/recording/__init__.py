@@ -1,0 +1,1 @@
+"""Work under which the counter is recorded."""
