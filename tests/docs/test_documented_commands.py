@@ -19,7 +19,8 @@ DOCUMENTS = (
     "docs/findings.md",
     "docs/judge-your-implementation.md",
     "docs/linearizability.md",
-    "docs/model-checker.md",
+    "docs/explore.md",
+    "docs/real-code/README.md",
     "docs/tour.md",
     "docs/vectors.md",
 )

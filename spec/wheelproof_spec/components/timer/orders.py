@@ -98,7 +98,7 @@ class TimerModel(Model[TimerState, Operation, Answer]):
             case "settle", int(ticket):
                 return (replace(state, settled=state.settled | {ticket}),)
             case "begin", int(ticket):
-                by = state.now - self._contract.lateness_ms
+                by = self._contract.owes_ms(state.now, self._config.tick_ms)
                 due = frozenset(entry[2] for entry in state.waiting if entry[1] <= by)
                 return (replace(state, owed=state.owed | {(ticket, due & state.settled)}),)
             case "end", int(ticket):
