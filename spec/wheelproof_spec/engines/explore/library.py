@@ -21,11 +21,11 @@ from typing import TYPE_CHECKING
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, Options
 from wheelproof_spec.engines.explore.explorer import explore as run
-from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program, Settings
 from wheelproof_spec.engines.explore.result import Exploration
 from wheelproof_spec.engines.explore.runs.schedule import belongs_to
 from wheelproof_spec.engines.explore.strategies.drawn import DrawnStrategy
+from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DataObject

@@ -17,7 +17,6 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.explore import processes
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
-from wheelproof_spec.engines.explore.patched.plain import threading_program
 from wheelproof_spec.engines.explore.processes import ProcessFailedError
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.classics import (
@@ -33,6 +32,7 @@ from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runtime.accesses import Event
 from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy, Rest
+from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
 _PROGRAMS = 3_300
 _BEFORE_A_PUSH = 200
