@@ -45,13 +45,17 @@ def render(outcomes: Sequence[Outcome]) -> str:
     ]
     asked = dict.fromkeys(one.cell.subject for one in outcomes)
     seen = {one.cell.subject for one in found}
+    seconds = sorted({one.cell.seconds for one in outcomes})
+    budget = f"The budget of a cell: {' or '.join(map(str, seconds))} s.\n" if seconds else ""
     counts = (
         f"{len(seen)} of {len(asked)} bugs were found by an engine. Found, of those asked for:\n"
     )
     missing = [f"`{bug.id}`" for bug in bugs() if bug.id not in asked]
     left = f"Not run: {', '.join(missing)}.\n" if missing else ""
     return (
-        "\n".join((_HEAD + table(outcomes), "", counts + "; ".join(lines) + ".", left)).rstrip()
+        "\n".join(
+            (_HEAD + table(outcomes), "", budget + counts + "; ".join(lines) + ".", left)
+        ).rstrip()
         + "\n"
     )
 

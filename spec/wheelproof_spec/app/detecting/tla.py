@@ -16,6 +16,9 @@ from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Kind, Model, Tier
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
+_NO_STATE = "not completely specified"
+"""What TLC says of an action that gives a variable no value: such a module is none."""
+
 
 def all_tla_mutants() -> Iterator[Mutant]:
     """Yield the mutants of every module that has a model which has to pass."""
@@ -28,7 +31,7 @@ def check_mutant(mutant: str, seconds: int) -> Found:
     """Let TLC check the models of a mutant's module, the small ones first.
 
     A property that fails, a deadlock or a value that there is not: found. A pinned number alone
-    that differs: a pin. A module that is none any more is absent.
+    that differs: a pin. A module that is none any more, or whose states lack a value, is absent.
     """
     module = mutant.removeprefix(TLA).partition(".")[0]
     with tempfile.TemporaryDirectory(prefix="wheelproof-mutant-") as name:
@@ -48,7 +51,8 @@ def check_mutant(mutant: str, seconds: int) -> Found:
             if violation is not None:
                 length = trace_length(report) or 0
                 return Found(end=End.FOUND, runs=runs, length=length, story=story)
-            if report.errors and report.statistics is None:
+            unfinished = any(_NO_STATE in error for error in report.errors)
+            if unfinished or (report.errors and report.statistics is None):
                 return Found(end=End.ABSENT, story=story)
             if report.errors:
                 return Found(end=End.FOUND, runs=runs, story=story)
