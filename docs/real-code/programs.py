@@ -3,12 +3,14 @@
 wheelproof explore --threading programs:kafka_pool
 """
 
+import asyncio
 import importlib
 import importlib.util
 import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from queue import Empty, Full, LifoQueue, PriorityQueue, Queue, SimpleQueue
 from types import ModuleType
 
@@ -249,3 +251,34 @@ def expiringdict_items() -> Scenario:
         assert sum(value for _, value in cache.items()) in (2, 3)
 
     return Scenario(threads={"sums up": sum_up, "adds": add})
+
+
+def circuitbreaker_counts() -> Scenario:
+    """Two calls fail through one circuit breaker, which counts failures."""
+    breaker = importlib.import_module("circuitbreaker").CircuitBreaker(failure_threshold=2)
+
+    def fail() -> None:
+        with suppress(ZeroDivisionError):
+            breaker.call(divmod, 1, 0)
+
+    def check() -> None:
+        assert breaker.failure_count == 2, f"2 failures, counted {breaker.failure_count}"
+
+    return Scenario(threads={"a": fail, "b": fail}, check=check)
+
+
+async def wait_for_swallows_a_cancellation() -> None:
+    """An item comes at the moment at which the task that waits for it is cancelled."""
+    queue: asyncio.Queue[int] = asyncio.Queue()
+
+    async def take() -> int:
+        return await asyncio.wait_for(queue.get(), 5)
+
+    async def put() -> None:
+        queue.put_nowait(1)
+
+    task, putting = asyncio.create_task(take()), asyncio.create_task(put())
+    await asyncio.sleep(0)
+    promised = task.cancel()
+    await asyncio.wait([task, putting])
+    assert task.cancelled() or not promised, "cancel() answered True, and the task went on"

@@ -20,6 +20,7 @@ DOCUMENTS = (
     "docs/judge-your-implementation.md",
     "docs/linearizability.md",
     "docs/explore.md",
+    "docs/real-code/README.md",
     "docs/tour.md",
     "docs/vectors.md",
 )

@@ -36,6 +36,7 @@ _PASS = {
 }
 """How many classes of interleavings each one has."""
 _FAIL = {
+    "wait_for_swallows_a_cancellation": "cancel() answered True, and the task went on",
     "KAFKA_POOL_IN_TIME": "given 5000 ms, timed out after 0 ms",
     "cachetools_cached": "called 2 times for one key",
     "expiringdict_iteration": "OrderedDict mutated during iteration",
@@ -71,6 +72,15 @@ def test_released_code_that_fails(name: str) -> None:
     assert result.counterexample is not None, result.summary()
     assert _FAIL[name] in result.summary()
     assert len(result.counterexample.steps) <= 40
+
+
+@pytest.mark.parametrize("steps", [False, True])
+def test_released_code_without_a_lock(*, steps: bool) -> None:
+    packages = ["circuitbreaker"]
+    name = "programs:circuitbreaker_counts"
+    result = explore(find_program(name, threading=True, instrument=packages, steps=steps))
+    said = "2 failures, counted 1" if steps else "data race: CircuitBreaker._last_failure"
+    assert said in result.summary()
 
 
 def test_the_first_counterexample_is_short() -> None:

@@ -99,30 +99,40 @@ def _start(master: str | None, *, progress: bool, settings: Mapping[str, str]) -
     _require_java()
     logging.getLogger().addFilter(_not_of_py4j)
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    theirs = {**_defaults_of_spark(), **settings}
-    master = master or theirs.get("spark.master", LOCAL)
-    chosen = {**_SETTINGS, "spark.ui.showConsoleProgress": str(progress).lower()}
-    if master.startswith("local"):
-        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-        chosen |= {"spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g"}
+    chosen = chosen_settings(master, progress=progress, settings=settings)
     builder = SparkSession.builder
-    if not _submitted():
-        builder = builder.master(master)
-        chosen = {name: chosen[name] for name in chosen.keys() - theirs.keys()} | dict(settings)
-    else:
-        chosen = dict(settings)
     for name, value in chosen.items():
         builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
     except (PySparkException, OSError) as error:
-        raise PipelineError(f"Spark did not start with master {master}: {error}") from error
+        where = chosen.get("spark.master", "of spark-submit")
+        raise PipelineError(f"Spark did not start with master {where}: {error}") from error
     if _submitted():
         known = session.sparkContext.getConf()
         for name in _SETTINGS:
             if name.startswith("spark.sql.") and not known.contains(name):
                 session.conf.set(name, _SETTINGS[name])
     return session
+
+
+def chosen_settings(
+    master: str | None, *, progress: bool, settings: Mapping[str, str]
+) -> dict[str, str]:
+    """Return with what a session starts: the user's settings, and ours where there is none.
+
+    What spark-submit has started knows its settings already, of which nothing is changed.
+    """
+    given = dict(settings) if master is None else {**settings, "spark.master": master}
+    if _submitted():
+        return given
+    theirs = {**_defaults_of_spark(), **given}
+    ours = {**_SETTINGS, "spark.ui.showConsoleProgress": str(progress).lower()}
+    ours["spark.master"] = LOCAL
+    if theirs.get("spark.master", LOCAL).startswith("local"):
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+        ours |= {"spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g"}
+    return {name: ours[name] for name in ours.keys() - theirs.keys()} | given
 
 
 def _submitted() -> bool:

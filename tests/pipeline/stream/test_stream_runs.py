@@ -49,7 +49,6 @@ def _scattered(chance: random.Random) -> Iterator[bytes]:
 
 
 @pytest.mark.long
-@pytest.mark.long
 def test_any_order_has_the_verdicts_of_check(folder: StreamedFolder, tmp_path: Path) -> None:
     chance = random.Random(5)
     for number, content in enumerate(_scattered(chance)):
@@ -85,21 +84,22 @@ def test_runs_are_judged_when_they_end(folder: StreamedFolder) -> None:
     assert verdicts(first) == {"whole": ("pass", None)}
     assert open_runs(first) == {"halves", "gap", "hidden", "endless"}
 
-    # What comes at the last moment counts; what comes after the verdict does not.
+    # What comes at the last moment counts; what comes again after the verdict is a repeat.
     folder.arrive([*halves[:4], hidden[2], whole[2]])
     second = folder.judge(idle=2)
     assert set(verdicts(second, 2)) == {"halves", "gap", "hidden"}
     assert verdicts(second)["gap"] == ("error", "lacks the number 1")
     assert {verdicts(second)[run][1] for run in ("halves", "hidden")} == {None}
     assert open_runs(second) == {"endless"}
-    assert (second.manifest.counts.late, second.manifest.counts.duplicates) == (1, 1)
+    counts = second.manifest.counts
+    assert (counts.late, counts.repeated, counts.duplicates) == (0, 1, 1)
 
     # A name is free for another file that has a header; without one it is that of the last run.
     folder.arrive([*chance_lines(6, "gap")])
     folder.arrive([gap[2]])
     third = folder.judge(idle=2)
     assert [row["batch"] for row in third.table("runs") if row["run"] == "gap"] == [2, 3]
-    assert third.manifest.counts.late == 2
+    assert (third.manifest.counts.late, third.manifest.counts.repeated) == (1, 1)
     assert {row["run"] for row in third.table("runs") if row["batch"] == 3} == {"gap", "endless"}
 
     # Names are forgotten: a line that comes now has no header.

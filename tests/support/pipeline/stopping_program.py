@@ -63,6 +63,9 @@ class Stops:
 def run(stops: Stops, arguments: list[str]) -> int:
     """Run the program with its stops."""
 
+    def reading(options: CheckOptions) -> Stage:
+        return stops.inside("parse", reader(options))
+
     def judging(options: CheckOptions, first_lines: FirstLines) -> Stage:
         return stops.inside("judge", judge_groups(options, first_lines))
 
@@ -85,7 +88,7 @@ def run(stops: Stops, arguments: list[str]) -> int:
         move_in(store, progress)
 
     with (
-        patch.object(bronze, "reader", lambda options: stops.inside("parse", reader(options))),
+        patch.object(bronze, "reader", reading),
         patch.object(silver, "judge_groups", judging),
         patch.object(check_job, "save", saving),
         patch.object(StreamStore, "commit", committing),

@@ -46,6 +46,8 @@ _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
     (Engine.OPTIMAL, None),
 )
 """How each program is explored, round after round: at random, then class by class."""
+_MADE: tuple[Engine, int | None] = (Engine.OPTIMAL, 20_000)
+"""How the program is explored that was made for a bug, before all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +130,7 @@ def explored(task: Task) -> Found:
     ]
     random.Random(task.seed).shuffle(passing)
     until, runs = task.until(), 0
-    for (engine, most), left in ((_ROUNDS[1], made), *((round_, passing) for round_ in _ROUNDS)):
+    for (engine, most), left in ((_MADE, made), *((round_, passing) for round_ in _ROUNDS)):
         for program in tuple(left):
             if time.monotonic() > until:
                 return Found(end=End.CLEAN, runs=runs)

@@ -40,6 +40,7 @@ _COMPONENTS = {
 The runtime of `wheelproof.sync` is replaced by most engines, and has tests of its own.
 """
 NO_MUTANT = "no mutant"
+TIMED_OUT = "ended at the limit of time"
 CHAIN = (
     "driven",
     "model checker",
@@ -151,6 +152,9 @@ def _judged(
             summary = f"{NO_MUTANT}: TLC cannot read it"
         elif not killed and why:
             summary = f"equivalent: {why}"
+        elif not killed and any(one.found.end is End.HANGS for one in chain):
+            # It loops for ever, or the machine is busy: nothing is shown.
+            verdict, summary = Verdict.INCONCLUSIVE, TIMED_OUT
         elif not killed:
             verdict, summary = Verdict.FAIL, "survives"
         yield CheckResult(
@@ -183,12 +187,12 @@ def _killers(mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]
 def _summary(outcomes: Sequence[Sequence[Outcome]], checks: Sequence[CheckResult]) -> str:
     killed = [chain[-1] for chain in outcomes if chain[-1].found.end in SEEN]
     weakly = sum(one.found.end is End.PIN or one.cell.engine == "tests" for one in killed)
-    timed_out = sum(one.found.end is End.HANGS for one in killed)
+    timed_out = sum(check.summary == TIMED_OUT for check in checks)
     none = sum(check.summary.startswith((NO_MUTANT, "equivalent")) for check in checks)
-    alive = len(checks) - len(killed) - none
+    alive = len(checks) - len(killed) - none - timed_out
     share = 100 * len(killed) / max(1, len(checks) - none)
     return (
         f"{len(killed)} of {len(checks)} killed, {weakly} of them by a named test or a pin alone, "
-        f"{timed_out} by a limit of time; "
-        f"{none} equivalent or none, {alive} survive ({share:.1f} %)"
+        f"{timed_out} ended at the limit of time, {none} equivalent or none, "
+        f"{alive} survive ({share:.1f} %)"
     )

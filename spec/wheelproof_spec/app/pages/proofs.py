@@ -53,9 +53,9 @@ What is not proved:
 - **Two adders of one task**, and closing (`system-timer`): the module says which task a thread has
   in hand, not which entry, so it is right for one adder a task alone. `entry-migration` has any
   number of adders of a task.
-- **That each entry is reached from its root** (`entry-lists`): the order of a list and its links are
-  proved to agree, but not that no link is missing. "Each node has a node before it" makes z3 invent
-  ever new nodes: it gave up after 12 s of CPU at `AddLink`. TLC has `LinksAreConsistent`.
+- **That each entry is reached from its root** (`entry-lists`): the order of a list and its links
+  are proved to agree, but not that no link is missing. "Each node has a node before it" makes z3
+  invent ever new nodes: it gave up after 12 s of CPU at `AddLink`. TLC has `LinksAreConsistent`.
 - **Purges** (`purgatory`): a purge takes out of the lists what is done, and changes nothing else.
 - **That something happens at last**: TLC checks liveness, of small models.
 """

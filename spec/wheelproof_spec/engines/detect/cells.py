@@ -30,8 +30,8 @@ class End(StrEnum):
     """The engine itself failed: nothing is known."""
 
 
-SEEN = frozenset({End.FOUND, End.PIN, End.HANGS})
-"""The ends with which a chain of engines is over."""
+SEEN = frozenset({End.FOUND, End.PIN})
+"""The ends that show a difference from what is right."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

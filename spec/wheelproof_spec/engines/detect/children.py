@@ -26,6 +26,8 @@ from wheelproof_spec.engines.detect.cells import (
 START_S = 60
 """What a process may take beyond its budget before it counts as one that hangs, in seconds."""
 TIMES_THE_BUDGET = 4
+MOST_STUCK = 2
+"""After how many cells that were ended at their limit a chain is given up."""
 _LONGEST_STORY = 4_000
 
 
@@ -43,6 +45,8 @@ def run_chains(
     tell: Callable[[Outcome, int], None],
 ) -> list[list[Outcome]]:
     """Run each chain of cells until one of it has seen something; return the outcomes of each.
+
+    A chain is given up, too, once MOST_STUCK cells of it were ended at their limit.
 
     `command` is the process of a cell, which prints its outcome as its last line; `results` gets
     each outcome as soon as it is known, so that a run that was ended goes on where it was. `tell`
@@ -70,7 +74,8 @@ def run_chains(
                 with one_at_a_time:
                     note(outcome)
             found.append(known[cell])
-            if found[-1].found.end in SEEN:
+            ends = [one.found.end for one in found]
+            if ends[-1] in SEEN or ends.count(End.HANGS) == MOST_STUCK:
                 break
         left -= 1
         return found

@@ -31,7 +31,8 @@ SECONDS = 60.0
 """The limit for one question to the solver, in seconds."""
 
 _SOON = 0.3
-"""The limit for a first try with the clause alone, in seconds."""
+_LATER = 1.0
+"""The limits for a try with the clause alone, and with those it names, in seconds."""
 
 OnResult = Callable[[CheckResult], None]
 Found = tuple[Verdict, str, str]
@@ -76,8 +77,10 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
             then = _then(clause, action)
             if then is clause:
                 found: Found = Verdict.PASS, "nothing that it reads is changed", ""
-            elif asking.keeps_by_itself(action, clause, then):
-                found = Verdict.PASS, "proved by the clause alone", ""
+            elif word := asking.keeps_soon(
+                action, clause, then, [proof.clauses[one] for one in proof.by.get(name, ())]
+            ):
+                found = Verdict.PASS, f"proved by {word}", ""
             else:
                 found = _refuted(question, ~then, action)
             yield f"{action.name}: {name}", found
@@ -105,14 +108,21 @@ class _Asking:
             _fact_of(one) for one in dict.fromkeys(one for term in wanted for one in sums_in(term))
         ]
 
-    def keeps_by_itself(self, action: Action, clause: Term, then: Term) -> bool:
-        """Tell whether an action keeps a clause whatever the others say: that is soon found."""
-        question = Question(self._language, action.parameters, min(self._seconds, _SOON))
-        question.assume(*self._system.assumed.values(), *self._facts)
-        if then is not clause and not any(part.kind is Kind.NEXT for part in parts_of(clause)):
-            question.assume(clause)
-        question.add(action.guard, ~then)
-        return question.ask(small=False).impossible
+    def keeps_soon(self, action: Action, clause: Term, then: Term, by: Sequence[Term]) -> str:
+        """Return by what an action keeps a clause if little is needed for that, else nothing.
+
+        It is tried with the clause alone, and with those by which the proof says that it holds:
+        among all of them the solver may lose its way.
+        """
+        alone = [one for one in self._clauses if one is clause]
+        near = ((alone, _SOON, "the clause alone"), ((*alone, *by), _LATER, "those it names"))
+        for some, seconds, word in near if by else near[:1]:
+            question = Question(self._language, action.parameters, min(self._seconds, seconds))
+            question.assume(*self._system.assumed.values(), *self._facts, *some)
+            question.add(action.guard, ~then)
+            if question.ask(small=False).impossible:
+                return word
+        return ""
 
     def question(self, action: Action | None = None, *, initial: bool = False) -> Question:
         """Return what is known of a first state, or before an action, or of any state."""

@@ -131,7 +131,8 @@ class Proof:
     after it. `instance` is small enough to be run; with `more_instances`, if there are any, it has
     to show each action. Where the module has the clause of several
     proofs, `case` says when it is this one. Without a `tie` the actions are those of a proof that
-    has one. `words` explain each clause, promise and step. `clauses_in` is the TLA+ module, below
+    has one. `words` explain each clause, promise and step; `by` names the clauses by which a
+    clause is kept, so that the solver finds its way. `clauses_in` is the TLA+ module, below
     the folder of the modules, with the clauses as operators; `models` are the models of the
     manifest that have them as invariants.
     """
@@ -147,6 +148,7 @@ class Proof:
     variants: tuple[Variant, ...] = ()
     case: str = "TRUE"
     words: Mapping[str, str] = field(default_factory=dict[str, str])
+    by: Mapping[str, Sequence[str]] = field(default_factory=dict[str, Sequence[str]])
     clauses_in: str = ""
     models: tuple[str, ...] = ()
     tie: Tie | None = None

@@ -78,6 +78,7 @@ class Written:
             promises=self._terms("promises"),
             steps=self._terms("steps"),
             words=self._rows("words"),
+            by={name: names.split() for name, names in self._rows("by").items()},
             clauses_in=given["clauses_in"],
             models=tuple(given["models"].split()),
             variants=tuple(self._variant(name, row, instances) for name, row in variants.items()),

@@ -1,6 +1,7 @@
 """Puts rewritten code into the functions of the packages that are to be seen."""
 
 import gc
+import importlib
 import inspect
 import sys
 from collections.abc import Generator, Iterator, Sequence
@@ -25,18 +26,25 @@ def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Gener
             stack.enter_context(seen(seeing))
         codes: _Known = {}
         for package in packages:
-            modules = list(_modules(package))
-            if not modules:
-                raise ProgramRejectedError(
-                    program,
-                    f"imports no package {package}, which is to be instrumented",
-                    "name what the program imports, as `import` does",
-                )
-            for module in modules:
+            if package not in sys.modules:
+                _import(program, package)
+            for module in _modules(package):
                 codes |= _rewritten_codes(program, module)
         for function in _functions() if codes else ():
             _replace(function, codes, stack)
         yield
+
+
+def _import(program: str, package: str) -> None:
+    """Import what the program would import later."""
+    try:
+        importlib.import_module(package)
+    except Exception as error:
+        raise ProgramRejectedError(
+            program,
+            f"is to be instrumented in {package}: {type(error).__name__}: {error}",
+            "name what the program imports, as `import` does",
+        ) from error
 
 
 def _modules(package: str) -> Iterator[ModuleType]:

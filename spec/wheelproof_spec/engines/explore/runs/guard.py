@@ -15,8 +15,10 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
 PATIENCE_S = 2
 """For how many seconds one step may run before it counts as one that never ends."""
-_PATIENCE_WITH_SET_UP_S = 10
-"""The same for the set-up, which may import things."""
+_PATIENCE_OUTSIDE_S = 10
+"""The same for set-up and checks, which may import things, and for the checker itself."""
+_IDLE_S = 0.02
+"""How little a step computes that waits: it may do so for twice as long, and one second more."""
 
 
 def require_assertions(program: str) -> None:
@@ -74,23 +76,29 @@ def watchdog(program: str, progress: Callable[[], tuple[int, int]]) -> Generator
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    seen = progress()
+    seen, used = progress(), time.thread_time()
     ticks = 0
 
     def look(number: int, frame: FrameType | None) -> None:
-        nonlocal seen, ticks
+        nonlocal seen, ticks, used
         del number
         now = progress()
-        ticks = ticks + 1 if now == seen else 0
-        seen = now
-        if ticks >= (PATIENCE_S if now[1] else max(PATIENCE_S, _PATIENCE_WITH_SET_UP_S)):
+        if now != seen:
+            seen, used, ticks = now, time.thread_time(), 0
+            return
+        ticks += 1
+        # On a busy machine a step may take long without doing anything.
+        computed = time.thread_time() - used
+        runtime = current_runtime()
+        in_step = isinstance(runtime, ControlledRuntime) and runtime.current is not None
+        patience = PATIENCE_S if in_step else max(PATIENCE_S, _PATIENCE_OUTSIDE_S)
+        if computed >= patience or (ticks > 2 * patience and computed < _IDLE_S):
             ticks = 0
             error = ProgramRejectedError(
                 program,
-                f"has a step that does not end within {PATIENCE_S} s: {call_stack(frame)}",
+                f"has a step that does not end within {patience} s: {call_stack(frame)}",
                 "look for an endless loop, or for a wait that the checker does not see",
             )
-            runtime = current_runtime()
             if isinstance(runtime, ControlledRuntime):
                 # The program might catch it.
                 runtime.stop = error

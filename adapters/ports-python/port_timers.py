@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Timers of Python's standard library behind the protocol wheelproof.driver/1.
 
-python3 timers.py asyncio       loop.call_later
-python3 timers.py sched         sched.scheduler
+python3 port_timers.py asyncio       loop.call_later
+python3 port_timers.py sched         sched.scheduler
 """
 
 import asyncio
