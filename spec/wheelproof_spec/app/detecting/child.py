@@ -26,6 +26,7 @@ from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.strict_json import parse_object
 from wheelproof_spec.engines.detect.bring_back import replace_everywhere, rewrite
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome
+from wheelproof_spec.engines.detect.children import limit_of
 from wheelproof_spec.engines.detect.mutants import mutated
 from wheelproof_spec.engines.detect.sources import digest_of
 from wheelproof_spec.engines.detect.tla_mutants import TLA
@@ -55,6 +56,8 @@ def main(words: Sequence[str]) -> int:
     if words[0] == _SERVE:
         from wheelproof_spec.app.reference_driver import main as serve
 
+        # A driver is in no group with the cell: one that goes round for ever ends by itself.
+        resource.setrlimit(resource.RLIMIT_CPU, (limit_of(cell), limit_of(cell)))
         return serve()
     begin = time.monotonic()
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
