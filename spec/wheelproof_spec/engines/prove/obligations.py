@@ -77,19 +77,24 @@ def _found(proof: Proof, seconds: float) -> Iterator[tuple[str, Found]]:
             then = _then(clause, action)
             if then is clause:
                 found: Found = Verdict.PASS, "nothing that it reads is changed", ""
-            elif word := asking.keeps_soon(
-                action, clause, then, [proof.clauses[one] for one in proof.by.get(name, ())]
-            ):
+            elif word := asking.keeps_soon(clause, then, _by(proof, name), action):
                 found = Verdict.PASS, f"proved by {word}", ""
             else:
                 found = _refuted(question, ~then, action)
             yield f"{action.name}: {name}", found
     question = asking.question()
     for name, promise in proof.promises.items():
-        yield f"all clauses together: {name}", _refuted(question, ~promise)
+        by = _by(proof, name)
+        word = asking.keeps_soon(promise, promise, by) if by else ""
+        found = (Verdict.PASS, f"proved by {word}", "") if word else _refuted(question, ~promise)
+        yield f"all clauses together: {name}", found
     for variant in proof.variants:
         name = f"{variant.name}: {variant.action} breaks {variant.clause}"
         yield name, refute(proof, variant)
+
+
+def _by(proof: Proof, name: str) -> list[Term]:
+    return [proof.clauses[one] for one in proof.by.get(name, ())]
 
 
 class _Asking:
@@ -108,8 +113,10 @@ class _Asking:
             _fact_of(one) for one in dict.fromkeys(one for term in wanted for one in sums_in(term))
         ]
 
-    def keeps_soon(self, action: Action, clause: Term, then: Term, by: Sequence[Term]) -> str:
-        """Return by what an action keeps a clause if little is needed for that, else nothing.
+    def keeps_soon(
+        self, clause: Term, then: Term, by: Sequence[Term], action: Action | None = None
+    ) -> str:
+        """Return by what `then` holds after an action, or in any state, if little is needed for it.
 
         It is tried with the clause alone, and with those by which the proof says that it holds:
         among all of them the solver may lose its way.
@@ -117,9 +124,10 @@ class _Asking:
         alone = [one for one in self._clauses if one is clause]
         near = ((alone, _SOON, "the clause alone"), ((*alone, *by), _LATER, "those it names"))
         for some, seconds, word in near if by else near[:1]:
-            question = Question(self._language, action.parameters, min(self._seconds, seconds))
+            parameters = () if action is None else action.parameters
+            question = Question(self._language, parameters, min(self._seconds, seconds))
             question.assume(*self._system.assumed.values(), *self._facts, *some)
-            question.add(action.guard, ~then)
+            question.add(~then, *(() if action is None else (action.guard,)))
             if question.ask(small=False).impossible:
                 return word
         return ""
