@@ -14,7 +14,7 @@ from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.prove.finite import Run, State, Step, TooManyStatesError
 from wheelproof_spec.engines.prove.following import following, resolved, with_values
 from wheelproof_spec.engines.prove.report import shown, way
-from wheelproof_spec.engines.prove.solver import Language, Question
+from wheelproof_spec.engines.prove.solver import Language, Question, begin_anew
 from wheelproof_spec.engines.prove.system import Action, Proof, System, Variant
 from wheelproof_spec.engines.prove.terms import (
     Change,
@@ -45,6 +45,7 @@ def carry_out(
     proof: Proof, *, seconds: float = SECONDS, on_result: OnResult | None = None
 ) -> list[CheckResult]:
     """Return how each obligation of a proof ended; `on_result` is told as soon as it has."""
+    begin_anew()
     results: list[CheckResult] = []
     since = time.perf_counter()
     for name, (verdict, summary, details) in _found(proof, seconds):

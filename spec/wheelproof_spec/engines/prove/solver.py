@@ -4,6 +4,7 @@ A state that z3 gives is made of a few elements, and is looked at once more by t
 counterexample is one only if both agree.
 """
 
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -280,6 +281,12 @@ class Question:
         of_parameters = (parameter.sort for parameter in self._parameters)
         found = dict.fromkeys((*of_fields, *of_parameters))
         return tuple(sort for sort in found if sort not in (BOOL, INT) and not sort.words)
+
+
+def begin_anew() -> None:
+    """Forget all that the solver has met: what came before changes where it looks first."""
+    _ENUMERATIONS.clear()
+    sys.modules["z3.z3"].__dict__["_main_ctx"] = None
 
 
 def version() -> str:

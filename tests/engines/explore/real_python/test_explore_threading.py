@@ -17,6 +17,8 @@ import pytest
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
+from wheelproof_spec.engines.explore.patched.objects import CLOCKS
+from wheelproof_spec.engines.explore.patched.patching import patched_threading
 from wheelproof_spec.engines.explore.program import Scenario, Settings, TimeMode
 from wheelproof_spec.engines.explore.result import Exploration
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
@@ -24,6 +26,7 @@ from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
 _made_by_the_module = threading.Lock()
 _known_from_before = threading.Thread
+_imported_during_a_run = CLOCKS["monotonic"]
 
 
 def _explored(build: Callable[[], object], options: Options | None = None) -> Exploration:
@@ -358,3 +361,9 @@ def test_a_scenario_that_is_not_said_to_be_one() -> None:
 
     result = _explored(lambda: helper())
     assert "it returns a Scenario: say so" in result.summary()
+
+
+def test_a_clock_that_a_module_kept_from_a_run_reads_the_real_one() -> None:
+    real = time.monotonic()
+    with patched_threading(roster=False):
+        assert _imported_during_a_run() >= real

@@ -216,7 +216,9 @@ class _Search:
     def _parts(self, value: object) -> Iterator[tuple[object, object, Callable[[object], object]]]:
         """Yield what a value holds: a name for it, what it is, and how to put another one there."""
         if isinstance(value, FunctionType):
-            yield from _parts_of_function(value)
+            # A module that was imported during a run keeps our models under its names.
+            if str(value.__module__).partition(".")[0] not in _FOREIGN:
+                yield from _parts_of_function(value)
         elif type(value) in (dict, list):
             items = cast("dict[object, object]", value)
             for key in range(len(items)) if type(value) is list else list(items):
