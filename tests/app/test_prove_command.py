@@ -81,7 +81,7 @@ def test_interrupted(
 
     del answers
     monkeypatch.setattr(obligations, "carry_out", interrupt)
-    assert main(["prove", "--all", "--quiet"]) == ExitCode.INCONCLUSIVE
+    assert main(["prove", "--all", "--quiet", "--jobs", "1"]) == ExitCode.INCONCLUSIVE
     assert "interrupted" in capsys.readouterr().out
 
 
@@ -92,3 +92,12 @@ def test_details_show_a_refutation(capsys: pytest.CaptureFixture[str]) -> None:
     assert "  OwedIsWatched is broken:\n  TryLock(t1)\n" in printed
     assert re.search(r"    pc: t1 TryLock, .*  ->  t1 SetPending, ", printed)
     assert "    1  MakeTrue(t1)\n" in printed
+
+
+@pytest.mark.slow
+def test_two_at_a_time_show_what_one_shows(capsys: pytest.CaptureFixture[str]) -> None:
+    shown: list[str] = []
+    for jobs in "12":
+        assert main(["prove", "*-flag", "*-monitor", "--jobs", jobs]) == ExitCode.PASS
+        shown.append(capsys.readouterr().out)
+    assert shown[0] == shown[1]

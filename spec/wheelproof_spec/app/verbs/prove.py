@@ -1,41 +1,31 @@
 """The verb `wheelproof prove`: inductive invariants, for any number of threads."""
 
 import argparse
+import os
+import signal
 import sys
 from collections import Counter
 from fnmatch import fnmatchcase
+from functools import partial
+from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.verbs import VERBS
 from wheelproof_spec.app.verbs.declaring import Verbs
-from wheelproof_spec.base.arguments import positive_seconds, unknown
+from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import coloured
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
 
 if TYPE_CHECKING:
-    from wheelproof_spec.engines.prove.system import Proof
+    from collections.abc import Iterator
 
-_SECONDS = 60.0
+    from wheelproof_spec.engines.prove.system import Proof
 
 
 def register(verbs: Verbs) -> None:
     """Declare the verb and its arguments."""
-    parser = verbs.add("prove", VERBS["prove"], run)
-    parser.add_argument("proofs", nargs="*", metavar="NAME", help="proofs, by name or pattern")
-    parser.add_argument("--all", action="store_true", help="make every proof")
-    parser.add_argument("--list", action="store_true", help="list the proofs")
-    parser.add_argument(
-        "--details", action="store_true", help="show how each variant is refuted, state by state"
-    )
-    parser.add_argument(
-        "--seconds",
-        type=positive_seconds,
-        default=_SECONDS,
-        metavar="S",
-        help="the limit for one obligation (default: %(default)g); beyond it is inconclusive",
-    )
+    verbs.own("prove", run, {"--jobs": {"default": os.cpu_count() or 1}})
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -53,6 +43,8 @@ def run(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.engines.prove.obligations import carry_out
     from wheelproof_spec.engines.prove.solver import version
 
+    jobs = min(arguments.jobs, len(chosen))
+
     results: list[CheckResult] = []
 
     def tell(result: CheckResult) -> None:
@@ -64,8 +56,12 @@ def run(arguments: argparse.Namespace) -> int:
 
     interrupted = False
     try:
-        for proof in chosen:
-            carry_out(proof, seconds=arguments.seconds, on_result=tell)
+        if jobs > 1:
+            for found in _side_by_side(jobs, [one.name for one in chosen], arguments.seconds):
+                tell(found)
+        else:
+            for proof in chosen:
+                carry_out(proof, seconds=arguments.seconds, on_result=tell)
     except KeyboardInterrupt:
         interrupted = True
     verdicts = [result.verdict for result in results]
@@ -86,6 +82,22 @@ def run(arguments: argparse.Namespace) -> int:
         },
     )
     return publish(result, arguments)
+
+
+def _side_by_side(jobs: int, names: list[str], seconds: float) -> "Iterator[CheckResult]":
+    """Yield the results of the proofs in their order, from processes that share them."""
+    # Ctrl-C reaches them as well, and is this one's to answer.
+    with get_context("spawn").Pool(jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+        for results in pool.imap(partial(_carried_out, seconds), names):
+            yield from results
+
+
+def _carried_out(seconds: float, name: str) -> list[CheckResult]:
+    from wheelproof_spec.app.parts import proofs
+    from wheelproof_spec.engines.prove.obligations import carry_out
+
+    (proof,) = _select(proofs(), [name])
+    return carry_out(proof, seconds=seconds)
 
 
 def _select(proofs: "tuple[Proof, ...]", patterns: list[str]) -> "list[Proof]":
