@@ -1,8 +1,9 @@
 """How fast the model checker is: ``python bench/explore.py [--json FILE]``.
 
-Classes and runs a second, the time for each known bug, edges a second of graph mode, and how much
-memory a state takes: what one process needs for a graph of a million states, measured in a process
-of its own. Processor time of one core, the best of several rounds; 1 if a bound is missed.
+Classes and runs a second, beside frontrun's, the time for each known bug, edges a second of graph
+mode, and how much memory a state takes: what one process needs for a graph of a million states,
+measured in a process of its own. Processor time of one core, the best of several rounds; 1 if a
+bound is missed.
 """
 
 import multiprocessing
@@ -14,6 +15,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeVar
 
+from frontrun_comparison import beside_frontrun
 from instruments.machine import this_machine
 from instruments.section import Section, bench_parser, exit_code, measure
 from wheelproof_spec.components.timer.graph.system_timer import Cast, system_timer
@@ -165,6 +167,7 @@ def main(arguments: Sequence[str]) -> int:
         partial(classes, rounds),
         bugs,
         partial(graphs, rounds),
+        beside_frontrun,
     ]
     return exit_code(measure(works, this_machine(), seed=options.seed, json=options.json))
 

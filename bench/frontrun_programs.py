@@ -1,0 +1,210 @@
+"""The programs of the comparison as frontrun takes them: plain attributes and `threading`.
+
+Run under frontrun's own command, since it has to patch `threading` before anything else:
+`frontrun python bench/frontrun_programs.py` prints what it did with each program as JSON.
+"""
+
+import importlib
+import json
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, Protocol, TypeVar
+
+_LIMIT_S = 60.0
+
+S = TypeVar("S")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainProgram:
+    """What makes the state anew for each run, and what each thread does with it."""
+
+    setup: Callable[[], object]
+    workers: Sequence[Callable[[object], None]]
+
+
+@dataclass(frozen=True, slots=True)
+class _On(Generic[S]):
+    """A worker that takes any object and works on one of its own kind."""
+
+    kind: type[S]
+    work: Callable[[S], None]
+
+    def __call__(self, state: object) -> None:
+        assert isinstance(state, self.kind)
+        self.work(state)
+
+
+class _Counter:
+    def __init__(self) -> None:
+        self.value = 0
+        self.lock = threading.Lock()
+
+    def increment(self) -> None:
+        value = self.value
+        self.value = value + 1
+
+    def increment_locked(self) -> None:
+        with self.lock:
+            value = self.value
+            self.value = value + 1
+
+    def read(self) -> None:
+        _ = self.value
+
+    def write(self) -> None:
+        self.value = 1
+
+
+class _Cell:
+    def __init__(self) -> None:
+        self.value = 0
+
+
+class _Cells:
+    def __init__(self, count: int) -> None:
+        self.cells = [_Cell() for _ in range(count + 1)]
+
+
+class _Table:
+    def __init__(self, count: int) -> None:
+        self.forks = [threading.Lock() for _ in range(count)]
+
+
+class _Event:
+    def __init__(self) -> None:
+        self.flag = False
+        self.raised = threading.Condition(threading.Lock())
+
+
+def plain_increments(count: int) -> PlainProgram:
+    """Each thread reads a counter, then writes it."""
+    return PlainProgram(setup=_Counter, workers=[_On(_Counter, _Counter.increment)] * count)
+
+
+def plain_locked_increments(count: int) -> PlainProgram:
+    """Each thread does so under one lock."""
+    return PlainProgram(setup=_Counter, workers=[_On(_Counter, _Counter.increment_locked)] * count)
+
+
+def plain_readers(count: int) -> PlainProgram:
+    """One thread writes, `count` threads read."""
+    reading = [_On(_Counter, _Counter.read)] * count
+    return PlainProgram(setup=_Counter, workers=[_On(_Counter, _Counter.write), *reading])
+
+
+def plain_last_zero(count: int) -> PlainProgram:
+    """Each thread writes one cell after its neighbour; one looks for the last zero."""
+
+    def search(state: _Cells) -> None:
+        number = count
+        while state.cells[number].value != 0:
+            number -= 1
+
+    def write(number: int, state: _Cells) -> None:
+        value = state.cells[number - 1].value
+        state.cells[number].value = value + 1
+
+    writers = [_On(_Cells, partial(write, number)) for number in range(1, count + 1)]
+    return PlainProgram(setup=partial(_Cells, count), workers=[_On(_Cells, search), *writers])
+
+
+def plain_philosophers(count: int, *, ordered: bool) -> PlainProgram:
+    """Each philosopher takes two forks: the left one first, or the lower-numbered."""
+
+    def dine(number: int, state: _Table) -> None:
+        pair = number, (number + 1) % count
+        first, second = sorted(pair) if ordered else pair
+        with state.forks[first], state.forks[second]:
+            pass
+
+    return PlainProgram(
+        setup=partial(_Table, count),
+        workers=[_On(_Table, partial(dine, number)) for number in range(count)],
+    )
+
+
+def event_tested_early() -> PlainProgram:
+    """A flag is tested before the lock is taken, so that the wake-up can be lost."""
+
+    def wait(state: _Event) -> None:
+        if not state.flag:
+            with state.raised:
+                state.raised.wait()
+
+    def raise_flag(state: _Event) -> None:
+        state.flag = True
+        with state.raised:
+            state.raised.notify()
+
+    return PlainProgram(setup=_Event, workers=[_On(_Event, wait), _On(_Event, raise_flag)])
+
+
+class _Explore(Protocol):
+    def __call__(
+        self,
+        *,
+        setup: Callable[[], object],
+        workers: Sequence[Callable[[object], None]],
+        invariant: Callable[[object], bool],
+        stop_on_first: bool,
+        preemption_bound: None,
+        detect_io: bool,
+        max_executions: int,
+        total_timeout: float,
+        reproduce_on_failure: int,
+    ) -> object: ...
+
+
+PROGRAMS: dict[str, PlainProgram] = {
+    "increments 2": plain_increments(2),
+    "increments 3": plain_increments(3),
+    "increments 4": plain_increments(4),
+    "locked increments 3": plain_locked_increments(3),
+    "locked increments 6": plain_locked_increments(6),
+    "readers 8": plain_readers(8),
+    "last zero 4": plain_last_zero(4),
+    "philosophers 5, ordered": plain_philosophers(5, ordered=True),
+    "philosophers 3": plain_philosophers(3, ordered=False),
+    "event tested early": event_tested_early(),
+}
+
+FAILING = ("philosophers 3", "event tested early")
+"""Those that are run up to the first failure."""
+
+
+def _measure(explore: _Explore, plain: PlainProgram, *, to_the_end: bool) -> dict[str, object]:
+    def run(limit: int) -> object:
+        return explore(
+            setup=plain.setup,
+            workers=plain.workers,
+            invariant=lambda _state: True,
+            stop_on_first=not to_the_end,
+            preemption_bound=None,
+            detect_io=False,
+            max_executions=limit,
+            total_timeout=_LIMIT_S,
+            reproduce_on_failure=0,
+        )
+
+    # The first exploration of a process pays for imports and warm-up.
+    run(1)
+    begin = time.process_time()
+    result = run(1_000_000)
+    return {
+        "seconds": time.process_time() - begin,
+        "executions": getattr(result, "num_explored", 0),
+        "found": not getattr(result, "property_holds", True),
+    }
+
+
+if __name__ == "__main__":
+    explore: _Explore = importlib.import_module("frontrun").explore
+    sides = {
+        name: _measure(explore, plain, to_the_end=name not in FAILING)
+        for name, plain in PROGRAMS.items()
+    }
+    print(json.dumps(sides))
