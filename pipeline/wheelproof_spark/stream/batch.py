@@ -196,12 +196,14 @@ class StreamBatch:
         return self._spark.read.schema(RESULTS).parquet(to_read(place)), shuffled
 
     def _due(self, parts: DataFrame) -> _Due:
-        what = ("due", "late", "repeat", "batch", col("in_place") & col("closed").isNull())
+        is_open = col("closed").isNull()
+        what = ("due", "late", is_open & col("repeat"), "batch", is_open & col("in_place"))
         found = parts.groupBy(*what).agg(total("lines"), count("*"))
         rows = collected(found, tuple[bool, bool, bool, int, bool, int, int])
         new = [row for row in rows if row[3] == self._number]
         self._manifest.counts.late += sum(row[5] for row in new if row[1])
-        self._manifest.counts.repeated += sum(row[5] for row in new if row[2])
+        # What has waited may turn out to be a repeat of what comes now.
+        self._manifest.counts.repeated += sum(row[5] for row in rows if row[2])
         due = [row for row in rows if row[0]]
         return _Due(
             batches=sorted({row[3] for row in due}),

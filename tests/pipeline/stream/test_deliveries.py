@@ -12,7 +12,7 @@ from support.pipeline.pipeline_tables import Judged, run
 from support.pipeline.recorded_fleet import chance_lines
 from support.pipeline.streamed_folder import StreamedFolder
 
-_SEQUENCES = 500
+_SEQUENCES = 40
 _LATE = 100
 _SPLIT = 3_000
 """Many runs cross a piece of a file of so many bytes."""
