@@ -14,7 +14,7 @@ from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.prove.finite import Run, State, Step, TooManyStatesError
 from wheelproof_spec.engines.prove.following import following, resolved, with_values
 from wheelproof_spec.engines.prove.report import shown, way
-from wheelproof_spec.engines.prove.solver import Language, Question, begin_anew
+from wheelproof_spec.engines.prove.solver import Language, Question, afresh
 from wheelproof_spec.engines.prove.system import Action, Proof, System, Variant
 from wheelproof_spec.engines.prove.terms import (
     Change,
@@ -45,23 +45,23 @@ def carry_out(
     proof: Proof, *, seconds: float = SECONDS, on_result: OnResult | None = None
 ) -> list[CheckResult]:
     """Return how each obligation of a proof ended; `on_result` is told as soon as it has."""
-    begin_anew()
     results: list[CheckResult] = []
     since = time.perf_counter()
-    for name, (verdict, summary, details) in _found(proof, seconds):
-        now = time.perf_counter()
-        result = CheckResult(
-            name=name,
-            group=proof.name,
-            verdict=verdict,
-            seconds=now - since,
-            summary=summary,
-            details=details,
-        )
-        since = now
-        results.append(result)
-        if on_result is not None:
-            on_result(result)
+    with afresh():
+        for name, (verdict, summary, details) in _found(proof, seconds):
+            now = time.perf_counter()
+            result = CheckResult(
+                name=name,
+                group=proof.name,
+                verdict=verdict,
+                seconds=now - since,
+                summary=summary,
+                details=details,
+            )
+            since = now
+            results.append(result)
+            if on_result is not None:
+                on_result(result)
     return results
 
 

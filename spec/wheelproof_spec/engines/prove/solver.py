@@ -5,7 +5,8 @@ counterexample is one only if both agree.
 """
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import z3
@@ -283,10 +284,21 @@ class Question:
         return tuple(sort for sort in found if sort not in (BOOL, INT) and not sort.words)
 
 
-def begin_anew() -> None:
-    """Forget all that the solver has met: what came before changes where it looks first."""
+@contextmanager
+def afresh() -> Generator[None]:
+    """Let the solver know nothing, inside the block: what it has met changes where it looks first.
+
+    Whoever else uses z3 in this process has what was there before again afterwards.
+    """
+    names: dict[str, object] = sys.modules["z3.z3"].__dict__
+    before = names["_main_ctx"]
     _ENUMERATIONS.clear()
-    sys.modules["z3.z3"].__dict__["_main_ctx"] = None
+    names["_main_ctx"] = None
+    try:
+        yield
+    finally:
+        names["_main_ctx"] = before
+        _ENUMERATIONS.clear()
 
 
 def version() -> str:
