@@ -13,7 +13,7 @@ from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.splits import Split
 from wheelproof_spark.tables.manifest import FileEntry
-from wheelproof_spark.tables.rows import collected, to_read, union
+from wheelproof_spark.tables.rows import collected, read_from, union
 from wheelproof_spark.tables.schemas import BRONZE, SPLITS
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
@@ -42,10 +42,10 @@ def read_bronze(
     spark: SparkSession, folders: Iterable[Path], kind: str, withdrawn: Sequence[int] = ()
 ) -> DataFrame:
     """Return the rows of a kind, those of withdrawn files left out."""
-    paths = [to_read(path) for folder in folders if (path := folder / f"kind={kind}").is_dir()]
-    if not paths:
+    places = [place for folder in folders if (place := folder / f"kind={kind}").is_dir()]
+    if not places:
         return spark.createDataFrame([], BRONZE)
-    lines = spark.read.schema(BRONZE).parquet(*paths)
+    lines = read_from(spark, BRONZE, places)
     return lines.where(~col("file_id").isin(list(withdrawn))) if withdrawn else lines
 
 

@@ -29,7 +29,7 @@ from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.place import next_batch, numbered, sweep, sweep_uncommitted
 from wheelproof_spark.tables.manifest import Counts, Manifest, load, save
 from wheelproof_spark.tables.provenance import batch_record
-from wheelproof_spark.tables.rows import collected, to_read, union
+from wheelproof_spark.tables.rows import collected, read_from, union, written
 from wheelproof_spark.tables.schemas import PIECES, RESULTS
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.history.checkers import CheckOptions
@@ -103,7 +103,7 @@ class _Run:
         there = {file.id for file in work.files}
         bronze_until_now = _Bronze(
             folders={number: numbered(self._output, "bronze", number) for number in numbers},
-            parts=[to_read(numbered(self._output, "parts", number)) for number in numbers],
+            parts=[numbered(self._output, "parts", number) for number in numbers],
             void=[number for number in range(manifest.next_file) if number not in there],
         )
         runs, judged = self._judge(bronze_until_now)
@@ -132,8 +132,7 @@ class _Run:
         tables = {kind: bronze.read_bronze(self._spark, [folder], kind) for kind in bronze.KINDS}
         place = numbered(self._output, "parts", self._batch)
         parts = silver.parts_of(tables["good"], tables["whole"])
-        parts.withColumn("batches", array(lit(self._batch))).write.parquet(str(place))
-        parts = self._spark.read.schema(PIECES).parquet(to_read(place))
+        parts = written(parts.withColumn("batches", array(lit(self._batch))), place, PIECES)
         bronze.count_lines(tables, parts, self._manifest.files, folder)
 
     def _judge(self, read: "_Bronze") -> tuple[NewRuns, int]:
@@ -147,9 +146,9 @@ class _Run:
         shuffled = None
         if found.shuffled:
             rows = self._shuffled(read.of(found.batches), whole, parts, first, bool(found.due))
-            shuffled = self._written(rows, place / "shuffled")
+            shuffled = written(rows, place / "shuffled")
             runs = runs.unionByName(silver.once(shuffled, parts))
-        runs = self._written(runs, place / "runs")
+        runs = written(runs, place / "runs")
         counted = NewRuns(runs, shuffled)
         self._count(counted, found.repeated)
         return counted, found.due + found.fresh
@@ -157,18 +156,18 @@ class _Run:
     def _resolved(self, read: "_Bronze", whole: DataFrame) -> tuple[DataFrame, "_Parts"]:
         """Return what becomes of each part, written down and counted."""
         spark = self._spark
-        parts = spark.read.schema(PIECES).parquet(*read.parts)
+        parts = read_from(spark, PIECES, read.parts)
         if read.void:
             parts = parts.where(~col("file_id").isin(read.void))
         before = self._shuffled_before()
         place = numbered(self._output, ".work", self._batch)
-        resolved = self._written(silver.resolved(parts, None, before), place / "parts")
+        resolved = written(silver.resolved(parts, None, before), place / "parts")
         found = self._counted(resolved)
         if not found.strays:
             return resolved, found
         repeats = silver.repeats_of(read.rows(spark, "good"), whole, resolved)
-        repeats = self._written(repeats, place / "repeats")
-        resolved = self._written(silver.resolved(parts, repeats, before), place / "resolved")
+        repeats = written(repeats, place / "repeats")
+        resolved = written(silver.resolved(parts, repeats, before), place / "resolved")
         return resolved, self._counted(resolved)
 
     def _counted(self, parts: DataFrame) -> "_Parts":
@@ -189,17 +188,13 @@ class _Run:
         (row,) = collected(asked, tuple[int, int, int, int, int, int, list[int]])
         return _Parts(*row)
 
-    def _written(self, table: DataFrame, place: Path) -> DataFrame:
-        table.write.parquet(str(place))
-        return self._spark.read.schema(table.schema).parquet(to_read(place))
-
     def _shuffled_before(self) -> DataFrame | None:
         """Return the rows of the runs that were shuffled until now."""
         table = self._manifest.tables.get("runs")
         place = None if table is None else self._output / Path(table).parent / "shuffled"
         if place is None or not place.is_dir():
             return None
-        return self._spark.read.schema(RESULTS).parquet(to_read(place))
+        return read_from(self._spark, RESULTS, [place])
 
     def _shuffled(
         self,
@@ -256,7 +251,7 @@ class _Bronze:
     """What was read until now: by batch, without the files that are gone, which are `void`."""
 
     folders: Mapping[int, Path]
-    parts: Sequence[str]
+    parts: Sequence[Path]
     void: Sequence[int]
 
     def rows(self, spark: SparkSession, kind: str) -> DataFrame:

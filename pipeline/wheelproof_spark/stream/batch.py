@@ -21,7 +21,7 @@ from wheelproof_spark.stream.state import Patience
 from wheelproof_spark.stream.store import Attempt, StreamStore
 from wheelproof_spark.tables.manifest import FileEntry, Manifest
 from wheelproof_spark.tables.provenance import batch_record
-from wheelproof_spark.tables.rows import collected, to_read, union, write_rows
+from wheelproof_spark.tables.rows import collected, read_from, union, write_rows, written
 from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
@@ -156,20 +156,18 @@ class StreamBatch:
         if not batches:
             return parts
         good, whole = (self._rows(kind, batches) for kind in ("good", "whole"))
-        repeats = self._written(silver.repeats_of(good, whole, about), "repeats", None)
+        repeats = self._written(silver.repeats_of(good, whole, about), "repeats")
         parts = state.parts(known, new, repeats, self._number, patience)
         return self._written(parts, "resolved", PARTS)
 
-    def _written(self, table: DataFrame, name: str, schema: StructType | None) -> DataFrame:
-        place = str(self._attempt.of(name))
-        table.write.parquet(place)
-        return self._spark.read.schema(schema or table.schema).parquet(place)
+    def _written(self, table: DataFrame, name: str, schema: StructType | None = None) -> DataFrame:
+        return written(table, self._attempt.of(name), schema)
 
     def _known(self) -> DataFrame:
         table = self._manifest.tables.get("open")
         if table is None:
             return self._spark.createDataFrame([], OPEN)
-        return self._spark.read.schema(OPEN).parquet(str(self._store.path(table)))
+        return read_from(self._spark, OPEN, [self._store.path(table)])
 
     def _judge(self, parts: DataFrame, due: _Due) -> tuple[DataFrame, DataFrame | None]:
         """Return the verdicts of this batch, and those of runs that were shuffled, written down."""
@@ -193,7 +191,7 @@ class StreamBatch:
             union(tables).write.parquet(str(place))
         else:
             write_rows([], RESULTS, place)
-        return self._spark.read.schema(RESULTS).parquet(to_read(place)), shuffled
+        return read_from(self._spark, RESULTS, [place]), shuffled
 
     def _due(self, parts: DataFrame) -> _Due:
         is_open = col("closed").isNull()
@@ -229,8 +227,7 @@ class StreamBatch:
         """Write down what stays open, of all but `runs`, and what was judged lately."""
         stays = state.left_open(parts, runs, self._number, self._judging.patience)
         place = self._place("open", f"state/{self._number:06}")
-        stays.write.parquet(str(place))
-        waiting = self._spark.read.schema(OPEN).parquet(to_read(place)).where("closed is null")
+        waiting = written(stays, place, OPEN).where("closed is null")
         found = waiting.agg(count_distinct("format", "run"), total("lines"))
         ((runs_open, lines),) = collected(found, tuple[int, int | None])
         counts = self._manifest.counts
@@ -243,8 +240,8 @@ class StreamBatch:
         """Add the verdicts of the batch to the tables."""
         tables = self._manifest.tables
         batches = due.batches or [self._number]
-        folders = [str(self._of_batch("files", "batch=", batch)) for batch in batches]
-        files = self._spark.read.schema(FILES).parquet(*folders)
+        folders = [self._of_batch("files", "batch=", batch) for batch in batches]
+        files = read_from(self._spark, FILES, folders)
         named = files.select(col("file_id").alias("id"), "path")
         new.write_appended(named, self._attempt.folder)
         for name in APPENDED:

@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.pandas.types import to_arrow_schema
 from pyspark.sql.types import StructType
 
@@ -25,9 +25,16 @@ def collected(table: DataFrame, row: type[_T]) -> list[_T]:
     return [cast("_T", tuple(found)) for found in table.collect()]
 
 
-def to_read(folder: Path) -> str:
-    """Return what Spark takes for this folder alone, whatever its name looks like."""
-    return re.sub(r"([\\{}\[\]*?])", r"\\\1", str(folder))
+def read_from(spark: SparkSession, schema: StructType, folders: Iterable[Path]) -> DataFrame:
+    """Return the rows that are in these folders alone, whatever their names look like to Spark."""
+    places = [re.sub(r"([\\{}\[\]*?])", r"\\\1", str(folder)) for folder in folders]
+    return spark.read.schema(schema).parquet(*places)
+
+
+def written(table: DataFrame, folder: Path, schema: StructType | None = None) -> DataFrame:
+    """Write a table down, and return it: a plan that goes on with it only reads."""
+    table.write.parquet(str(folder))
+    return read_from(table.sparkSession, schema or table.schema, [folder])
 
 
 def union(tables: Iterable[DataFrame]) -> DataFrame:
