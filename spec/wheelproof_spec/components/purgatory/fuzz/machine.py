@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from wheelproof.purgatory import DelayedOperationPurgatory, ExclusiveDiscipline
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.purgatory.bugs import BUGS
+from wheelproof_spec.components.purgatory.bugs import BUGS, any_case
 from wheelproof_spec.components.purgatory.component import WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
 from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz
@@ -21,7 +21,7 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
         discipline = None if bug is None else bug.discipline
         yield run_threaded_purgatory_fuzz(purgatory_class, discipline, **order.batch())
         return
-    holds, first = (any, ExclusiveDiscipline) if bug is None else (bug.holds, bug.discipline)
+    holds, first = (any_case, ExclusiveDiscipline) if bug is None else (bug.holds, bug.discipline)
     port = ReferencePurgatoryPort(purgatory_class, first, holds)
     yield run_purgatory_fuzz(port, profile=WHEELPROOF, **order.batch())
 
