@@ -1,5 +1,6 @@
 """Cells: each is run once, a chain ends with what is seen, and nothing a process does ends all."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -47,6 +48,30 @@ def test_a_chain_ends_with_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setattr(children, "START_S", 1)
     ends = [outcome.found.end for outcome in _run(["hangs", "clean", "hangs", "found"])]
     assert ends == [End.HANGS, End.CLEAN, End.HANGS], "given up after two"
+
+
+def test_whoever_is_interrupted_leaves_no_process(tmp_path: Path) -> None:
+    pid = tmp_path / "pid"
+    hangs = f"import os, pathlib, time; pathlib.Path({str(pid)!r}).write_text(str(os.getpid())); "
+    waits = f"import os\nwhile not os.path.exists({str(pid)!r}): pass"
+
+    def interrupt(outcome: Outcome, left: int) -> None:
+        del left
+        assert outcome.cell.engine == "dies"
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_chains(
+            [[_cell("hangs")], [_cell("dies")]],
+            lambda cell: ("-c", f"{hangs}time.sleep(600)" if cell.engine == "hangs" else waits),
+            jobs=2,
+            results=None,
+            tell=interrupt,
+        )
+    while not (number := pid.read_text()):
+        pass
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(number), 0)
 
 
 def test_what_is_known_is_not_run_again(tmp_path: Path) -> None:

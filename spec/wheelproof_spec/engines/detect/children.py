@@ -8,7 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 
 from wheelproof_spec.base.codec.writer import format_line
@@ -57,6 +57,7 @@ def run_chains(
         results.write_bytes(b"".join(map(format_line, known.values())))
     one_at_a_time = threading.Lock()
     left = len(chains)
+    children = _Children()
 
     def note(outcome: Outcome) -> None:
         known[outcome.cell] = outcome
@@ -70,42 +71,85 @@ def run_chains(
         found: list[Outcome] = []
         for cell in chain:
             if cell not in known:
-                outcome = _run(cell, command(cell))
+                outcome = children.run(cell, command(cell))
                 with one_at_a_time:
                     note(outcome)
             found.append(known[cell])
             ends = [one.found.end for one in found]
             if ends[-1] in SEEN or ends.count(End.HANGS) == MOST_STUCK:
                 break
-        left -= 1
+        with one_at_a_time:
+            left -= 1
         return found
 
     with ThreadPoolExecutor(jobs) as threads:
         waiting = [threads.submit(run, chain) for chain in chains]
         try:
-            return [future.result() for future in waiting]
+            ended = wait(waiting, return_when=FIRST_EXCEPTION).done
+            return [future.result() for future in waiting if future in ended]
         except BaseException:
             threads.shutdown(wait=False, cancel_futures=True)
+            children.end()
             raise
 
 
-def _run(cell: Cell, command: Sequence[str]) -> Outcome:
-    begin = time.monotonic()
-    process = subprocess.Popen(
-        [sys.executable, *command],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
-        said, complaint = process.communicate(timeout=limit_of(cell))
-        found = _told(said, complaint)
-    except subprocess.TimeoutExpired:
-        found = Found(end=End.HANGS, story=f"it had not ended after {limit_of(cell)} s")
-    finally:
-        _end_group(process)
-    return Outcome(cell=cell, found=found, milliseconds=round(1_000 * (time.monotonic() - begin)))
+class _EndedError(Exception):
+    """The run was ended, so there is no outcome."""
+
+
+class _Children:
+    """The processes that run now. Each leads a group of its own, so Ctrl-C does not reach it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen[bytes]] = set()
+        self._ended = False
+
+    def run(self, cell: Cell, command: Sequence[str]) -> Outcome:
+        """Return how a cell ended; raises _EndedError once `end` was called."""
+        begin = time.monotonic()
+        process = self._start(command)
+        try:
+            said, complaint = process.communicate(timeout=limit_of(cell))
+            found = _told(said, complaint)
+        except subprocess.TimeoutExpired:
+            found = Found(end=End.HANGS, story=f"it had not ended after {limit_of(cell)} s")
+        finally:
+            self._end(process)
+        if self._ended:
+            raise _EndedError
+        milliseconds = round(1_000 * (time.monotonic() - begin))
+        return Outcome(cell=cell, found=found, milliseconds=milliseconds)
+
+    def end(self) -> None:
+        """End those that run, and start no more."""
+        with self._lock:
+            self._ended = True
+            for process in self._running:
+                _kill_group(process)
+
+    def _start(self, command: Sequence[str]) -> "subprocess.Popen[bytes]":
+        with self._lock:
+            if self._ended:
+                raise _EndedError
+            process = subprocess.Popen(
+                [sys.executable, *command],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+            )
+            self._running.add(process)
+            return process
+
+    def _end(self, process: "subprocess.Popen[bytes]") -> None:
+        with self._lock:
+            self._running.remove(process)
+        _kill_group(process)
+        process.wait()
+        for stream in (process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
 
 
 def _told(said: bytes, complaint: bytes) -> Found:
@@ -116,11 +160,7 @@ def _told(said: bytes, complaint: bytes) -> Found:
     return Found(end=End.ERROR, story=story or "it ended, and said nothing")
 
 
-def _end_group(process: "subprocess.Popen[bytes]") -> None:
+def _kill_group(process: "subprocess.Popen[bytes]") -> None:
     """End the process and whatever it has started."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    for stream in (process.stdout, process.stderr):
-        if stream is not None:
-            stream.close()
