@@ -2,7 +2,7 @@
 
 Each known limit is lifted alone, and the implementation is driven again, in a process of its own
 (some limits are known because the process does not survive). If nothing goes wrong then, the line
-is out of date and would hide the next defect.
+is out of date and would hide the next defect. If no case has tried it, nothing is known.
 """
 
 import time
@@ -50,47 +50,42 @@ class LiftedLimits:
         self._limits = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_SILENCE_S))
 
     def check(self, source: Path, known: Sequence[KnownLimit]) -> Iterator[CaseResult]:
-        """Yield a result for each known limit of the file `source`; one that holds passes."""
+        """Yield a result for each known limit of the file `source`; one that is needed passes."""
         for limit in known:
             started = time.monotonic()
-            others = tuple(other for other in known if other is not limit)
-            if not self._is_asked_for(limit, others):
-                yield CaseResult(
-                    name=f"known limit {limit.clause}",
-                    verdict=Verdict.INCONCLUSIVE,
-                    seconds=0.0,
-                    summary="nothing that the driver can be asked needs it",
+            tally = self._tally_without([other for other in known if other is not limit])
+            seen = self._what_goes_wrong(limit, tally)
+            if seen is not None:
+                verdict, summary = Verdict.PASS, f"still so: {seen}"
+            elif tally.checked.get(limit.clause):
+                verdict = Verdict.FAIL
+                summary = (
+                    f"{source}:{limit.line}: {limit.clause} holds in every named case and in "
+                    f"{self._plan.cases:,} random ones; remove the line"
                 )
-                continue
-            seen = self._what_goes_wrong(limit, others)
-            stale = (
-                f"{source}:{limit.line}: {limit.clause} holds in every named case and in "
-                f"{self._plan.cases:,} random ones; remove the line"
-            )
+            else:
+                verdict = Verdict.INCONCLUSIVE
+                summary = (
+                    f"{source}:{limit.line}: not tried: no case that the driver can be asked needs "
+                    f"{limit.clause}; remove the line, or declare wider bounds and capabilities"
+                )
             yield CaseResult(
                 name=f"known limit {limit.clause}",
-                verdict=Verdict.FAIL if seen is None else Verdict.PASS,
+                verdict=verdict,
                 seconds=time.monotonic() - started,
-                summary=stale if seen is None else f"still so: {seen}",
+                summary=summary,
             )
-
-    def _is_asked_for(self, lifted: KnownLimit, others: Sequence[KnownLimit]) -> bool:
-        """Tell whether a named case applies that needs `lifted`, if there is any that does."""
-        suite, tally = self._suite, self._tally_without(others)
-        about = [one for one in suite.scenarios() if lifted.clause in suite.needs_of(one)]
-        return not about or not all(lacking(suite, scenario, tally) for scenario in about)
 
     def _tally_without(self, limits: Sequence[KnownLimit]) -> Tally:
         skipped = [*self._undeclared, *(limit.clause for limit in limits)]
         return Tally(limits=skipped, bounds=self._bounds)
 
-    def _what_goes_wrong(self, lifted: KnownLimit, others: Sequence[KnownLimit]) -> str | None:
+    def _what_goes_wrong(self, lifted: KnownLimit, tally: Tally) -> str | None:
         """Return in a sentence what goes wrong once `lifted` is not skipped, if anything does."""
         with DriverSession(self._driver, self._limits) as session:
             try:
                 session.introduce()
                 port = DriverPort(session, DrivenWire(self._suite.definition).parse_answer)
-                tally = self._tally_without(others)
                 return self._in_named_cases(lifted, port, tally) or self._in_random_cases(
                     lifted, port, tally
                 )
@@ -111,6 +106,8 @@ class LiftedLimits:
             scenarios, key=lambda scenario: lifted.clause not in self._suite.needs_of(scenario)
         ):
             if not lacking(self._suite, scenario, tally):
+                if lifted.clause in self._suite.needs_of(scenario):
+                    tally.tests(lifted.clause)
                 judge = self._suite.judge(self._profile, tally)
                 violation = first_violation(judge, port, scenario.calls)
                 if violation is not None and self._is_about(lifted, violation.rule):

@@ -7,6 +7,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import org.apache.kafka.common.utils.Time;
+import org.apache.kafka.server.util.ShutdownableThread;
 import org.apache.kafka.server.util.timer.SystemTimer;
 import org.apache.kafka.server.util.timer.SystemTimerReaper;
 import org.apache.kafka.server.util.timer.Timer;
@@ -80,11 +81,15 @@ final class ObserveClosing {
         return (thread.isDaemon() ? "daemon " : "thread ") + thread.getName();
     }
 
-    /** Tells when it is closed, and whether the thread that advances it has ended by then. */
+    /**
+     * Tells when it is closed, and whether the thread that advances it has left its loop by then.
+     *
+     * <p>Whether that thread is alive would say nothing: it says that it is done just before it ends.
+     */
     private final class TellingTimer implements Timer {
         private final SystemTimer timer = new SystemTimer("told", 1, 20, Time.SYSTEM.hiResClockMs());
         private final CountDownLatch advanced = new CountDownLatch(1);
-        private volatile Thread advancer;
+        private volatile ShutdownableThread advancer;
 
         @Override
         public void add(TimerTask task) {
@@ -95,7 +100,7 @@ final class ObserveClosing {
         @Override
         public boolean advanceClock(long timeoutMs) throws InterruptedException {
             if (advancer == null) {
-                advancer = Thread.currentThread();
+                advancer = (ShutdownableThread) Thread.currentThread();
                 seen.add(about(advancer));
                 advanced.countDown();
             }
@@ -109,7 +114,7 @@ final class ObserveClosing {
 
         @Override
         public void close() {
-            seen.add(advancer.isAlive() ? "closed before its reaper" : "closed behind its reaper");
+            seen.add(advancer.isShutdownComplete() ? "closed behind its reaper" : "closed before its reaper");
             timer.close();
         }
     }
