@@ -98,6 +98,20 @@ def test_what_is_given_away_is_explored_once(first: int) -> None:
     assert given
 
 
+# In 673 a thread slept although one of its values was awake; in 2154 a choice was given away as a
+# step of a plan, and nobody was told of its other value.
+@pytest.mark.parametrize("number", [673, 2154])
+def test_every_value_of_a_choice_is_explored_wherever_the_choice_is_given(number: int) -> None:
+    program = random_program(number)
+    brute = classes(program, BruteStrategy(), _RUNS)
+    assert brute is not None
+    for seed in range(_IN_A_TEST):
+        split = classes(program, _Split(seed), _RUNS)
+        assert split is not None
+        assert split.endings == brute.endings
+        assert split.runs == len(split.endings)
+
+
 def _same(one: Exploration, several: Exploration) -> None:
     alike = replace(several, seconds=one.seconds, blocked_runs=0, counterexample=one.counterexample)
     assert alike == one

@@ -6,12 +6,12 @@ again where a reversal puts it, and a free choice is one event for each value.
 
 Several processes may explore one program. One of them gives the rest of a point away: all that can
 begin there but with the steps that are explored, or that it is about to explore. Whoever takes it
-plans every other step that is possible there, so what anybody plans for this point, or for one
-above, changes nothing any more. The steps of the others sleep in all that it explores, and that is
-the same as if each of them waited for a step that conflicts with it: of the program with these
-waits it is again the papers' algorithm. So such a step is no reason for not planning what it could
-be added to; and a run in which all that could go on waits like that belongs to somebody else, which
-`blocked_runs` counts.
+plans every other step that is possible there, and all values of a choice that is in the plan, so
+what anybody plans for this point, or for one above, changes nothing any more. The steps of the
+others sleep in all that it explores, and that is the same as if each of them waited for a step that
+conflicts with it: of the program with these waits it is again the papers' algorithm. So such a step
+is no reason for not planning what it could be added to; and a run in which all that could go on
+waits like that belongs to somebody else, which `blocked_runs` counts.
 """
 
 from collections.abc import Sequence
@@ -194,7 +194,9 @@ class OptimalStrategy:
             if accesses is None:
                 raise EngineDefectError(f"a planned step of thread {actor} is not possible")
             self._rest = node.children
-            return actor, accesses
+            frame.event = actor, accesses
+            _plan_other_values(frame, execution)
+            return frame.event
         event = self._first_awake(frame, execution)
         if event is None and execution.enabled():
             if not self._took:
@@ -214,17 +216,21 @@ class OptimalStrategy:
         current = self._frames[-2].event[0] if len(self._frames) > 1 else FIRST
         if current > THREAD_MASK:
             current = thread_of(current)
-        # A thread sleeps by the value that it chose; another value may still be awake.
-        asleep = {actor for actor in frame.sleep if actor <= THREAD_MASK}
+        sleep = frame.sleep
+        # A thread with a free choice sleeps as long as none of its values is awake.
+        asleep = {
+            actor
+            for actor in sleep
+            if actor <= THREAD_MASK
+            and all(choosing(actor, value) in sleep for value in alternatives(execution, actor)[1:])
+        }
         event = pick_first(execution, current, asleep)
         if event is None:
             return None
         actor, accesses = event
         values = alternatives(execution, actor)
         if len(values) > 1:
-            awake = [
-                choice for value in values if (choice := choosing(actor, value)) not in frame.sleep
-            ]
+            awake = [choice for value in values if (choice := choosing(actor, value)) not in sleep]
             frame.wakeup.extend(WakeupNode((choice, accesses)) for choice in awake[1:])
             return awake[0], accesses
         return event
@@ -247,6 +253,20 @@ class OptimalStrategy:
             if sequence is None or _is_covered(frame, sequence):
                 continue
             insert(frame.wakeup, sequence)
+
+
+def _plan_other_values(frame: _OptimalPoint, execution: Execution) -> None:
+    """Plan the other values of a planned choice, unless steps that are explored here cover them.
+
+    Covered they are unless what is planned was given away: then it is no reversal of a race of this
+    process, and no race tells it of the other values.
+    """
+    actor, accesses = frame.event
+    thread = thread_of(actor)
+    for value in alternatives(execution, thread):
+        other = [(choosing(thread, value), accesses)]
+        if not _is_covered(frame, other):
+            insert(frame.wakeup, other)
 
 
 def _is_covered(frame: _OptimalPoint, sequence: list[Event]) -> bool:
