@@ -1,6 +1,6 @@
 """A bucket of a timing wheel: entries that share one expiration."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Annotated
 
 from wheelproof import sync
@@ -90,16 +90,6 @@ class TimerTaskList:
                 action(head)
                 head = self._root.next
             self._expiration.set(IDLE)
-
-    def __iter__(self) -> Iterator[TimerTask]:
-        """Yield the tasks that are not cancelled, as they were at one moment."""
-        with self._monitor:
-            entries: list[TimerTaskEntry] = []
-            entry = self._root.next
-            while entry is not self._root:
-                entries.append(entry)
-                entry = entry.next
-        return (entry.timer_task for entry in entries if not entry.cancelled())
 
     def _link(self, entry: TimerTaskEntry) -> None:
         root = self._root

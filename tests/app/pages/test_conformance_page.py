@@ -9,7 +9,7 @@ import pytest
 
 from support.checkout import ROOT
 from support.pages import whole_page
-from wheelproof.timer import SystemTimer, TimingWheel
+from support.reference.open_timer import OpenTimer
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.pages.conformance.stages import MOST_STAGES, stages_of
 from wheelproof_spec.base.calls import Reset
@@ -131,35 +131,20 @@ def test_of_a_long_case_the_last_steps_are_drawn() -> None:
     assert (len(stages), stages[-1].place) == (MOST_STAGES, 199)
 
 
-class _OpenWheel(TimingWheel):
-    def places(self, level: int = 0) -> dict[str, tuple[int, int]]:
-        """Return the delay of each task with its level and its bucket."""
-        found = {
-            str(task.delay_ms): (level, number)
-            for number, bucket in enumerate(self._buckets)
-            for task in bucket
-        }
-        above = self.overflow_wheel
-        return found | above.places(level + 1) if isinstance(above, _OpenWheel) else found
-
-
-class _OpenTimer(SystemTimer):
-    _timing_wheel_class = _OpenWheel
-
-    def places(self) -> dict[str, tuple[int, int]]:
-        assert isinstance(self._timing_wheel, _OpenWheel)
-        return self._timing_wheel.places()
-
-
 class _Port(ReferenceTimerPort):
     def places(self) -> dict[str, tuple[int, int]]:
-        assert isinstance(self._timer, _OpenTimer)
-        return self._timer.places()
+        assert isinstance(self._timer, OpenTimer)
+        return {
+            str(entry.timer_task.delay_ms): (level, number)
+            for level, wheel in enumerate(self._timer.levels())
+            for number, bucket in enumerate(wheel.open_buckets())
+            for entry in bucket.entries()
+        }
 
 
 def test_a_task_is_drawn_where_the_reference_puts_it() -> None:
     config = TimerConfig(tick_ms=3, wheel_size=4, start_ms=1_000)
-    port = _Port(_OpenTimer)
+    port = _Port(OpenTimer)
     port.perform(Reset(config=config))
     due_ms: dict[str, int] = {}
     for delay_ms in (3, 5, 11, 12, 40, 47, 48, 190, 500):

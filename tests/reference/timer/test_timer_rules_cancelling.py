@@ -148,18 +148,6 @@ def test_rule_1_11_a_cancel_before_an_adders_link_leaves_an_entry_until_its_buck
     assert bench.timer.size() == 0
 
 
-def test_rule_1_11_a_leftover_is_not_among_the_tasks_of_its_list() -> None:
-    bucket = OpenBucket(atomic_integer(0, "counter"))
-    tasks = [NamedTask(name, 0, []) for name in ("first", "cancelled", "last")]
-    for task in tasks:
-        entry = TimerTaskEntry(task, Millis(0))
-        task.set_timer_task_entry(entry)
-        bucket.add(entry)
-        if task.name == "cancelled":
-            task.claim(entry)
-    assert list(bucket) == [tasks[0], tasks[2]]
-
-
 @pytest.mark.repeats("list-outside-monitor")
 def test_rule_1_13_add_moves_an_entry_out_of_the_list_that_holds_it() -> None:
     counter = atomic_integer(0, "counter")
