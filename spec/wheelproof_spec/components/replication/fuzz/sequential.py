@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Unpack
 
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
@@ -43,6 +43,7 @@ STRANGER = 9
 _partitions = st.sampled_from((PARTITIONS[0], PARTITIONS[0], *PARTITIONS))
 _sizes = st.lists(st.integers(1, 40), min_size=1, max_size=4)
 _limits = st.integers(0, 120)
+_CHANGES = ("follow", "stop", "truncate", "lead too late")
 
 
 def run_replication_fuzz(
@@ -81,12 +82,14 @@ def replication_machine(
                 min_in_sync_replicas=st.integers(1, 3),
                 replica_lag_time_max_ms=st.integers(1, 50),
                 start_ms=st.integers(0, 50),
-            )
+            ),
+            sizes=_sizes,
         )
-        def reset(self, config: ReplicationConfig) -> None:
+        def reset(self, config: ReplicationConfig, sizes: list[int]) -> None:
             self.begin(Reset(config=config))
             for partition in PARTITIONS[:2]:
                 self.lead(partition, set(FOLLOWERS))
+            self.append(1, 1, dict.fromkeys(PARTITIONS[:2], sizes))
 
         @rule(partition=_partitions, in_sync=st.sets(st.sampled_from(FOLLOWERS)))
         def lead(self, partition: PartitionName, in_sync: set[int]) -> None:
@@ -99,33 +102,32 @@ def replication_machine(
                 )
             )
 
-        @rule(partition=_partitions)
-        def follow(self, partition: PartitionName) -> None:
-            epoch = self._next_epoch(partition)
-            self.call(BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=BROKER + 1))
-
-        @precondition(lambda self: self.controller_errs)
-        @rule(partition=_partitions)
-        def lead_too_late(self, partition: PartitionName) -> None:
-            self.call(
-                BecomeLeader(
-                    partition=partition,
-                    leader_epoch=max(self._epochs.get(partition, 0), 0),
-                    replica_ids=(BROKER,),
-                    in_sync_ids=(BROKER,),
-                )
-            )
-
-        @rule(partition=_partitions)
-        def stop(self, partition: PartitionName) -> None:
-            self.call(StopReplica(partition=partition))
-
-        @rule(partition=_partitions, back=st.integers(-1, 4))
-        def truncate(self, partition: PartitionName, back: int) -> None:
-            offset = self._ledger.batch_base(partition, back)
-            if offset is not None or self.controller_errs:
-                offset = -back if offset is None else offset
-                self.call(TruncateAsFollower(partition=partition, offset=offset))
+        @rule(partition=_partitions, change=st.sampled_from(_CHANGES), back=st.integers(-1, 4))
+        def change(self, partition: PartitionName, change: str, back: int) -> None:
+            """One rule for all that ends what a leader does, so that most of a case has leaders."""
+            match change:
+                case "follow":
+                    epoch = self._next_epoch(partition)
+                    leader_id = BROKER + 1
+                    self.call(
+                        BecomeFollower(partition=partition, leader_epoch=epoch, leader_id=leader_id)
+                    )
+                case "stop":
+                    self.call(StopReplica(partition=partition))
+                case "truncate":
+                    offset = self._ledger.batch_base(partition, back)
+                    if offset is not None or self.controller_errs:
+                        offset = -back if offset is None else offset
+                        self.call(TruncateAsFollower(partition=partition, offset=offset))
+                case _ if self.controller_errs:
+                    self.call(
+                        BecomeLeader(
+                            partition=partition,
+                            leader_epoch=max(self._epochs.get(partition, 0), 0),
+                            replica_ids=(BROKER,),
+                            in_sync_ids=(BROKER,),
+                        )
+                    )
 
         @rule(
             acks=st.sampled_from((-1, -1, -1, 0, 1, 2)),
@@ -162,13 +164,30 @@ def replication_machine(
         def replicate(self, data: st.DataObject, max_wait_ms: int, replica: int) -> None:
             self._fetch(data, replica, max_wait_ms)
 
-        @rule()
-        def shrink(self) -> None:
-            self.call(MaybeShrinkInSync())
+        @rule(replica=st.sampled_from(FOLLOWERS))
+        def catch_up(self, replica: int) -> None:
+            """A follower has all there is, so the high watermark can rise, and consumers read."""
+            self.call(
+                FetchMessages(
+                    request=self._next_name(),
+                    replica_id=replica,
+                    max_wait_ms=0,
+                    min_bytes=0,
+                    max_bytes=0,
+                    partitions=tuple(
+                        FetchPartition(
+                            partition=name,
+                            fetch_offset=max(self._ledger.log_end(name), 0),
+                            max_bytes=0,
+                        )
+                        for name in PARTITIONS[:2]
+                    ),
+                )
+            )
 
-        @rule()
-        def purge(self) -> None:
-            self.call(PurgeCompleted())
+        @rule(keep_up=st.sampled_from((MaybeShrinkInSync(), PurgeCompleted())))
+        def keep_up(self, keep_up: MaybeShrinkInSync | PurgeCompleted) -> None:
+            self.call(keep_up)
 
         @rule(by_ms=st.integers(0, 80))
         def advance(self, by_ms: int) -> None:
@@ -200,7 +219,9 @@ def replication_machine(
             epoch = max(self._epochs.get(partition, 0), 0)
             return FetchPartition(
                 partition=partition,
-                fetch_offset=data.draw(st.integers(max(-1, end - 6), end + 1) | st.just(end)),
+                fetch_offset=data.draw(
+                    st.integers(max(-1, end - 6), end + 1) | st.sampled_from((0, end))
+                ),
                 max_bytes=data.draw(_limits),
                 current_leader_epoch=data.draw(
                     st.sampled_from((None, None, epoch, epoch, max(epoch - 1, 0), epoch + 1))
