@@ -114,7 +114,7 @@ def test_doctor_names_what_is_missing_and_the_remedy(
         "missing  Java 17 or newer: no java on the PATH or in JAVA_HOME; without it: no pipeline"
         in printed
     )
-    assert "install Java 17 or newer, or set JAVA_HOME to it" in printed
+    assert "install Java 17 or newer, or say where it is with JAVA_HOME" in printed
 
 
 def test_python_m_is_the_program() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.graph.philosophers import philosophers, philosophers_model
+from support.graph.philosophers import philosophers_model
 from wheelproof_spec.app import parts
 from wheelproof_spec.app.verbs import graph as command
 from wheelproof_spec.app.verbs.declaring import Verbs
@@ -15,7 +15,6 @@ from wheelproof_spec.base.resources import checkout_directory, tla_directory
 from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.engines.graph.comparing import comparisons
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphOutcome
-from wheelproof_spec.engines.graph.states import engine
 
 
 def _run(*arguments: str) -> int:
@@ -57,15 +56,6 @@ def test_an_unknown_name() -> None:
 def test_no_java(tmp_path: Path) -> None:
     with pytest.raises(MissingToolError, match="Java"):
         _run("timer", "--java", str(tmp_path / "java"))
-
-
-def test_no_greenlet(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_kind: object) -> None:
-        raise ModuleNotFoundError("No module named 'greenlet'", name="greenlet")
-
-    monkeypatch.setattr(engine, "open_substrate", missing)
-    with pytest.raises(MissingToolError, match=r"greenlet was not found; .*wheelproof\[explore\]"):
-        engine.explore_graph(philosophers(2))
 
 
 @pytest.mark.slow

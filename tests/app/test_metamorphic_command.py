@@ -14,6 +14,7 @@ import pytest
 from support.checkout import ROOT, project_files
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.pages.clauses import FIGURES, PAGE, read_figures, render
+from wheelproof_spec.app.varied import metamorphic
 from wheelproof_spec.app.varied.campaigns import (
     Part,
     campaigns,
@@ -24,7 +25,6 @@ from wheelproof_spec.app.varied.campaigns import (
     run_part,
 )
 from wheelproof_spec.app.varied.corpus import files_of, kept, replayed
-from wheelproof_spec.app.verbs import metamorphic
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict

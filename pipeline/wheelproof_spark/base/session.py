@@ -16,9 +16,9 @@ from pyspark.sql import SparkSession
 from wheelproof_spark.base.errors import PipelineError, first_line
 from wheelproof_spark.base.options import LOCAL, Workers
 from wheelproof_spec.base.errors import MissingToolError, UsageError
+from wheelproof_spec.base.needs import SPARK_JAVA, java_remedy
 from wheelproof_spec.engines.tlc.running.java import find_java
 
-OLDEST_JAVA = 17
 _LEAST_PARTS_A_CORE = 2
 _MODULE = "jdk.incubator.vector"
 _SCHEMES = ("local", "spark://", "yarn", "k8s://")
@@ -159,11 +159,11 @@ def _not_of_py4j(record: logging.LogRecord) -> bool:
 
 def _require_java() -> None:
     java = find_java(None, os.environ)
-    remedy = f"install a full Java {OLDEST_JAVA} or newer, or say where it is with JAVA_HOME"
-    if java.major < OLDEST_JAVA:
-        raise MissingToolError(f"Java {OLDEST_JAVA} ({java.path} is {java.version})", remedy)
+    remedy = java_remedy(SPARK_JAVA)
+    if java.major < SPARK_JAVA:
+        raise MissingToolError(f"Java {SPARK_JAVA} ({java.path} is {java.version})", remedy)
     listed = subprocess.run(  # the program is the user's own choice
         [str(java.path), "--list-modules"], capture_output=True, text=True, check=False
     )
     if _MODULE not in listed.stdout:
-        raise MissingToolError(f"the module {_MODULE} of {java.path}", remedy)
+        raise MissingToolError(f"the module {_MODULE} of {java.path}", f"{remedy}; take a full one")

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from wheelproof_spec.app.verbs import VERBS, module_of
 from wheelproof_spec.app.verbs.declaring import Parser, Verbs
-from wheelproof_spec.base.errors import MissingToolError, WheelproofSpecError
+from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.outputs import require_separate_files
 from wheelproof_spec.base.results.publishing import STANDARD_OUTPUT
@@ -132,13 +132,10 @@ def _run(words: list[str]) -> int:
     except WheelproofSpecError as error:
         return _report(str(error), error.exit_code)
     except ModuleNotFoundError as error:
-        from wheelproof_spec.app.installed import extra_of
+        from wheelproof_spec.base.needs import missing_package
 
-        extra = extra_of(error.name or "")
-        if extra is None:
-            return _defect(error)
-        missing = MissingToolError(f"the package {error.name}", extra.remedy)
-        return _report(str(missing), missing.exit_code)
+        missing = missing_package(error)
+        return _defect(error) if missing is None else _report(str(missing), missing.exit_code)
     except BrokenPipeError as error:
         lost_output(error)
         return ExitCode.INCONCLUSIVE

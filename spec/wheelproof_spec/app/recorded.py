@@ -5,7 +5,7 @@ from pathlib import Path
 
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.history.lines import HistoryHeader
-from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits
+from wheelproof_spec.base.results.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.components import registry
 from wheelproof_spec.engines.history.checkers import CheckOptions, run_opener
 from wheelproof_spec.engines.history.line_parser import LineFormat, Rejection

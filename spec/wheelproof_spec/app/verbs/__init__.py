@@ -18,7 +18,7 @@ VERBS = {
     "vectors": "list, generate, verify or run the published vectors",
 }
 
-_ELSEWHERE = {"bugs": "detecting", "mutate": "detecting"}
+_ELSEWHERE = {"bugs": "detecting", "metamorphic": "varied", "mutate": "detecting"}
 """Where the verbs are that are no file of this folder."""
 
 

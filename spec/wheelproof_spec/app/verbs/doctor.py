@@ -4,22 +4,20 @@ import argparse
 from dataclasses import dataclass
 
 from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.needs import EXTRAS, JAR_REMEDY, JAR_SERVES, JAVA_SERVES, java_remedy
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, overall
 
-_TLC_JAVA = 11
-_SPARK_JAVA = 17
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class _Need:
     """Something that verbs need: what was found of it, and how to get what is missing."""
 
     name: str
     serves: tuple[str, ...]
     found: str
-    is_there: bool
     remedy: str
+    is_there: bool
 
     def line(self) -> str:
         if self.is_there:
@@ -61,46 +59,20 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _needs() -> list[_Need]:
-    from wheelproof_spec.app.installed import EXTRAS, java_version, module_version, tlc_version
+    from wheelproof_spec.app.installed import java_version, module_version, tlc_version
 
-    needs = [
-        _Need(
-            name="Python and wheelproof itself",
-            serves=(),
-            found="check, record, schema and vectors need no more",
-            is_there=True,
-            remedy="",
-        )
-    ]
+    nothing_more = "check, record, schema and vectors need no more"
+    needs = [_Need("Python and wheelproof itself", (), nothing_more, "", True)]
     for extra in EXTRAS:
         versions = {name: module_version(name) for name in extra.modules}
-        needs.append(
-            _Need(
-                name=f"the extra {extra.name}",
-                serves=extra.serves,
-                found=", ".join(f"{name} {version or '-'}" for name, version in versions.items()),
-                is_there=all(versions.values()),
-                remedy=extra.remedy,
-            )
-        )
+        found = ", ".join(f"{name} {version or '-'}" for name, version in versions.items())
+        there = all(versions.values())
+        needs.append(_Need(f"the extra {extra.name}", extra.serves, found, extra.remedy, there))
     tlc, java = tlc_version(), java_version()
-    needs.append(
-        _Need(
-            name="TLC",
-            serves=("tlc", "graph", "check --tlc", "vectors generate"),
-            found=tlc or "no tla2tools.jar",
-            is_there=tlc is not None,
-            remedy="install 'wheelproof[tlc]', or name a tla2tools.jar in WHEELPROOF_TLC_JAR",
-        )
-    )
-    for oldest, serves in ((_TLC_JAVA, ("tlc", "graph")), (_SPARK_JAVA, ("pipeline",))):
-        needs.append(
-            _Need(
-                name=f"Java {oldest} or newer",
-                serves=serves,
-                found=java.text if java else "no java on the PATH or in JAVA_HOME",
-                is_there=java is not None and (java.major is None or java.major >= oldest),
-                remedy=f"install Java {oldest} or newer, or set JAVA_HOME to it",
-            )
-        )
+    found = tlc or "no tla2tools.jar"
+    needs.append(_Need("TLC", JAR_SERVES, found, JAR_REMEDY, tlc is not None))
+    found = java.text if java else "no java on the PATH or in JAVA_HOME"
+    for oldest, serves in JAVA_SERVES.items():
+        there = java is not None and (java.major is None or java.major >= oldest)
+        needs.append(_Need(f"Java {oldest} or newer", serves, found, java_remedy(oldest), there))
     return needs

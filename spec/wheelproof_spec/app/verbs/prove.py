@@ -2,14 +2,13 @@
 
 import argparse
 import os
-import signal
 import sys
 from collections import Counter
 from fnmatch import fnmatchcase
 from functools import partial
-from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.processes import pool_of
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.errors import UsageError
@@ -86,8 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _side_by_side(jobs: int, names: list[str], seconds: float) -> "Iterator[CheckResult]":
     """Yield the results of the proofs in their order, from processes that share them."""
-    # Ctrl-C reaches them as well, and is this one's to answer.
-    with get_context("spawn").Pool(jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+    with pool_of(jobs) as pool:
         for results in pool.imap(partial(_carried_out, seconds), names):
             yield from results
 

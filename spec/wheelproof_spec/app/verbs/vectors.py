@@ -111,7 +111,7 @@ def _drive(arguments: argparse.Namespace, vectors: "Sequence[Vector[object, obje
     if arguments.driver is None:
         raise UsageError("vectors run needs --driver CMD, the command that starts the driver")
     from wheelproof_spec.base.component import any_definition
-    from wheelproof_spec.base.known_limits import read_known_limits
+    from wheelproof_spec.base.results.known_limits import read_known_limits
     from wheelproof_spec.components.timer.component import DEFINITION
     from wheelproof_spec.engines.drive.conformance import MOST_FAILURES
     from wheelproof_spec.engines.drive.driver.process import DriverFailedError

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.base.errors import MissingToolError
+from wheelproof_spec.base.needs import missing_package
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 
 if TYPE_CHECKING:
@@ -163,9 +163,7 @@ def _checkables(module: str, function: str, seconds: float) -> list["ConditionCh
         from crosshair.fnutil import FunctionInfo
         from crosshair.options import AnalysisKind, AnalysisOptionSet
     except ModuleNotFoundError as error:
-        raise MissingToolError(
-            "CrossHair", "install it with: pip install 'wheelproof[contracts]'"
-        ) from error
+        raise (missing_package(error) or error) from error
     options = AnalysisOptionSet(
         analysis_kind=(AnalysisKind.PEP316,),
         report_all=True,

@@ -13,9 +13,9 @@ from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import AnyDefinition, Capability, Request
 from wheelproof_spec.base.history.lines import Vector
-from wheelproof_spec.base.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.base.port import UnjudgeableError, judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
+from wheelproof_spec.base.results.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict, overall
 from wheelproof_spec.base.results.violation import Violation

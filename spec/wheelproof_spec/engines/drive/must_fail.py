@@ -13,8 +13,8 @@ from pathlib import Path
 from wheelproof_spec.base.codec.bounds import Bounds
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import Request
-from wheelproof_spec.base.known_limits import KnownLimit
 from wheelproof_spec.base.port import SendingPort, first_violation
+from wheelproof_spec.base.results.known_limits import KnownLimit
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan

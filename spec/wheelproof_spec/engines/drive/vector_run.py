@@ -15,8 +15,8 @@ from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain
 from wheelproof_spec.base.component import AnyDefinition, Request
 from wheelproof_spec.base.history.lines import Vector
-from wheelproof_spec.base.known_limits import KnownLimit, skips
 from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.results.known_limits import KnownLimit, skips
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import JsonObject, as_object, text

@@ -128,9 +128,12 @@ class Explore:
         except WheelproofSpecError as error:
             pytest.fail(str(error), pytrace=False)
         except ModuleNotFoundError as error:
-            if error.name != "greenlet":
+            from wheelproof_spec.base.needs import missing_package
+
+            missing = missing_package(error)
+            if missing is None:
                 raise
-            pytest.fail("exploring needs: pip install 'wheelproof[explore]'", pytrace=False)
+            pytest.fail(str(missing), pytrace=False)
         if exploration.stopped == "interrupted":
             raise KeyboardInterrupt
         self._judge(exploration)

@@ -11,7 +11,7 @@ from wheelproof_spec.base.history.judging import (
     TraceRunChecker,
 )
 from wheelproof_spec.base.history.lines import HistoryHeader, TraceEnd, TraceEvent
-from wheelproof_spec.base.known_limits import KnownLimit
+from wheelproof_spec.base.results.known_limits import KnownLimit
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.engines.history.routing import Body, Checker, Header

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from wheelproof_spec.base.errors import MissingToolError
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
 from wheelproof_spec.engines.explore.failures.problems import (
     ProgramRejectedError,
@@ -55,10 +54,10 @@ def explore_graph(
 
     After `max_states` (None: MAX_STATES) the search ends, and the graph is incomplete. Without
     `commuting` every step is made: slow, and there for tests.
-    Raises ProgramRejectedError for what cannot be explored, MissingToolError without greenlet.
+    Raises ProgramRejectedError for what cannot be explored, ModuleNotFoundError without greenlet.
     """
     with ExitStack() as stack:
-        fibers = _open(substrate)
+        fibers = open_substrate(substrate)
         stack.callback(fibers.close)
         stack.enter_context(forbidden_calls(program.name))
         fields = stack.enter_context(watched_fields(program.watched, program.watched_fields))
@@ -67,14 +66,6 @@ def explore_graph(
         if substrate is SubstrateKind.GREENLET:
             stack.enter_context(watchdog(program.name, search.world.progress))
         return search.run()
-
-
-def _open(kind: SubstrateKind) -> Substrate:
-    try:
-        return open_substrate(kind)
-    except ModuleNotFoundError as error:
-        remedy = "install it with: pip install 'wheelproof[explore]'"
-        raise MissingToolError("the package greenlet", remedy) from error
 
 
 def _hidden_state(program: str) -> ProgramRejectedError:

