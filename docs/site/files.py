@@ -1,0 +1,60 @@
+"""What the site is made of: the Markdown of the repository, where it is, and what it links to.
+
+MkDocs calls the hooks. A page has the same place on the site as in the repository, so one link
+serves both; and a link that leads nowhere ends the build.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+_ROOT = Path(__file__).resolve().parents[2]
+_PAGES = ("*.md", "adapters/README.md", "docs/**/*.md", "tla/**/README.md")
+_LINK = re.compile(r"\[([^]]*)\]\(([^)#: ]+)(#[^)]*)?\)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Replace what MkDocs found in its folder by the pages and the files that they link to."""
+    for found in [*files.documentation_pages(), *files.media_files()]:
+        if "docs" in Path(found.abs_src_path or "").relative_to(_ROOT).parts[:1]:
+            files.remove(found)
+    for path in sorted({*_pages(), *_linked()}):
+        place = path.relative_to(_ROOT).as_posix()
+        files.append(File.generated(config, place, abs_src_path=str(path)))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Let a link to a folder lead to its README, or, where there is none, be its name."""
+    del config, files
+    folder = _ROOT / PurePosixPath(page.file.src_uri).parent
+
+    def followed(link: re.Match[str]) -> str:
+        text, target, place = link[1], link[2].rstrip("/"), link[3] or ""
+        if not (folder / target).is_dir():
+            return link[0]
+        return f"[{text}]({target}/README.md{place})" if _has_page(folder / target) else text
+
+    return _LINK.sub(followed, markdown)
+
+
+def _has_page(folder: Path) -> bool:
+    return (folder / "README.md").is_file()
+
+
+def _pages() -> Iterator[Path]:
+    for pattern in _PAGES:
+        yield from _ROOT.glob(pattern)
+
+
+def _linked() -> Iterator[Path]:
+    """Yield the files that are no pages: sources, tables, pictures."""
+    for page in _pages():
+        for link in _LINK.finditer(page.read_text(encoding="utf-8")):
+            target = (page.parent / link[2]).resolve()
+            if target.is_file() and target.suffix != ".md":
+                yield target
