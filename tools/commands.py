@@ -13,6 +13,7 @@ from tools.checkout import Checkout, job_environment
 from tools.errors import SetupError
 from tools.java import Java, ensure_java
 from tools.processes import Job, end_on_signals, run_shown, run_together
+from tools.release import release, require_releasable
 from tools.requirements import make_lock
 from tools.stamps import exclusive
 
@@ -120,6 +121,16 @@ def _lock(checkout: Checkout) -> int:
     return 0
 
 
+def _release(checkout: Checkout) -> int:
+    version = require_releasable(checkout)
+    code = _test(checkout)
+    if code == 0:
+        for file in release(checkout, version):
+            print(file.relative_to(checkout.root))
+        print(f"tagged v{version}; nothing is published yet: push the tag, upload these files")
+    return code
+
+
 def _report_checks(
     checkout: Checkout,
     checks: Mapping[str, tuple[str, ...]],
@@ -161,5 +172,6 @@ _VERBS = {
     "test": _Verb(run=_test, summary="the static checks and the tests to run before a push"),
     "test-long": _Verb(run=_test_long, summary="the tests that `test` leaves out: many more runs"),
     "check": _Verb(run=_check, summary="the fast part for daily use: static checks, fast tests"),
+    "release": _Verb(run=_release, summary="test, build what is published, and tag the commit"),
     "lock": _Verb(run=_lock, summary="pin the newest versions of the dependencies with hashes"),
 }

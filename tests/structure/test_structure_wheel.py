@@ -1,16 +1,21 @@
-"""The built wheel installs into an empty environment, needs nothing, and works there."""
+"""What is published: built, well described, and at work in an empty environment."""
 
 import os
 import shlex
 import subprocess
 import sys
+import tarfile
 import venv
+import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
+from packaging.metadata import Metadata
+from trove_classifiers import classifiers
 
 from support.checkout import ROOT
+from wheelproof_spec.base.needs import EXTRAS
 
 _USE_THE_ORACLE = """
 from importlib.metadata import distributions
@@ -31,10 +36,10 @@ print((tla_directory() / "manifest.toml").read_text().splitlines()[0])
 """
 
 
-def _run(command: Sequence[str | Path], home: Path, directory: Path | None = None) -> str:
+def _run(command: Sequence[str | Path], home: Path) -> str:
     done = subprocess.run(
         [str(word) for word in command],
-        cwd=directory or home,
+        cwd=home,
         env=_environment(home),
         capture_output=True,
         text=True,
@@ -48,12 +53,51 @@ def _environment(home: Path) -> Mapping[str, str]:
     return {"HOME": str(home), "PATH": os.defpath, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
+def _build(source: Path, folder: Path, *targets: str) -> Path:
+    """Build what the targets name into the folder, and return the wheel."""
+    _run([sys.executable, "-m", "hatchling", "build", *targets, "-d", folder], source)
+    return next(folder.glob("*.whl"))
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("built")
+    _build(ROOT, folder)
+    return folder
+
+
 @pytest.mark.slow
-def test_the_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
-    built, empty = tmp_path / "built", tmp_path / "empty"
-    built.mkdir()
-    _run([sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", built], tmp_path, ROOT)
-    (wheel,) = built.iterdir()
+def test_the_source_distribution_makes_the_same_wheel(built: Path, tmp_path: Path) -> None:
+    with tarfile.open(next(built.glob("*.tar.gz"))) as archive:
+        archive.extractall(tmp_path, filter="data")
+    again = _build(next(tmp_path.glob("wheelproof-*")), tmp_path / "again", "-t", "wheel")
+    assert _contents(again) == _contents(next(built.glob("*.whl")))
+
+
+@pytest.mark.slow
+def test_the_wheel_has_good_metadata_types_and_data(built: Path) -> None:
+    contents = _contents(next(built.glob("*.whl")))
+    (text,) = (content for name, content in contents.items() if name.endswith("/METADATA"))
+    # This is what an index looks at before it takes a file.
+    metadata = Metadata.from_email(text)
+    assert metadata.description_content_type == "text/markdown"
+    assert set(metadata.classifiers or ()) <= classifiers
+    extras = {extra.name for extra in EXTRAS}
+    assert set(metadata.provides_extra or ()) == extras
+    for package in ("wheelproof", "wheelproof_spec", "wheelproof_spark"):
+        assert f"{package}/py.typed" in contents
+    assert "wheelproof_spec/_data/vectors/timer-corners.jsonl" in contents
+    assert "wheelproof_spec/app/pages/templates/check.html.jinja" in contents
+
+
+def _contents(wheel: Path) -> dict[str, bytes]:
+    with zipfile.ZipFile(wheel) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+@pytest.mark.slow
+def test_the_wheel_works_in_an_empty_environment(built: Path, tmp_path: Path) -> None:
+    empty, wheel = tmp_path / "empty", next(built.glob("*.whl"))
     venv.create(empty, with_pip=False)
     python = empty / "bin" / "python"
     install = ("install", "--no-index", "--no-deps", "--no-compile", wheel)
@@ -61,6 +105,8 @@ def test_the_wheel_works_in_an_empty_environment(tmp_path: Path) -> None:
 
     usage = _run([empty / "bin" / "wheelproof", "--help"], tmp_path)
     assert usage.startswith("usage: wheelproof")
+    vectors = _run([empty / "bin" / "wheelproof", "vectors", "verify"], tmp_path)
+    assert "PASS" in vectors
     # Whoever has the package alone can judge a timer: docs/judge-your-implementation.md.
     conform = (empty / "bin" / "wheelproof", "conform")
     adapter = tmp_path / "adapter.py"

@@ -38,6 +38,14 @@ def template_directory() -> Path:
     return _folder("the folder of templates", installed, _CHECKOUT / "adapters" / "template")
 
 
+def vectors_directory() -> Path:
+    """Return the folder of the published vectors.
+
+    Raises MissingToolError when the installation lacks them.
+    """
+    return _folder("the folder of vectors", _PACKAGE / "_data" / "vectors", _CHECKOUT / "vectors")
+
+
 def _folder(what: str, *candidates: Path) -> Path:
     for candidate in candidates:
         if candidate.is_dir():

@@ -50,16 +50,17 @@ def _run(arguments: argparse.Namespace) -> int:
 
 
 def _files(patterns: Sequence[str]) -> list[Path]:
-    from wheelproof_spec.components.timer.vectors.generate import vectors_directory
+    from wheelproof_spec.base.resources import vectors_directory
     from wheelproof_spec.engines.vectors.files import find_vector_files
 
     return find_vector_files(patterns or [str(vectors_directory() / "*.jsonl")])
 
 
 def _generate(arguments: argparse.Namespace) -> int:
-    from wheelproof_spec.components.timer.vectors.generate import generate, vectors_directory
+    from wheelproof_spec.base.resources import required_checkout
+    from wheelproof_spec.components.timer.vectors.generate import generate
 
-    counts = generate(arguments.output or vectors_directory())
+    counts = generate(arguments.output or required_checkout() / "vectors")
     if not arguments.quiet:
         for path, count in counts.items():
             print(f"{path}: {count:,} vectors, {path.stat().st_size:,} bytes")

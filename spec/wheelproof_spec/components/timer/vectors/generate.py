@@ -15,9 +15,8 @@ from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.component import VIRTUAL_TIME
 from wheelproof_spec.base.contract import CONTRACTS, KAFKA, Rounding, TimerContract
-from wheelproof_spec.base.errors import UsageError, WheelproofSpecError
+from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.history.lines import VECTOR, Origin, Vector
-from wheelproof_spec.base.resources import checkout_directory
 from wheelproof_spec.base.results.reports import make_folder
 from wheelproof_spec.components.timer.cases import timer_scenarios
 from wheelproof_spec.components.timer.component import (
@@ -189,14 +188,6 @@ def _ends_between_calls(graph: StateGraph, walk: Walk) -> bool:
 
 def _words(calls: Sequence[TimerCall]) -> str:
     return ", ".join(str(call) for call in calls)
-
-
-def vectors_directory() -> Path:
-    """Return the folder of the published vectors; raises UsageError where there is no checkout."""
-    checkout = checkout_directory()
-    if checkout is None:
-        raise UsageError("there is no checkout; name the files, or give --output")
-    return checkout / "vectors"
 
 
 def generate(folder: Path, toolchain: Toolchain | None = None) -> Mapping[Path, int]:
