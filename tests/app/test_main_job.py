@@ -30,6 +30,7 @@ def _section(*verdicts: Verdict, note: str = "") -> Section:
             for number, verdict in enumerate(verdicts)
         ),
         note=note,
+        page="details.html" if verdicts else "",
     )
 
 
@@ -52,7 +53,10 @@ def test_main_job_page_shows_everything_and_needs_nothing() -> None:
     assert "the &lt;story&gt;" in page
     assert "no Maven" in page
     assert "did not run" in page
-    assert not re.search(r"(src|href)=|url\(|https?:", page)
+    assert not re.search(r"src=|url\(|https?:", page)
+    assert re.findall(r'href="(.*?)"', page) == ["details.html"]
+    assert page.index("1 of 2 checks are not as they have to be") < page.index("Sides &lt;")
+    assert page.count('<details class="section" open>') == 2
 
 
 def _pipeline(folder: Path, program: str) -> tuple[Section, list[str]]:

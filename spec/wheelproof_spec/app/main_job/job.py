@@ -38,7 +38,7 @@ def run_job(seed: int, folder: Path, report: Reporter, demo_runs: int = DEMO_RUN
     """
     started = time.monotonic()
     sections = [_tlc_section(report), _fuzz_section(seed, report), _contracts_section(report)]
-    sections += _kafka_sections(seed, report)
+    sections += _kafka_sections(seed, folder, report)
     sections.append(pipeline_section(folder / "pipeline", seed, demo_runs, report))
     return JobReport(
         sections=tuple(sections),
@@ -97,11 +97,11 @@ def _contracts_section(report: Reporter) -> Section:
     )
 
 
-def _kafka_sections(seed: int, report: Reporter) -> list[Section]:
+def _kafka_sections(seed: int, folder: Path, report: Reporter) -> list[Section]:
     adapter = kafka.built_adapter()
     if adapter is not None:
         driven = [
-            kafka.conformance_section(adapter, component, seed, report)
+            kafka.conformance_section(adapter, component, seed, folder, report)
             for component in kafka.DRIVEN
         ]
         return [*driven, kafka.findings_section(adapter, report)]

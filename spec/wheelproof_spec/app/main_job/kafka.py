@@ -7,8 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from wheelproof_spec.app.main_job.sections import Section
+from wheelproof_spec.app.pages.conformance.page import render_conformance
 from wheelproof_spec.app.verdict_page.subjects import IMPLEMENTATIONS
 from wheelproof_spec.base.resources import checkout_directory
+from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.engines.drive.conformance import conform
@@ -47,9 +49,12 @@ def built_adapter() -> Path | None:
     return adapter if (adapter / "target" / "kafka-driver.jar").is_file() else None
 
 
-def conformance_section(adapter: Path, component: str, seed: int, report: _Report) -> Section:
+def conformance_section(
+    adapter: Path, component: str, seed: int, folder: Path, report: _Report
+) -> Section:
     """Drive Kafka's class for `component` through CASES cases and judge it by the profile kafka.
 
+    A page with the clauses and every failing case goes into `folder`.
     A known limit that is none any more fails.
     """
     report(f"driving Kafka's {component} through {CASES:,} cases")
@@ -66,6 +71,8 @@ def conformance_section(adapter: Path, component: str, seed: int, report: _Repor
         ),
         progress=lambda cases, steps: _report_some(cases, steps, report),
     )
+    page = f"kafka-{component}.html"
+    write_text(folder / page, render_conformance(result))
     known = [f"{count.clause} ({count.reason})" for count in result.clauses if count.reason]
     return Section(
         title=f"Conformance: Apache Kafka's {component}",
@@ -73,6 +80,7 @@ def conformance_section(adapter: Path, component: str, seed: int, report: _Repor
         subject=f"{result.subject}, profile {result.profile}, {result.steps:,} driven steps",
         results=check_results(result),
         note=f"Known limits, skipped: {'; '.join(known)}" if known else "No known limits.",
+        page=page,
     )
 
 

@@ -12,7 +12,7 @@ class Section:
     """One part of the job: what it checked, against which version, with which results.
 
     `edge` names the side of the square that it walks. A section without results did not run;
-    `note` says why.
+    `note` says why. `page` is the page with its details, beside the report.
     """
 
     title: str
@@ -20,6 +20,12 @@ class Section:
     subject: str
     results: tuple[CheckResult, ...]
     note: str = ""
+    page: str = ""
+
+    @property
+    def passed(self) -> int:
+        """How many of its checks pass."""
+        return sum(result.verdict is Verdict.PASS for result in self.results)
 
     @property
     def verdict(self) -> Verdict | None:
@@ -35,8 +41,7 @@ class Section:
         """Return the section in one line."""
         if not self.results:
             return f"did not run: {self.note}"
-        passed = sum(result.verdict is Verdict.PASS for result in self.results)
-        return f"{self.verdict}, {passed} of {len(self.results)} checks pass; {self.subject}"
+        return f"{self.verdict}, {self.passed} of {len(self.results)} checks pass; {self.subject}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +58,20 @@ class JobReport:
         """The verdict of all sections that ran."""
         verdicts = (section.verdict for section in self.sections)
         return overall(verdict for verdict in verdicts if verdict is not None)
+
+    @property
+    def checks(self) -> int:
+        """How many checks there were."""
+        return sum(len(section.results) for section in self.sections)
+
+    def surprises(self) -> list[tuple[Section, CheckResult]]:
+        """Return the checks that do not pass, with their sections."""
+        return [
+            (section, result)
+            for section in self.sections
+            for result in section.results
+            if result.verdict is not Verdict.PASS
+        ]
 
 
 def render_page(report: JobReport, finished: str) -> str:

@@ -1,0 +1,86 @@
+"""Each page in a browser, at the width of a phone and of a desk, light and dark."""
+
+import re
+import shlex
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from support.browser import browser, look_at
+from support.checkout import ROOT
+from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.detecting.matrix import html_page
+from wheelproof_spec.app.main_job.sections import JobReport, Section, render_page
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
+from wheelproof_spec.engines.detect.cells import read_outcomes
+
+_WIDTHS = (390, 1280)
+
+
+def _checks(*verdicts: Verdict) -> tuple[CheckResult, ...]:
+    return tuple(
+        CheckResult(
+            name=f"MCEntryMigration_entry_monitor_dropped_{number}",
+            group="browser",
+            verdict=verdict,
+            seconds=0.5,
+            summary="fails as it must: 1,569 steps, bug: KAFKA-1234, EntryInOneListAtMost",
+            details="the whole story, which has a long line " * 9,
+        )
+        for number, verdict in enumerate(verdicts)
+    )
+
+
+def _report() -> str:
+    sections = tuple(
+        Section(title=f"Section {name}", edge="oracle and reference", subject="s", results=checks)
+        for name, checks in (
+            ("that passes", _checks(Verdict.PASS, Verdict.PASS)),
+            ("that fails", _checks(Verdict.PASS, Verdict.FAIL)),
+            ("that did not run", ()),
+        )
+    )
+    return render_page(JobReport(sections=sections, machine="m", seed=1, seconds=2), "today")
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
+    browser()
+    folder = tmp_path_factory.mktemp("made")
+    driver = shlex.join([sys.executable, str(ROOT / "adapters/python-heapq/driver.py")])
+    history = folder / "history.jsonl"
+    main(["record", "--component", "timer", "--output", str(history), "--operations", "200"])
+    history.write_text(re.sub(r'"size":\d+', '"size":1000000', history.read_text(), count=1))
+    verbs = {
+        "explore": ["explore", "bug/test-then-submit"],
+        "conform": ["conform", "--profile", "never-early", "--driver", driver, "--cases", "1"],
+        "check": ["check", str(history)],
+    }
+    for verb, words in verbs.items():
+        main([*words, "--quiet", "--html", str(folder / f"{verb}.html")])
+    made = {verb: (folder / f"{verb}.html").read_text(encoding="utf-8") for verb in verbs}
+    outcomes = list(read_outcomes(ROOT / "docs/detection/outcomes.jsonl"))
+    return {**made, "bugs": html_page(outcomes), "report": _report()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_pages_shut_nobody_out(pages: Mapping[str, str], tmp_path: Path, *, dark: bool) -> None:
+    looked = look_at(pages, _WIDTHS, tmp_path, dark=dark)
+    assert len(looked) == len(pages) * len(_WIDTHS)
+    for seen in looked:
+        where = f"{seen.page} at {seen.width}"
+        assert seen.problems == (), where
+        assert seen.content <= seen.width, f"{where} scrolls sideways"
+
+
+@pytest.mark.slow
+def test_a_page_that_shuts_somebody_out_is_found(tmp_path: Path) -> None:
+    page = (
+        '<!doctype html><html><body><img src="x"><div style="width:900px">wide</div></body></html>'
+    )
+    (seen,) = look_at({"bad": page}, (390,), tmp_path, dark=False)
+    assert seen.content >= 900
+    assert any(problem.startswith("image-alt") for problem in seen.problems)

@@ -1,0 +1,93 @@
+"""A real browser, without a window; tests that need one are left out where there is none."""
+
+import base64
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+_LOOK = """
+<script>{axe}</script>
+<script>
+const told = (node) => `${{node.html.slice(0, 150)}} ${{node.any[0]?.message ?? ""}}`;
+axe.run({{iframes: false, resultTypes: ["violations"]}}).then((found) => parent.postMessage({{
+  place: location.search, wide: document.documentElement.scrollWidth,
+  problems: found.violations.flatMap((rule) =>
+    rule.nodes.map((node) => `${{rule.id}}: ${{told(node)}}`)),
+}}, "*"));
+</script></body>"""
+_ALL = """<!doctype html><body><pre></pre><script>
+const seen = [], shown = document.querySelector("pre");
+addEventListener("message", (event) => {{
+  seen.push(event.data);
+  const text = btoa(unescape(encodeURIComponent(JSON.stringify(seen))));
+  shown.textContent = seen.length < {count} ? "" : `seen${{text}}end`;
+}});
+</script>{frames}</body>"""
+
+
+def browser() -> str:
+    """Return the program of a browser, or leave the test out."""
+    for name in _BROWSERS:
+        found = shutil.which(name)
+        if found is not None:
+            return found
+    pytest.skip(f"pages are tested in a browser, and none of {_BROWSERS} is installed")
+
+
+def dump_dom(address: str, profile: Path, *options: str) -> str:
+    """Return what the browser made of a page."""
+    quiet = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run")
+    still = ("--disable-background-networking", "--disable-component-update", "--disable-sync")
+    done = subprocess.run(
+        [browser(), *quiet, *still, f"--user-data-dir={profile}", *options, "--dump-dom", address],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A page at a width: how wide its content is, and what axe finds that shuts somebody out."""
+
+    page: str
+    width: int
+    content: int
+    problems: tuple[str, ...]
+
+
+def look_at(
+    pages: Mapping[str, str], widths: tuple[int, ...], folder: Path, *, dark: bool
+) -> list[Looked]:
+    """Show each page at each width, light or dark, and let axe look at it."""
+    axe = files("axe_core_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+    frames: list[str] = []
+    for name, page in pages.items():
+        file = folder / f"{name}.html"
+        file.write_text(page.replace("</body>", _LOOK.format(axe=axe)), encoding="utf-8")
+        frames += [
+            f'<iframe src="{name}.html?{name}-{width}" width="{width}" height="900"></iframe>'
+            for width in widths
+        ]
+    everything = folder / "all.html"
+    everything.write_text(_ALL.format(count=len(frames), frames="\n".join(frames)))
+    scheme = f"--blink-settings=preferredColorScheme={0 if dark else 1}"
+    options = (scheme, "--allow-file-access-from-files", "--virtual-time-budget=60000")
+    told = re.search("seen([^<]+)end<", dump_dom(everything.as_uri(), folder / "profile", *options))
+    assert told is not None, "the browser has not told of every page"
+    return [_looked(seen) for seen in json.loads(base64.b64decode(told[1]))]
+
+
+def _looked(seen: Mapping[str, Any]) -> Looked:
+    page, _, width = seen["place"].removeprefix("?").rpartition("-")
+    return Looked(page, int(width), seen["wide"], tuple(seen["problems"]))
