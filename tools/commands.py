@@ -79,8 +79,7 @@ def _build_adapters(checkout: Checkout, java: Java) -> None:
             raise
         print(f"bootstrap: {error}; going on without them", file=sys.stderr, flush=True)
         return
-    for adapter in unbuilt:
-        maven.build(checkout, adapter, program, java)
+    maven.build(checkout, unbuilt, program, java)
 
 
 def _setup(checkout: Checkout) -> int:

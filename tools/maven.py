@@ -3,7 +3,8 @@
 import os
 import pwd
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 from xml.sax.saxutils import escape
@@ -11,7 +12,7 @@ from xml.sax.saxutils import escape
 from tools.checkout import Checkout, job_environment, writable_home
 from tools.errors import SetupError
 from tools.java import Java
-from tools.processes import last_lines, run_quiet
+from tools.processes import Job, last_lines, run_together
 from tools.stamps import fingerprint, fingerprint_of_files, is_stamped, write_stamp
 from tools.system_packages import Need, advice, choose_manager, try_install
 
@@ -39,19 +40,45 @@ def ensure_maven(checkout: Checkout) -> Path:
     return found
 
 
-def build(checkout: Checkout, adapter: Path, maven: Path, java: Java) -> None:
-    """Build one adapter; raises `SetupError` with Maven's last lines."""
-    _stamp(adapter).unlink(missing_ok=True)
-    print(f"building {adapter.relative_to(checkout.root)} with Maven", flush=True)
-    before = _sources(adapter, java)
-    environment = job_environment(checkout, java.home)
-    command = (str(maven), "-q", "-B", *_options(checkout), "-DskipTests", "package")
-    outcome = run_quiet(command, directory=adapter, environment=environment)
-    if outcome.exit_code != 0:
+def build(checkout: Checkout, adapters: Sequence[Path], maven: Path, java: Java) -> None:
+    """Build the adapters side by side; raises `SetupError` with Maven's last lines.
+
+    Two Mavens that fill one repository may disturb each other, so what fails is tried once more,
+    alone.
+    """
+    failed = _build(checkout, adapters, maven, java, limit=os.cpu_count() or 1)
+    again = _build(checkout, failed, maven, java, limit=1) if len(adapters) > 1 else failed
+    for adapter, lines in again.items():
         name = adapter.relative_to(checkout.root)
         sentence = f"{name} could not be built; look at the network, the proxy and these lines"
-        raise SetupError(sentence, last_lines(outcome.output))
-    write_stamp(_stamp(adapter), before)
+        raise SetupError(sentence, lines)
+
+
+def _build(
+    checkout: Checkout, adapters: Iterable[Path], maven: Path, java: Java, limit: int
+) -> dict[Path, str]:
+    """Build the adapters and tell of each; return those that failed, with Maven's last lines."""
+    before = {
+        str(adapter.relative_to(checkout.root)): _sources(adapter, java) for adapter in adapters
+    }
+    if before:
+        print(f"building with Maven: {', '.join(before)}", flush=True)
+    mine = (str(maven), "-q", "-B", *_options(checkout), "-DskipTests", "package", "-f")
+    jobs = [Job(name=name, command=(*mine, f"{name}/pom.xml")) for name in before]
+    for name in before:
+        _stamp(checkout.root / name).unlink(missing_ok=True)
+    failed: dict[Path, str] = {}
+    environment = job_environment(checkout, java.home)
+    outcomes = run_together(jobs, limit=limit, directory=checkout.root, environment=environment)
+    with closing(outcomes):
+        for outcome in outcomes:
+            name = outcome.job.name
+            if outcome.exit_code == 0:
+                write_stamp(_stamp(checkout.root / name), before[name])
+                print(f"built {name}, {outcome.seconds:.0f} s", flush=True)
+            else:
+                failed[checkout.root / name] = last_lines(outcome.output)
+    return failed
 
 
 def proxy_settings(proxy: str, exceptions: str) -> str:

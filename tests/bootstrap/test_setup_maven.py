@@ -1,5 +1,6 @@
 """When an adapter is built again, and the proxy that Maven is told of."""
 
+from collections.abc import Generator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -18,23 +19,25 @@ class _Maven:
     """Stands for the program: notes its calls and ends with `exit_code`."""
 
     def __init__(self) -> None:
-        self.exit_code = 0
+        self.exit_code = self.alone = 0
         self.commands: list[list[str]] = []
 
     def __call__(
-        self, command: list[str], *, directory: Path, environment: dict[str, str]
-    ) -> Outcome:
+        self, jobs: list[Job], *, limit: int, directory: Path, environment: dict[str, str]
+    ) -> Generator[Outcome]:
         assert environment["JAVA_HOME"] == str(_JAVA.home)
-        assert (directory / "pom.xml").exists()
-        self.commands.append(list(command))
-        job = Job(name="mvn", command=command)
-        return Outcome(job=job, exit_code=self.exit_code, output="A\n\nERROR\n", seconds=0)
+        for job in jobs:
+            assert (directory / job.command[-1]).is_file()
+            self.commands.append(list(job.command))
+            code = self.exit_code if limit > 1 else self.alone
+            yield Outcome(job=job, exit_code=code, output="A\n\nERROR\n", seconds=0)
 
 
 @pytest.fixture
 def program(monkeypatch: pytest.MonkeyPatch) -> _Maven:
     program = _Maven()
-    monkeypatch.setattr(maven, "run_quiet", program)
+    monkeypatch.setattr(maven, "run_together", program)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
     return program
 
 
@@ -53,9 +56,9 @@ def test_an_adapter_is_built_once_until_its_sources_or_java_change(
 ) -> None:
     checkout = Checkout(root=adapter.parent.parent)
     assert maven.unbuilt_adapters(checkout, _JAVA) == [adapter]
-    maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    maven.build(checkout, [adapter], Path("mvn"), _JAVA)
     assert len(program.commands) == 1
-    assert program.commands[0][-1] == "package"
+    assert program.commands[0][-3:] == ["package", "-f", "adapters/some-java/pom.xml"]
     assert maven.unbuilt_adapters(checkout, _JAVA) == []
     assert maven.unbuilt_adapters(checkout, Java(home=_JAVA.home, release=25)) == [adapter]
     (adapter / "src" / "A.java").write_text("class A { }")
@@ -69,7 +72,7 @@ def test_an_adapter_is_built_again_when_what_adapters_share_changes(
     shared.parent.mkdir(parents=True)
     shared.write_text("class B {}")
     checkout = Checkout(root=adapter.parent.parent)
-    maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    maven.build(checkout, [adapter], Path("mvn"), _JAVA)
     assert maven.unbuilt_adapters(checkout, _JAVA) == []
     shared.write_text("class B { }")
     assert maven.unbuilt_adapters(checkout, _JAVA) == [adapter]
@@ -78,12 +81,29 @@ def test_an_adapter_is_built_again_when_what_adapters_share_changes(
 
 def test_a_failed_build_says_why_and_is_not_taken_for_good(adapter: Path, program: _Maven) -> None:
     checkout = Checkout(root=adapter.parent.parent)
-    maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    maven.build(checkout, [adapter], Path("mvn"), _JAVA)
     program.exit_code = 1
     with pytest.raises(SetupError, match="adapters/some-java could not be built") as caught:
-        maven.build(checkout, adapter, Path("mvn"), _JAVA)
+        maven.build(checkout, [adapter], Path("mvn"), _JAVA)
     assert caught.value.details == "A\nERROR"
     assert maven.unbuilt_adapters(checkout, _JAVA) == [adapter]
+
+
+def test_what_fails_beside_others_is_tried_again_alone(
+    adapter: Path, program: _Maven, capsys: pytest.CaptureFixture[str]
+) -> None:
+    second = adapter.with_name("other-java")
+    second.mkdir()
+    (second / "pom.xml").write_text("<project/>")
+    checkout = Checkout(root=adapter.parent.parent)
+    program.exit_code = 1
+    maven.build(checkout, [adapter, second], Path("mvn"), _JAVA)
+    assert maven.unbuilt_adapters(checkout, _JAVA) == []
+    assert len(program.commands) == 4
+    assert "built adapters/some-java, 0 s" in capsys.readouterr().out
+    program.alone = 1
+    with pytest.raises(SetupError, match="some-java could not be built"):
+        maven.build(checkout, [adapter, second], Path("mvn"), _JAVA)
 
 
 def test_without_a_home_the_artifacts_stay_in_the_checkout(
@@ -91,7 +111,7 @@ def test_without_a_home_the_artifacts_stay_in_the_checkout(
 ) -> None:
     monkeypatch.setenv("HOME", str(adapter / "absent"))
     checkout = Checkout(root=adapter.parent.parent)
-    maven.build(checkout, adapter, Path("mvn"), _JAVA)
+    maven.build(checkout, [adapter], Path("mvn"), _JAVA)
     option = f"-Dmaven.repo.local={checkout.root / 'build' / 'maven-repository'}"
     assert option in program.commands[0]
 
@@ -103,7 +123,7 @@ def test_a_home_that_java_does_not_know_is_honoured(
     (home / ".m2").mkdir(parents=True)
     (home / ".m2" / "settings.xml").write_text("<settings/>")
     monkeypatch.setenv("HOME", str(home))
-    maven.build(Checkout(root=adapter.parent.parent), adapter, Path("mvn"), _JAVA)
+    maven.build(Checkout(root=adapter.parent.parent), [adapter], Path("mvn"), _JAVA)
     assert f"-Dmaven.repo.local={home / '.m2' / 'repository'}" in program.commands[0]
     assert str(home / ".m2" / "settings.xml") in program.commands[0]
 
