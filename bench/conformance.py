@@ -32,6 +32,15 @@ from wheelproof_spec.engines.drive.plan import ConformancePlan
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
 _ADAPTERS = Path(__file__).resolve().parent.parent / "adapters"
+_KAFKA: dict[str, dict[str, str | None]] = {
+    "kafka-java": {
+        "timer": "known-limits.txt",
+        "purgatory": None,
+        "buffer_pool": "known-limits-buffer_pool.txt",
+        "accumulator": "known-limits-accumulator.txt",
+    },
+    "kafka-broker-java": {"replication": "known-limits.txt"},
+}
 _PIECE = 10_000
 _FEW = 40
 _MAKERS: dict[str, Callable[[int, int], Iterator[bytes]]] = {
@@ -144,31 +153,46 @@ def _tlc_seconds(header: TraceHeader[object], events: list[TraceEvent[object, ob
     return _children_seconds() - started
 
 
-def _children_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+def _process_seconds(who: int = resource.RUSAGE_SELF) -> float:
+    used = resource.getrusage(who)
     return used.ru_utime + used.ru_stime
 
 
+def _children_seconds() -> float:
+    return _process_seconds(resource.RUSAGE_CHILDREN)
+
+
+def _drivers() -> Iterator[tuple[str, str, Path | None]]:
+    """Yield a component, a driver of it, and its known limits: Kafka's if it has been built."""
+    reference = shlex.join([sys.executable, "-m", "wheelproof_spec.app.reference_driver"])
+    yield from ((name, reference, None) for name in suites())
+    for folder, jar in (("kafka-java", "kafka-driver.jar"), ("kafka-broker-java", "lib")):
+        adapter = _ADAPTERS / folder
+        if not (adapter / "target" / jar).exists():
+            continue
+        for name, limits in _KAFKA[folder].items():
+            skip = None if limits is None else adapter / limits
+            yield name, shlex.quote(str(adapter / "run")), skip
+
+
 def driven(cases: int, seed: int) -> Section:
-    """Drive the adapters' timers through `cases` random cases, Kafka's if it has been built."""
-    drivers: list[tuple[str, Path | None]] = [
-        (shlex.join([sys.executable, str(_ADAPTERS / "python-heapq" / "driver.py")]), None)
-    ]
-    kafka = _ADAPTERS / "kafka-java"
-    if (kafka / "target" / "kafka-driver.jar").is_file():
-        drivers.append((shlex.quote(str(kafka / "run")), kafka / "known-limits.txt"))
+    """Drive each component of the reference and of Kafka through `cases` random cases."""
     rows: list[tuple[str, ...]] = []
-    for driver, skip in drivers:
+    for name, driver, skip in _drivers():
         plan = ConformancePlan(driver=driver, cases=cases, seed=seed, skip=skip)
-        result = conform(suites()["timer"], plan)
+        before = _process_seconds(), _children_seconds()
+        result = conform(suites()[name], plan)
         if result.verdict is not Verdict.PASS:
-            raise SystemExit(f"{driver}: {result.verdict}")
+            raise SystemExit(f"{driver}, {name}: {result.verdict}")
         rate = f"{result.steps / result.seconds:,.0f}"
-        rows.append((result.subject, f"{result.steps:,}", f"{result.seconds:.1f}", rate))
+        judge, theirs = _process_seconds() - before[0], _children_seconds() - before[1]
+        each = (f"{used / result.steps * 1e6:,.0f}" for used in (judge, theirs))
+        rows.append((name, f"{result.steps:,}", result.subject, rate, *each))
     return Section(
-        title="Driving timers",
-        claim="5,000 steps a second of wall time, the start included: two programs take part.",
-        head=("driven", "steps", "seconds", "steps a second"),
+        title="Driving components",
+        claim="5,000 steps a second of wall time on a quiet machine, the start included: two "
+        "programs take part. The last columns are processor time of a step.",
+        head=("driven", "steps", "implementation", "steps a second", "judge us", "driver us"),
         rows=tuple(rows),
     )
 
@@ -181,7 +205,7 @@ def main(arguments: Sequence[str]) -> int:
     works = [
         partial(histories, (1_000, 4_000) if quick else (10_000, 100_000, 1_000_000), seed),
         partial(traces, 2_000 if quick else 200_000, 150 if quick else 2_000, seed),
-        partial(driven, 20 if quick else 1_250, seed),
+        partial(driven, 30 if quick else 1_250, seed),
     ]
     measure(works, this_machine(), seed=seed, json=options.json)
     return 0

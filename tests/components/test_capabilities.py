@@ -8,7 +8,7 @@ from support.checkout import ROOT
 from wheelproof_spec.app.parts import served_components
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.component import AnyDefinition, Capability, Request
-from wheelproof_spec.base.port import RefusedError, first_violation
+from wheelproof_spec.base.port import BrokenDownError, RefusedError, first_violation, outcome_of
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan
 from wheelproof_spec.components.registry import suites
@@ -37,8 +37,10 @@ class Listening:
         fields = self._served.answer(call.name_on_the_wire(), dict(call.fields()))
         return self._wire.parse_answer(fields, call)
 
-    def perform_all(self, calls: Sequence[Request]) -> Iterator[object | RefusedError]:
-        return map(self.perform, calls)
+    def perform_all(
+        self, calls: Sequence[Request]
+    ) -> Iterator[object | RefusedError | BrokenDownError]:
+        return (outcome_of(self, call) for call in calls)
 
 
 @pytest.mark.parametrize(("suite", "capability"), _OPTIONAL)

@@ -11,13 +11,14 @@ from wheelproof_spec.engines.drive.driver.serve import serve
 def main() -> int:
     """Serve the reference on standard input and output and return the exit code."""
     try:
-        serve(
-            served_components(),
-            implementation="wheelproof",
-            version=version("wheelproof"),
-            requests=sys.stdin.buffer,
-            answers=sys.stdout.buffer,
-        )
+        with open(sys.stdin.fileno(), "rb", closefd=False) as requests:
+            serve(
+                served_components(),
+                implementation="wheelproof",
+                version=version("wheelproof"),
+                requests=requests,
+                answers=sys.stdout.buffer,
+            )
     except WheelproofSpecError as error:
         print(f"reference driver: {error}", file=sys.stderr)
         return error.exit_code

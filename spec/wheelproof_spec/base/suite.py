@@ -46,15 +46,13 @@ def _nothing(calls: Sequence[Request]) -> Collection[str]:
 class Suite(Generic[CallT, SeenT]):
     """A component with all that is needed to drive an implementation and judge it.
 
-    `judge` makes a judge by the contract of a profile that counts in a tally. `needs` names the
-    packages, beyond the standard library, with which random cases are drawn.
+    `judge` makes a judge by the contract of a profile that counts in a tally.
     """
 
     definition: ComponentDefinition[CallT, SeenT]
     judge: Callable[[str, Tally], CaseJudge[CallT, SeenT]]
     scenarios: Callable[[], Sequence[Scenario[CallT]]]
     fuzz: Fuzz[CallT, SeenT]
-    needs: tuple[str, ...] = ("hypothesis",)
     asks_for: Callable[[Sequence[CallT]], Collection[str]] = _nothing
     """The parts of the domain and the capabilities that the calls of a case need."""
 

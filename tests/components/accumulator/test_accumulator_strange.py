@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from support.drive.in_process import InProcess
 from wheelproof.producer import ProducerBatch, Record, RecordAccumulator
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Reset
@@ -13,6 +14,7 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, judge_call
 from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.accumulator.calls import EXPIRED, Append, Callback, Expire, OfBatch
 from wheelproof_spec.components.accumulator.cases import SUITE, accumulator_scenarios
@@ -25,10 +27,10 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorObservation,
     AccumulatorPort,
 )
-from wheelproof_spec.components.accumulator.fuzz.domain import AccumulatorDomain
-from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
+from wheelproof_spec.components.accumulator.drawn import AccumulatorCases, AccumulatorDomain
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
 _SIZES, _TIME = AccumulatorCapability.KAFKA_SIZES, AccumulatorCapability.EXACT_TIME
 
@@ -112,15 +114,12 @@ def _broken(
             found |= set() if violation is None else {violation.rule}
     if found:
         return found, tally
-    sizes = _SIZES not in undeclared
-    report = run_accumulator_fuzz(
-        port,
-        cases=30,
-        profile=WHEELPROOF,
-        seed=1,
-        tally=tally,
-        domain=AccumulatorDomain(splits=sizes, kafka_sizes=sizes),
+    cases = AccumulatorCases(
+        AccumulatorDomain(splits=_SIZES not in undeclared, kafka_sizes=_SIZES not in undeclared),
+        judge := BatchLedger(WHEELPROOF, tally),
     )
+    plan = FuzzPlan(cases=30, seed=1, repeat="")
+    report = run_drawn_cases("strange", cases, InProcess(port), judge, plan)
     return set() if report.failure is None else {report.failure.violation.rule}, tally
 
 

@@ -90,7 +90,7 @@ def test_what_is_left_out_is_counted_and_shown(tmp_path: Path) -> None:
     result = conform(driver, 20)
     assert result.verdict is Verdict.PASS
     left_out = {one.case: one.needs for one in result.not_applicable}
-    assert len(left_out) == 7
+    assert len(left_out) == 8
     assert left_out["delays of -5 to -1 ms run at once"] == (
         "delay_ms beyond at least 0 and at most 600",
     )

@@ -1,18 +1,18 @@
 """Cases that are sent ahead: they find what is wrong, shrink, and repeat themselves."""
 
 import random
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
 
 from support.drive.commands import bad_driver
+from support.drive.in_process import InProcess
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.contract import KAFKA, NEVER_EARLY, TimerContract
 from wheelproof_spec.base.known_bug import Finder
-from wheelproof_spec.base.port import BrokenDownError, RefusedError, judge_call, outcome_of
+from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan
@@ -26,7 +26,6 @@ from wheelproof_spec.components.timer.component import (
     Size,
     TimerCall,
     TimerConfig,
-    TimerObservation,
 )
 from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
@@ -45,21 +44,6 @@ from wheelproof_spec.engines.drive.driver.session import DriverSession
 _WIRE = DrivenWire(DEFINITION)
 
 
-class _InProcess:
-    """The reference, asked one call after the other."""
-
-    def __init__(self, timer_class: type[SystemTimer] = SystemTimer) -> None:
-        self._port = BoundedReferencePort(timer_class)
-
-    def perform(self, call: TimerCall) -> TimerObservation:
-        return self._port.perform(call)
-
-    def perform_all(
-        self, calls: Sequence[TimerCall]
-    ) -> Iterator[TimerObservation | RefusedError | BrokenDownError]:
-        return (outcome_of(self._port, call) for call in calls)
-
-
 def _fuzz(
     timer_class: type[SystemTimer] = SystemTimer,
     contract: TimerContract = KAFKA,
@@ -68,7 +52,7 @@ def _fuzz(
     return run_drawn_cases(
         "timer",
         TimerCases(TimerDomain(), contract),
-        _InProcess(timer_class),
+        InProcess(BoundedReferencePort(timer_class)),
         TimerOracle(contract.name, Tally()),
         FuzzPlan(cases=cases, seed=7, repeat="again --seed {seed}"),
     )

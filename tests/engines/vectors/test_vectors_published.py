@@ -106,7 +106,7 @@ def test_the_replayer_in_python_needs_nothing_of_ours(tmp_path: Path) -> None:
     replayer = str(PUBLISHED / "replay.py")
     good = _python(replayer, *_files(), cwd=tmp_path)
     assert (good.returncode, good.stderr) == (0, "")
-    assert "945 vectors of profile kafka replayed, 0 failed" in good.stdout
+    assert "946 vectors of profile kafka replayed, 0 failed" in good.stdout
     (tmp_path / "bad.py").write_text(_BAD_TIMER, encoding="utf-8")
     program = "import sys; sys.path[:0] = sys.argv[1:3]; sys.argv[1:3] = []\nimport replay\n"
     program += "sys.exit(replay.main())"
@@ -134,7 +134,7 @@ def test_the_replayer_in_java_needs_nothing_of_ours(tmp_path: Path) -> None:
     java = str(find_toolchain().java.path)
     good = _run([java, str(PUBLISHED / "Replay.java"), *_files()], tmp_path)
     assert (good.returncode, good.stderr) == (0, "")
-    assert "945 vectors of profile kafka replayed, 0 failed" in good.stdout
+    assert "946 vectors of profile kafka replayed, 0 failed" in good.stdout
     source = (PUBLISHED / "Replay.java").read_text(encoding="utf-8")
     late = source.replace("heap.peek().due() <= now", "heap.peek().due() < now")
     assert late != source

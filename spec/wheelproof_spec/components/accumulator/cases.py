@@ -57,31 +57,26 @@ def _fuzz(
     tally: Tally,
     plan: FuzzPlan,
 ) -> FuzzReport:
-    from wheelproof_spec.components.accumulator.fuzz.domain import AccumulatorDomain
-    from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
+    from wheelproof_spec.components.accumulator.drawn import AccumulatorCases, AccumulatorDomain
+    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
-    return run_accumulator_fuzz(
-        port,
-        profile=profile,
-        tally=tally,
-        cases=plan.cases,
-        seed=plan.seed,
-        domain=AccumulatorDomain(
-            faults=not any(
-                map(tally.skips, (AccumulatorLimit.MEMORY_FAULTS, AccumulatorCapability.FAULTS))
-            ),
-            splits=not any(
-                map(tally.skips, (AccumulatorLimit.SPLIT, AccumulatorCapability.KAFKA_SIZES))
-            ),
-            growing_backoff=not tally.skips(AccumulatorLimit.GROWING_BACKOFF),
-            interruption=not tally.skips(AccumulatorCapability.INTERRUPTION),
-            closes=not tally.skips(AccumulatorCapability.CLOSE),
-            flushes=not tally.skips(AccumulatorCapability.FLUSH),
-            memory=not tally.skips(AccumulatorCapability.MEMORY),
-            kafka_sizes=not tally.skips(AccumulatorCapability.KAFKA_SIZES),
+    domain = AccumulatorDomain(
+        faults=not any(
+            map(tally.skips, (AccumulatorLimit.MEMORY_FAULTS, AccumulatorCapability.FAULTS))
         ),
-        repeat=plan.repeat,
+        splits=not any(
+            map(tally.skips, (AccumulatorLimit.SPLIT, AccumulatorCapability.KAFKA_SIZES))
+        ),
+        growing_backoff=not tally.skips(AccumulatorLimit.GROWING_BACKOFF),
+        interruption=not tally.skips(AccumulatorCapability.INTERRUPTION),
+        closes=not tally.skips(AccumulatorCapability.CLOSE),
+        flushes=not tally.skips(AccumulatorCapability.FLUSH),
+        memory=not tally.skips(AccumulatorCapability.MEMORY),
+        kafka_sizes=not tally.skips(AccumulatorCapability.KAFKA_SIZES),
     )
+    judge = BatchLedger(profile, tally)
+    cases = AccumulatorCases(domain, judge)
+    return run_drawn_cases("accumulator, driven", cases, port, judge, plan)
 
 
 SUITE = any_suite(

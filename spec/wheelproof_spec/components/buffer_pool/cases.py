@@ -56,27 +56,22 @@ def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:
 def _fuzz(
     port: SendingPort[PoolCall, PoolObservation], profile: str, tally: Tally, plan: FuzzPlan
 ) -> FuzzReport:
-    from wheelproof_spec.components.buffer_pool.fuzz.domain import PoolDomain
-    from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
+    from wheelproof_spec.components.buffer_pool.drawn import PoolCases, PoolDomain
+    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
-    return run_pool_fuzz(
-        port,
-        profile=profile,
-        tally=tally,
-        cases=plan.cases,
-        seed=plan.seed,
-        limits=PoolDomain(
-            wide=not tally.skips(PoolLimit.TWO_GIB),
-            outside=not tally.skips(PoolLimit.SIZE_OUTSIDE),
-            negative=not tally.skips(PoolLimit.NEGATIVE_SIZE),
-            twice=not tally.skips(PoolLimit.GIVEN_BACK_TWICE),
-            any_size=not tally.skips(PoolCapability.ANY_SIZE),
-            interruption=not tally.skips(PoolCapability.INTERRUPTION),
-            closes=not tally.skips(PoolCapability.CLOSE),
-            faults=() if tally.skips(PoolCapability.FAULTS) else tuple(PoolFault),
-        ),
-        repeat=plan.repeat,
+    domain = PoolDomain(
+        wide=not tally.skips(PoolLimit.TWO_GIB),
+        outside=not tally.skips(PoolLimit.SIZE_OUTSIDE),
+        negative=not tally.skips(PoolLimit.NEGATIVE_SIZE),
+        twice=not tally.skips(PoolLimit.GIVEN_BACK_TWICE),
+        any_size=not tally.skips(PoolCapability.ANY_SIZE),
+        interruption=not tally.skips(PoolCapability.INTERRUPTION),
+        closes=not tally.skips(PoolCapability.CLOSE),
+        faults=() if tally.skips(PoolCapability.FAULTS) else tuple(PoolFault),
     )
+    judge = LedgerPool(profile, tally)
+    cases = PoolCases(domain, judge)
+    return run_drawn_cases("buffer pool, driven", cases, port, judge, plan)
 
 
 SUITE = any_suite(

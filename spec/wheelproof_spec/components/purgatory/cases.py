@@ -36,16 +36,11 @@ def _fuzz(
     tally: Tally,
     plan: FuzzPlan,
 ) -> FuzzReport:
-    from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
+    from wheelproof_spec.components.purgatory.drawn import PurgatoryCases
+    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
-    return run_purgatory_fuzz(
-        port,
-        profile=profile,
-        tally=tally,
-        cases=plan.cases,
-        seed=plan.seed,
-        repeat=plan.repeat,
-    )
+    judge = OraclePurgatory(profile, tally)
+    return run_drawn_cases("purgatory, driven", PurgatoryCases(tally), port, judge, plan)
 
 
 SUITE = any_suite(

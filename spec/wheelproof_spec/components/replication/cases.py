@@ -24,16 +24,12 @@ def _fuzz(
     tally: Tally,
     plan: FuzzPlan,
 ) -> FuzzReport:
-    from wheelproof_spec.components.replication.fuzz.sequential import run_replication_fuzz
+    from wheelproof_spec.components.replication.drawn import ReplicationCases
+    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
-    return run_replication_fuzz(
-        port,
-        profile=profile,
-        tally=tally,
-        cases=plan.cases,
-        seed=plan.seed,
-        repeat=plan.repeat,
-    )
+    judge = ReplicationLedger(profile, tally)
+    cases = ReplicationCases(tally, judge)
+    return run_drawn_cases("replication, driven", cases, port, judge, plan)
 
 
 SUITE = any_suite(

@@ -50,6 +50,5 @@ SUITE = any_suite(
         judge=TimerOracle,
         scenarios=timer_scenarios,
         fuzz=_fuzz,
-        needs=(),
     )
 )

@@ -15,7 +15,7 @@ from wheelproof_spec.components.timer.component import (
     TimerCall,
     TimerConfig,
 )
-from wheelproof_spec.engines.drive.drawn_cases import DrawnCase, DrawnStep
+from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep
 
 STEPS_PER_CASE = 50
 
@@ -71,7 +71,7 @@ class Span:
         return level_tick_ms * self.buckets + config.tick_ms * self.ticks + self.rest_ms
 
 
-class TimerCases:
+class TimerCases(CaseSpace[TimerCall]):
     """Adds, cancels, advances and questions for the size, and in the end a jump beyond all of it.
 
     Each case has its own mix of calls and its own highest level, for some mistakes are seen only

@@ -3,7 +3,6 @@
 Cases are judged by the oracle, as the reference is; vectors carry their answers.
 """
 
-import importlib
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -71,9 +70,6 @@ def conform(
     Raises UsageError if the driver cannot be started and InputRejectedError if `plan.skip` is no
     file of known limits or `plan.vectors` are no vectors.
     """
-    # Extras: if one is missing, this has to be said before anything is started.
-    for package in suite.needs:
-        importlib.import_module(package)
     known_limits = (
         () if plan.skip is None else read_known_limits(plan.skip, suite.definition.may_be_limits())
     )

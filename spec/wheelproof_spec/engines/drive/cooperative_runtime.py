@@ -6,7 +6,7 @@ the speed of the machine, and no time passes. Threads that are notified go on in
 `choose` picks, which makes the runs of a seed repeat themselves.
 """
 
-import threading
+import _thread
 from collections import deque
 from collections.abc import Callable
 
@@ -32,6 +32,13 @@ def _first(count: int) -> int:
     return 0
 
 
+def _closed_gate() -> _thread.LockType:
+    """Return a lock that is held: who acquires it goes on once it is released."""
+    gate = _thread.allocate_lock()
+    gate.acquire()
+    return gate
+
+
 class CooperativeRuntime(ThreadsRuntime):
     """Makes primitives of threads that take turns; cells are those of real threads."""
 
@@ -39,7 +46,7 @@ class CooperativeRuntime(ThreadsRuntime):
         self._choose = choose
         self._runnable: list[CooperativeThread] = []
         self._threads: list[CooperativeThread] = []
-        self._turn_over = threading.Semaphore(0)
+        self._turn_over = _closed_gate()
         self.current: CooperativeThread | None = None
         """The thread whose turn it is; None while the driver runs."""
 
@@ -70,7 +77,7 @@ class CooperativeRuntime(ThreadsRuntime):
         while self._runnable:
             thread = self._runnable.pop(self._choose(len(self._runnable)))
             self.current = thread
-            thread.go.release()
+            thread.worker.gate.release()
             self._turn_over.acquire()
             self.current = None
 
@@ -95,7 +102,7 @@ class CooperativeRuntime(ThreadsRuntime):
         """Let the driver go on; for a thread that waits, until its next turn."""
         self._turn_over.release()
         if not thread.ended:
-            thread.go.acquire()
+            thread.worker.gate.acquire()
 
 
 class CooperativeThread:
@@ -103,7 +110,6 @@ class CooperativeThread:
 
     def __init__(self, runtime: CooperativeRuntime, target: Callable[[], None], name: str) -> None:
         self.name = name
-        self.go = threading.Semaphore(0)
         self.started = False
         self.ended = False
         self.error: BaseException | None = None
@@ -111,14 +117,15 @@ class CooperativeThread:
         self.woken_by_interruption = False
         self.unwinding = False
         self.waits_on: _Condition | None = None
+        self.worker: _Worker
         self._runtime = runtime
         self._target = target
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
     def start(self) -> None:
         """Begin to run; once."""
         self.started = True
-        self._thread.start()
+        self.worker = _idle.pop() if _idle else _Worker()
+        self.worker.thread = self
         self._runtime.begin(self)
 
     def join(self, timeout_ms: Millis | None = None) -> bool:
@@ -147,8 +154,12 @@ class CooperativeThread:
             self.waits_on.leave(self)
         self._runtime.make_runnable(self)
 
-    def _run(self) -> None:
-        self.go.acquire()
+    def end(self) -> None:
+        """Let the driver go on, once the thread has run to its end; for the worker."""
+        self._runtime.end_turn(self)
+
+    def run(self) -> None:
+        """Run to the end; for the worker."""
         try:
             if not self.unwinding:
                 self._target()
@@ -157,7 +168,28 @@ class CooperativeThread:
         except BaseException as error:
             self.error = error
         self.ended = True
-        self._runtime.end_turn(self)
+
+
+class _Worker:
+    """Runs one thread after another: to begin a thread of the machine costs more than its work."""
+
+    def __init__(self) -> None:
+        self.gate = _closed_gate()
+        """Opened for each turn."""
+        self.thread: CooperativeThread | None = None
+        _thread.start_new_thread(self._work, ())
+
+    def _work(self) -> None:
+        while True:
+            self.gate.acquire()
+            thread = self.thread
+            if thread is not None:
+                thread.run()
+                _idle.append(self)
+                thread.end()
+
+
+_idle: list[_Worker] = []
 
 
 class _Lock:

@@ -59,7 +59,7 @@ class CountingPort(Generic[CallT, SeenT]):
     def _count(self, call: CallT) -> None:
         if self._failed:
             return
-        if _starts_a_case(call):
+        if starts_a_case(call):
             self.calls.clear()
             self.cases += 1
             if self._on_case is not None:
@@ -68,5 +68,6 @@ class CountingPort(Generic[CallT, SeenT]):
         self.steps += 1
 
 
-def _starts_a_case(call: object) -> bool:
+def starts_a_case(call: object) -> bool:
+    """Tell whether a call is a reset."""
     return isinstance(call, Reset)

@@ -1,13 +1,14 @@
-"""Random cases that are known before they are driven, so that many can be sent ahead in one go.
+"""Random cases: drawn as plain numbers, then made to calls, and made smaller once one has failed.
 
-A component whose calls do not depend on its answers has a `CaseSpace`. A case is drawn as plain
-numbers, which are made smaller in the same way for every component once a case has failed.
+Calls are sent ahead of their answers as far as no later call depends on these: a component has a
+`CaseSpace`, whose cases say where they have to know what became of a call. Numbers are made smaller
+in the same way for every component.
 """
 
 import random
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
@@ -15,6 +16,7 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import Judge, SendingPort, judge_outcome
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.engines.drive.counting import starts_a_case
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 
@@ -25,6 +27,10 @@ CASES_AT_ONCE = 16
 """How many cases are sent ahead: enough that nobody waits for a switch between processes."""
 MOST_ATTEMPTS = 3_000
 """After how many smaller cases shrinking ends with what it has."""
+STEPS_PER_CASE = 50
+
+_OFTEN = (1, 3)
+_AT_TIMES = (0, 1, 1, 3)
 
 CallT = TypeVar("CallT", bound=Request)
 CallT_co = TypeVar("CallT_co", bound=Request, covariant=True)
@@ -50,9 +56,30 @@ class CaseSpace(Protocol[CallT_co]):
         """Return a random case."""
         ...
 
-    def calls(self, case: DrawnCase) -> Sequence[CallT_co]:
-        """Return the calls of a case, a reset first; every smaller case has calls as well."""
+    def calls(self, case: DrawnCase) -> Iterable[CallT_co | None]:
+        """Return the calls of a case, a reset first; every smaller case has calls as well.
+
+        None among them: what comes behind it depends on the answers before it. Once it has been
+        taken, the judge knows them.
+        """
         ...
+
+
+def draw_case(
+    chance: random.Random, config: Sequence[int], kinds: Mapping[str, Sequence[int]]
+) -> DrawnCase:
+    """Return numbers below those of `config`, and steps with numbers below those of their kind.
+
+    Each case has its own mix of kinds, in which some are missing: some mistakes are seen only
+    there. The first kind always takes part.
+    """
+    weights = [chance.choice(_OFTEN), *(chance.choice(_AT_TIMES) for _ in range(len(kinds) - 1))]
+    drawn = chance.choices(tuple(kinds), weights, k=STEPS_PER_CASE)
+    below = chance.randrange
+    return DrawnCase(
+        config=tuple(map(below, config)),
+        steps=tuple((kind, tuple(map(below, kinds[kind]))) for kind in drawn),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +152,8 @@ class _Run(Generic[CallT, SeenT]):
         self._space = space
         self._port = port
         self._judge = judge
+        self._made: list[CallT] = []
+        self._answered = 0
         self.cases = 0
         self.calls: Counter[str] = Counter()
 
@@ -158,20 +187,38 @@ class _Run(Generic[CallT, SeenT]):
         return failed
 
     def _drive(self, cases: Sequence[DrawnCase]) -> _Failed[CallT] | None:
-        """Drive the cases in one go; the answers after a violation are taken and not judged."""
-        programs = [self._space.calls(case) for case in cases]
-        outcomes = self._port.perform_all([call for program in programs for call in program])
+        """Drive the cases, as far ahead as they allow; nothing is asked after a violation."""
+        self._made, self._answered = [], 0
+        unanswered: list[CallT] = []
+        failed: _Failed[CallT] | None = None
+        for case in cases:
+            for call in self._space.calls(case):
+                if call is not None:
+                    unanswered.append(call)
+                    continue
+                failed = self._settle(cases, unanswered)
+                unanswered.clear()
+                if failed is not None:
+                    return failed
+        return self._settle(cases, unanswered)
+
+    def _settle(self, cases: Sequence[DrawnCase], calls: Sequence[CallT]) -> _Failed[CallT] | None:
+        """Make `calls` and judge the answers; those after a violation are taken and not judged."""
+        outcomes = self._port.perform_all(calls)
         failed: _Failed[CallT] | None = None
         try:
-            for case, program in zip(cases, programs, strict=True):
-                self.cases += 1
-                for place, call in enumerate(program, start=1):
-                    self.calls[call.name_on_the_wire()] += 1
-                    outcome = next(outcomes)
-                    if failed is None:
-                        violation = judge_outcome(self._judge, call, outcome)
-                        if violation is not None:
-                            failed = _Failed(case, program[:place], violation)
+            for call in calls:
+                if starts_a_case(call):
+                    self.cases += 1
+                    self._answered += failed is None
+                    self._made = []
+                self.calls[call.name_on_the_wire()] += 1
+                outcome = next(outcomes)
+                if failed is None:
+                    self._made.append(call)
+                    violation = judge_outcome(self._judge, call, outcome)
+                    if violation is not None:
+                        failed = _Failed(cases[self._answered - 1], tuple(self._made), violation)
         except DriverFailedError:
             if failed is None:
                 raise

@@ -32,7 +32,7 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorPort,
 )
 from wheelproof_spec.components.accumulator.fuzz.domain import (
-    AccumulatorDomain,
+    SIZES,
     accumulator_configs,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
@@ -43,7 +43,6 @@ from wheelproof_spec.engines.fuzz.order import Batch
 PARTITIONS = (0, 1, 2)
 """The partitions of a case; the last one has no leader now and then."""
 
-_DEFAULT_DOMAIN = AccumulatorDomain()
 _NODES = (0, 1)
 _LARGE = 2**20
 _LONG_MS = 10_000
@@ -56,14 +55,12 @@ def run_accumulator_fuzz(
     port: AccumulatorPort,
     *,
     profile: str,
-    domain: AccumulatorDomain = _DEFAULT_DOMAIN,
-    tally: Tally | None = None,
     **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "accumulator, sequential",
-        lambda recorder: accumulator_machine(port, profile, tally or Tally(), domain, recorder),
+        lambda recorder: accumulator_machine(port, profile, recorder),
         **batch,
     )
 
@@ -71,8 +68,6 @@ def run_accumulator_fuzz(
 def accumulator_machine(
     port: AccumulatorPort,
     profile: str,
-    tally: Tally,
-    domain: AccumulatorDomain,
     recorder: Recorder,
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
@@ -81,19 +76,19 @@ def accumulator_machine(
         """Appends, drains, answers, flushes, lets time pass and closes, in any order."""
 
         def __init__(self) -> None:
-            self._judge = BatchLedger(profile, tally)
+            self._judge = BatchLedger(profile, Tally())
             super().__init__(self._judge, port, recorder)
             self._offset = 0
 
-        @initialize(config=accumulator_configs(domain))
+        @initialize(config=accumulator_configs())
         def reset(self, config: AccumulatorConfig) -> None:
             self.begin(Reset(config=config))
 
         @rule(
             partition=st.sampled_from(PARTITIONS),
-            size=domain.sizes(),
+            size=st.sampled_from(SIZES),
             timeout_ms=st.sampled_from((0, 5, _LONG_MS)),
-            fault=st.sampled_from(_FAULTS if domain.faults else (None,)),
+            fault=st.sampled_from(_FAULTS),
             callback=st.sampled_from(_CALLBACKS),
         )
         def append(
@@ -148,7 +143,7 @@ def accumulator_machine(
             else:
                 self._store(batch)
 
-        @precondition(lambda self: domain.splits and bool(self._judge.queues.splittable()))
+        @precondition(lambda self: bool(self._judge.queues.splittable()))
         @rule(data=st.data(), size=st.sampled_from((1, 75, 90)))
         def split(self, data: st.DataObject, size: int) -> None:
             batch = data.draw(st.sampled_from(self._judge.queues.splittable()))
@@ -158,12 +153,11 @@ def accumulator_machine(
         def expire(self) -> None:
             self.call(Expire())
 
-        @precondition(lambda _self: domain.flushes)
         @rule()
         def flush(self) -> None:
             self.call(Flush(flush=f"f{self.calls}"))
 
-        @precondition(lambda self: domain.interruption and bool(self._judge.waiting()))
+        @precondition(lambda self: bool(self._judge.waiting()))
         @rule(data=st.data())
         def interrupt(self, data: st.DataObject) -> None:
             self.call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
@@ -172,7 +166,7 @@ def accumulator_machine(
         def advance(self, jump_ms: int) -> None:
             self._advance(jump_ms)
 
-        @precondition(lambda self: domain.closes and not self._judge.closed)
+        @precondition(lambda self: not self._judge.closed)
         @rule(now=st.sampled_from(_RARELY), by_force=st.booleans())
         def close(self, now: bool, by_force: bool) -> None:
             if now:

@@ -9,25 +9,6 @@ from wheelproof_spec.components.buffer_pool.component import PoolConfig, PoolFau
 _GIB = 2**30
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PoolDomain:
-    """The bounds within which cases are drawn.
-
-    With `wide` pools have many GiB, of which nothing is allocated; with `outside` sizes that are
-    refused are drawn too, with `negative` those below 0 as well, and with `twice` buffers are given
-    back twice. Without `any_size` buffers have the poolable size alone, and pools a multiple of it.
-    """
-
-    wide: bool = True
-    outside: bool = True
-    negative: bool = True
-    twice: bool = True
-    any_size: bool = True
-    interruption: bool = True
-    closes: bool = True
-    faults: tuple[PoolFault, ...] = tuple(PoolFault)
-
-
 @dataclass(frozen=True, slots=True)
 class Amount:
     """A number of bytes in the pool's own measure, so that it lands near the boundaries.
@@ -45,13 +26,12 @@ class Amount:
         return max(whole + self.rest, 0) % (config.total_memory + 1)
 
 
-def pool_configs(domain: PoolDomain) -> st.SearchStrategy[PoolConfig]:
+def pool_configs() -> st.SearchStrategy[PoolConfig]:
     """Draw a configuration: room for some poolable buffers, and a rest."""
     poolable = st.integers(1, 4) | st.sampled_from((16, 1_000, 16_384))
-    if domain.wide:
-        poolable |= st.sampled_from((_GIB, 7 * _GIB))
-    buffers = st.sampled_from((1, 2, 3, 0) if domain.any_size else (1, 2, 3))
-    rests = st.integers(0, 3 if domain.any_size else 0)
+    poolable |= st.sampled_from((_GIB, 7 * _GIB))
+    buffers = st.sampled_from((1, 2, 3, 0))
+    rests = st.integers(0, 3)
     return st.builds(_config, poolable, buffers, rests, st.integers(0, 2))
 
 
@@ -63,10 +43,8 @@ def _config(poolable: int, buffers: int, rest: int, start_ms: int) -> PoolConfig
     )
 
 
-def amounts(domain: PoolDomain) -> st.SearchStrategy[Amount]:
+def amounts() -> st.SearchStrategy[Amount]:
     """Draw a size: 0, 1, around the poolable size, several times it, the total."""
-    if not domain.any_size:
-        return st.just(Amount(buffers=1, of_total=False, rest=0))
     return st.builds(
         Amount,
         buffers=st.sampled_from((1, 1, 0, 2, 3)),
@@ -75,10 +53,9 @@ def amounts(domain: PoolDomain) -> st.SearchStrategy[Amount]:
     )
 
 
-def beyond(domain: PoolDomain) -> st.SearchStrategy[int]:
+def beyond() -> st.SearchStrategy[int]:
     """Draw by how much a size lies outside: above the total, or below 0."""
-    above = (1, 2**31) if domain.wide else (1,)
-    return st.sampled_from((*above, -1, -(2**31)) if domain.negative else above)
+    return st.sampled_from((1, 2**31, -1, -(2**31)))
 
 
 def timeouts() -> st.SearchStrategy[int]:
@@ -86,11 +63,6 @@ def timeouts() -> st.SearchStrategy[int]:
     return st.sampled_from((0, 5, 1_000, 1_000))
 
 
-def faults(domain: PoolDomain) -> st.SearchStrategy[PoolFault | None]:
+def faults() -> st.SearchStrategy[PoolFault | None]:
     """Draw what goes wrong; mostly nothing."""
-    possible = [
-        fault
-        for fault in domain.faults
-        if domain.interruption or fault is not PoolFault.INTERRUPTED_BEFORE
-    ]
-    return st.sampled_from((*(None,) * 4 * len(PoolFault), *possible))
+    return st.sampled_from((*(None,) * 4 * len(PoolFault), *PoolFault))

@@ -24,7 +24,6 @@ from wheelproof_spec.components.buffer_pool.component import (
 )
 from wheelproof_spec.components.buffer_pool.fuzz.domain import (
     Amount,
-    PoolDomain,
     amounts,
     beyond,
     faults,
@@ -36,7 +35,6 @@ from wheelproof_spec.engines.fuzz.driven_machine import DrivenMachine
 from wheelproof_spec.engines.fuzz.engine import Recorder, run_machine
 from wheelproof_spec.engines.fuzz.order import Batch
 
-_DEFAULT_DOMAIN = PoolDomain()
 _LONGER_THAN_ANY_WAIT_MS = 2_000
 _RARELY = (True, False, False, False, False)
 
@@ -45,48 +43,43 @@ def run_pool_fuzz(
     port: PoolPort,
     *,
     profile: str,
-    limits: PoolDomain = _DEFAULT_DOMAIN,
-    tally: Tally | None = None,
     **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "buffer pool, sequential",
-        lambda recorder: pool_machine(port, profile, tally or Tally(), limits, recorder),
+        lambda recorder: pool_machine(port, profile, recorder),
         **batch,
     )
 
 
-def pool_machine(
-    port: PoolPort, profile: str, tally: Tally, domain: PoolDomain, recorder: Recorder
-) -> type[RuleBasedStateMachine]:
+def pool_machine(port: PoolPort, profile: str, recorder: Recorder) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
     class PoolMachine(DrivenMachine[PoolCall, PoolObservation]):
         """Allocates, gives back, interrupts, lets time pass and closes, in any order."""
 
         def __init__(self) -> None:
-            self._judge = LedgerPool(profile, tally)
+            self._judge = LedgerPool(profile, Tally())
             super().__init__(self._judge, port, recorder)
             self._given_back: list[CallId] = []
             self._closed = False
 
-        @initialize(config=pool_configs(domain))
+        @initialize(config=pool_configs())
         def reset(self, config: PoolConfig) -> None:
             self._config = config
             self.begin(Reset(config=config))
 
-        @rule(amount=amounts(domain), timeout_ms=timeouts(), fault=faults(domain))
+        @rule(amount=amounts(), timeout_ms=timeouts(), fault=faults())
         def allocate(self, amount: Amount, timeout_ms: int, fault: PoolFault | None) -> None:
             size = amount.size(self._config)
             self._allocate(size, timeout_ms, fault)
 
-        @rule(amount=amounts(domain))
+        @rule(amount=amounts())
         def allocate_patiently(self, amount: Amount) -> None:
             self._allocate(amount.size(self._config), 1_000, None)
 
-        @precondition(lambda _self: domain.outside and domain.any_size)
-        @rule(excess=beyond(domain))
+        @rule(excess=beyond())
         def allocate_outside_the_domain(self, excess: int) -> None:
             self._allocate(excess + (self._config.total_memory if excess > 0 else 0), 5, None)
 
@@ -97,12 +90,12 @@ def pool_machine(
             self._given_back.append(name)
             self.call(Deallocate(buffer=name))
 
-        @precondition(lambda self: domain.twice and bool(self._given_back))
+        @precondition(lambda self: bool(self._given_back))
         @rule(data=st.data())
         def deallocate_again(self, data: st.DataObject) -> None:
             self.call(Deallocate(buffer=data.draw(st.sampled_from(self._given_back))))
 
-        @precondition(lambda self: domain.interruption and bool(self._judge.waiting()))
+        @precondition(lambda self: bool(self._judge.waiting()))
         @rule(data=st.data())
         def interrupt(self, data: st.DataObject) -> None:
             self.call(Interrupt(name=data.draw(st.sampled_from(self._judge.waiting()))))
@@ -111,7 +104,7 @@ def pool_machine(
         def advance(self, jump_ms: int) -> None:
             self.call(Advance(to_ms=self._judge.now_ms + jump_ms))
 
-        @precondition(lambda self: domain.closes and not self._closed)
+        @precondition(lambda self: not self._closed)
         @rule(now=st.sampled_from(_RARELY))
         def close(self, now: bool) -> None:
             if now:

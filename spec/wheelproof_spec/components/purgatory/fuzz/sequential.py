@@ -17,7 +17,6 @@ from wheelproof_spec.components.purgatory.component import (
     CheckAndComplete,
     ForceComplete,
     PurgatoryCall,
-    PurgatoryCapability,
     PurgatoryConfig,
     PurgatoryObservation,
     PurgatoryPort,
@@ -45,19 +44,17 @@ _configs = st.builds(
 )
 
 
-def run_purgatory_fuzz(
-    port: PurgatoryPort, *, profile: str, tally: Tally | None = None, **batch: Unpack[Batch]
-) -> FuzzReport:
+def run_purgatory_fuzz(port: PurgatoryPort, *, profile: str, **batch: Unpack[Batch]) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "purgatory, sequential",
-        lambda recorder: purgatory_machine(port, profile, tally or Tally(), recorder),
+        lambda recorder: purgatory_machine(port, profile, recorder),
         **batch,
     )
 
 
 def purgatory_machine(
-    port: PurgatoryPort, profile: str, tally: Tally, recorder: Recorder
+    port: PurgatoryPort, profile: str, recorder: Recorder
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
@@ -65,7 +62,7 @@ def purgatory_machine(
         """Hands operations in, sets conditions, triggers, forces, cancels and advances."""
 
         def __init__(self) -> None:
-            self._judge = OraclePurgatory(profile, tally)
+            self._judge = OraclePurgatory(profile, Tally())
             super().__init__(self._judge, port, recorder)
             self._handed_in: list[str] = []
 
@@ -103,7 +100,6 @@ def purgatory_machine(
         def force(self, data: st.DataObject) -> None:
             self.call(ForceComplete(operation=data.draw(st.sampled_from(self._handed_in))))
 
-        @precondition(lambda _self: not tally.skips(PurgatoryCapability.CANCEL_FOR_KEY))
         @rule(key=_keys)
         def cancel(self, key: str) -> None:
             self.call(CancelForKey(key=key))

@@ -22,7 +22,6 @@ from wheelproof_spec.components.replication.component import (
     PartitionRecords,
     ReplicationCall,
     ReplicationConfig,
-    ReplicationLimit,
     ReplicationObservation,
     ReplicationPort,
     RequestName,
@@ -50,19 +49,18 @@ def run_replication_fuzz(
     port: ReplicationPort,
     *,
     profile: str = WHEELPROOF,
-    tally: Tally | None = None,
     **batch: Unpack[Batch],
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`; see `run_machine`."""
     return run_machine(
         "replication, sequential",
-        lambda recorder: replication_machine(port, profile, tally or Tally(), recorder),
+        lambda recorder: replication_machine(port, profile, recorder),
         **batch,
     )
 
 
 def replication_machine(
-    port: ReplicationPort, profile: str, tally: Tally, recorder: Recorder
+    port: ReplicationPort, profile: str, recorder: Recorder
 ) -> type[RuleBasedStateMachine]:
     """Return the state machine that drives `port`."""
 
@@ -70,9 +68,8 @@ def replication_machine(
         """Appends, fetches, changes of leaders and of the clock, in any order."""
 
         def __init__(self) -> None:
-            self._ledger = ReplicationLedger(profile, tally)
+            self._ledger = ReplicationLedger(profile, Tally())
             super().__init__(self._ledger, port, recorder)
-            self.controller_errs = not tally.skips(ReplicationLimit.WRONG_CONTROLLER)
             self._epochs: dict[PartitionName, int] = {}
 
         @initialize(
@@ -116,10 +113,9 @@ def replication_machine(
                     self.call(StopReplica(partition=partition))
                 case "truncate":
                     offset = self._ledger.batch_base(partition, back)
-                    if offset is not None or self.controller_errs:
-                        offset = -back if offset is None else offset
-                        self.call(TruncateAsFollower(partition=partition, offset=offset))
-                case _ if self.controller_errs:
+                    offset = -back if offset is None else offset
+                    self.call(TruncateAsFollower(partition=partition, offset=offset))
+                case _:
                     self.call(
                         BecomeLeader(
                             partition=partition,

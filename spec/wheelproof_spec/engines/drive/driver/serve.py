@@ -1,7 +1,8 @@
 """Serving components as a driver: the other end of `driver_session`, in Python."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from io import BufferedIOBase
 from typing import BinaryIO
 
 from wheelproof_spec.base.codec.driven import DrivenWire
@@ -27,6 +28,7 @@ from wheelproof_spec.engines.drive.driver.messages import (
 )
 
 _OUT_OF_BOUNDS = "IllegalArgument"
+_CHUNK = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ def serve(
     *,
     implementation: str,
     version: str,
-    requests: BinaryIO,
+    requests: BufferedIOBase,
     answers: BinaryIO,
 ) -> None:
     """Answer the requests until `bye` or the end of the requests.
@@ -89,16 +91,30 @@ def serve(
         profiles={component.name: component.profile for component in components},
     )
     server = _Server(components, introduction)
-    for place, line in enumerate(requests, start=1):
+    place = 0
+    for lines in _together(requests):
         try:
-            answers.write(server.answer(line))
+            for line in lines:
+                place += 1
+                answers.write(server.answer(line))
+                if server.is_over:
+                    return
         except MalformedError as error:
             raise InputRejectedError(
                 "requests", place, f"the line {error}", f"follow the schema {SCHEMA}"
             ) from error
-        answers.flush()
-        if server.is_over:
-            return
+        finally:
+            answers.flush()
+
+
+def _together(requests: BufferedIOBase) -> Iterator[list[bytes]]:
+    """Yield the lines that are there: who sends ahead gets the answers in one go."""
+    rest = b""
+    while chunk := requests.read1(_CHUNK):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield lines
+    if rest:
+        yield [rest]
 
 
 class _Server:

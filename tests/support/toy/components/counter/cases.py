@@ -8,7 +8,7 @@ from wheelproof_spec.base.port import SendingPort
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
-from wheelproof_spec.engines.drive.drawn_cases import DrawnCase, run_drawn_cases
+from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, run_drawn_cases
 
 from .component import (
     DEFINITION,
@@ -21,7 +21,7 @@ from .component import (
 from .oracle import Oracle
 
 
-class CounterCases:
+class CounterCases(CaseSpace[CounterCall]):
     def draw(self, chance: random.Random) -> DrawnCase:
         steps = tuple((chance.choice(("increment", "increment", "look")), ()) for _ in range(10))
         return DrawnCase(config=(chance.randrange(6),), steps=steps)
@@ -47,6 +47,4 @@ def _fuzz(
     return run_drawn_cases("counter, driven", CounterCases(), port, judge, plan)
 
 
-SUITE = any_suite(
-    Suite(definition=DEFINITION, judge=Oracle, scenarios=_scenarios, fuzz=_fuzz, needs=())
-)
+SUITE = any_suite(Suite(definition=DEFINITION, judge=Oracle, scenarios=_scenarios, fuzz=_fuzz))

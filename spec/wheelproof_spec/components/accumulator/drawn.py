@@ -1,0 +1,267 @@
+"""Random cases of a record accumulator, and the domain that they come from.
+
+The sender answers to the batches that were drained: there a case waits for its answers.
+"""
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.components.accumulator.calls import (
+    Abort,
+    Append,
+    AppendFault,
+    CallbackFault,
+    Drain,
+    Expire,
+    Flush,
+    Ready,
+    Reenqueue,
+    Respond,
+    Split,
+)
+from wheelproof_spec.components.accumulator.component import AccumulatorCall, AccumulatorConfig
+from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
+from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
+from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep, draw_case
+
+PARTITIONS = (0, 1, 2)
+"""The partitions of a case; the last one has no leader now and then."""
+
+_LARGE = 2**20
+_LONG_MS = 10_000
+_MANY = 60
+_RARELY = 5
+_MOST_BATCH_SIZE = 130
+_BATCHES = (1, 2, 4)
+_MORE_THAN_ENOUGH = 1_000
+_LINGERS_MS = (0, 5, 20)
+_BACKOFFS_MS = (0, 3)
+_DOUBLINGS = (1, 4)
+_DELIVERY_MS = (20, 1_000)
+_STARTS_MS = (0, 7)
+_TOPICS = (ABSENT, {2: "other"}, {0: "other", 2: "third"})
+_TIMEOUTS_MS = (0, 5, _LONG_MS)
+_CALLBACKS = (None, None, None, None, *CallbackFault)
+_FAULTS = (None,) * 8 + tuple(AppendFault)
+_FIRST = (0, 0, None)
+_LAST = (0, 1, 2, None)
+_NODES = (0, 1)
+_MOST_DRAINED = (0, 100, 200, _LARGE)
+_ANSWERS = ("stored", "failed", "again")
+_SPLITS = (1, 75, 90)
+_JUMPS_MS = (0, 1, 5, 20)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccumulatorDomain:
+    """The bounds within which cases are drawn.
+
+    With `faults` memory fails now and then, with `splits` batches are found too large, and with
+    `growing_backoff` the backoff doubles. Without `memory` there is more than enough of it. Without
+    `kafka_sizes` each record surely fits in a batch.
+    """
+
+    faults: bool = True
+    splits: bool = True
+    growing_backoff: bool = True
+    interruption: bool = True
+    closes: bool = True
+    flushes: bool = True
+    kafka_sizes: bool = True
+    memory: bool = True
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of a record."""
+        small = (0, 1, 3, 3, 20)
+        return (*small, 63, 64, 200) if self.kafka_sizes else small
+
+    @property
+    def least_batch_size(self) -> int:
+        """The smallest size of a batch."""
+        return 90 if self.kafka_sizes else upper_bound(20)
+
+
+class AccumulatorCases(CaseSpace[AccumulatorCall]):
+    """Records are appended, drained, answered; in the end each of them has its outcome."""
+
+    def __init__(self, domain: AccumulatorDomain, judge: BatchLedger) -> None:
+        """Draw within `domain`; `judge` knows what the answers were."""
+        self._domain = domain
+        self._judge = judge
+        faults = len(_FAULTS) if domain.faults else 1
+        kinds = {
+            "append_plainly": (len(PARTITIONS),),
+            "append": (
+                len(PARTITIONS),
+                len(domain.sizes),
+                len(_TIMEOUTS_MS),
+                faults,
+                len(_CALLBACKS),
+            ),
+            "ready": (len(_FIRST), len(_LAST)),
+            "drain": (len(_NODES), 2, len(_MOST_DRAINED)),
+            "respond": (_MANY, len(_ANSWERS)),
+            "expire": (),
+            "advance": (len(_JUMPS_MS),),
+        }
+        if domain.splits:
+            kinds["split"] = (_MANY, len(_SPLITS))
+        if domain.flushes:
+            kinds["flush"] = ()
+        if domain.interruption:
+            kinds["interrupt"] = (_MANY,)
+        if domain.closes:
+            kinds["close"] = (_RARELY, 2)
+        self._kinds = kinds
+
+    def draw(self, chance: random.Random) -> DrawnCase:
+        """Return a random case; see `CaseSpace.draw`."""
+        domain = self._domain
+        config = (
+            _MOST_BATCH_SIZE + 1 - domain.least_batch_size,
+            len(_BATCHES),
+            len(_LINGERS_MS),
+            len(_BACKOFFS_MS),
+            len(_DOUBLINGS) if domain.growing_backoff else 1,
+            len(_DELIVERY_MS),
+            len(_STARTS_MS),
+            len(_TOPICS),
+        )
+        return draw_case(chance, config, self._kinds)
+
+    def calls(self, case: DrawnCase) -> Iterator[AccumulatorCall | None]:
+        """Yield the calls of a case; see `CaseSpace.calls`."""
+        size, batches, linger, backoff, doublings, delivery, start, topics = case.config
+        batch_size = self._domain.least_batch_size + size
+        room = _BATCHES[batches] if self._domain.memory else _MORE_THAN_ENOUGH
+        config = AccumulatorConfig(
+            total_memory=room * batch_size,
+            batch_size=batch_size,
+            linger_ms=_LINGERS_MS[linger],
+            retry_backoff_ms=_BACKOFFS_MS[backoff],
+            retry_backoff_max_ms=_BACKOFFS_MS[backoff] * _DOUBLINGS[doublings],
+            delivery_timeout_ms=_DELIVERY_MS[delivery],
+            start_ms=_STARTS_MS[start],
+            topics=_TOPICS[topics],
+        )
+        walk = _Walk(config, self._domain, self._judge)
+        yield Reset(config=config)
+        for step in case.steps:
+            yield from walk.take(step)
+        yield from walk.send_everything()
+
+
+class _Walk:
+    def __init__(
+        self, config: AccumulatorConfig, domain: AccumulatorDomain, judge: BatchLedger
+    ) -> None:
+        self._domain = domain
+        self._judge = judge
+        self._now_ms = config.start_ms
+        self._named = 0
+        self._offset = 0
+        self._closed = False
+
+    def take(self, step: DrawnStep) -> Iterator[AccumulatorCall | None]:
+        match step:
+            case "append_plainly", (partition,):
+                # Without small records that come to nothing special little waits.
+                yield self._append(partition, 3)
+            case "append", (partition, size, timeout, fault, callback):
+                yield self._append(
+                    partition,
+                    self._domain.sizes[size],
+                    _TIMEOUTS_MS[timeout],
+                    _FAULTS[fault],
+                    _CALLBACKS[callback],
+                )
+            case "ready", (first, last):
+                nodes = zip(PARTITIONS, (_FIRST[first], 1, _LAST[last]), strict=True)
+                yield Ready(leaders={place: node for place, node in nodes if node is not None})
+            case "drain", (node, last, most):
+                partitions = (node, PARTITIONS[-1]) if last else (node,)
+                yield Drain(node=node, partitions=partitions, max_size=_MOST_DRAINED[most])
+            case "respond" | "split" | "interrupt", _:
+                yield None
+                yield from self._react(step)
+            case "expire", ():
+                yield Expire()
+            case "flush", ():
+                yield Flush(flush=self._name("f"))
+            case "advance", (jump,):
+                yield self._advance(_JUMPS_MS[jump])
+            case "close", (0, by_force) if not self._closed:
+                self._closed = True
+                yield Close()
+                if by_force:
+                    yield Abort()
+            case _:
+                pass
+
+    def send_everything(self) -> Iterator[AccumulatorCall | None]:
+        """Then each record has its outcome, and all memory is back."""
+        yield self._advance(_LONG_MS)
+        yield None
+        queues = self._judge.queues
+        while queues.unfinished():
+            yield from map(self._store, tuple(queues.in_flight))
+            for node, partition in ((0, 0), (1, 1), (0, 2)):
+                yield Drain(node=node, partitions=(partition,), max_size=_LARGE)
+            yield None
+            queues = self._judge.queues
+        yield Ready(leaders={0: 0, 1: 1, 2: 0})
+
+    def _react(self, step: DrawnStep) -> Iterator[AccumulatorCall]:
+        """Yield what follows from the answers so far."""
+        in_flight = self._judge.queues.in_flight
+        match step:
+            case "respond", (number, answer) if in_flight:
+                batch = sorted(in_flight)[number % len(in_flight)]
+                if _ANSWERS[answer] == "again" and not in_flight[batch].ended:
+                    yield Reenqueue(batch=batch)
+                elif _ANSWERS[answer] == "failed":
+                    yield Respond(batch=batch)
+                else:
+                    yield self._store(batch)
+            case "split", (number, size):
+                if splittable := self._judge.queues.splittable():
+                    yield Split(batch=splittable[number % len(splittable)], size=_SPLITS[size])
+            case "interrupt", (number,):
+                if waiting := self._judge.waiting():
+                    yield Interrupt(name=waiting[number % len(waiting)])
+            case _:
+                pass
+
+    def _append(
+        self,
+        partition: int,
+        size: int,
+        timeout_ms: int = 0,
+        fault: AppendFault | None = None,
+        callback: CallbackFault | None = None,
+    ) -> AccumulatorCall:
+        return Append(
+            record=self._name("r"),
+            partition=partition,
+            size=size,
+            max_time_to_block_ms=timeout_ms,
+            fault=fault,
+            callback=callback,
+        )
+
+    def _store(self, batch: str) -> AccumulatorCall:
+        offset = self._offset
+        self._offset += len(self._judge.queues.in_flight[batch].records)
+        return Respond(batch=batch, offset=offset)
+
+    def _advance(self, jump_ms: int) -> AccumulatorCall:
+        self._now_ms += jump_ms
+        return Advance(to_ms=self._now_ms)
+
+    def _name(self, letter: str) -> str:
+        self._named += 1
+        return f"{letter}{self._named}"

@@ -1,0 +1,95 @@
+"""Random cases of a purgatory. No call depends on an answer."""
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+
+from wheelproof_spec.base.calls import Advance, Reset
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.components.purgatory.component import (
+    AskGauges,
+    CancelForKey,
+    CheckAndComplete,
+    ForceComplete,
+    PurgatoryCall,
+    PurgatoryCapability,
+    PurgatoryConfig,
+    SetCondition,
+    TryCompleteElseWatch,
+)
+from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep, draw_case
+
+KEYS = tuple("xyz")
+CONDITIONS = tuple("pqr")
+"""Few of either, so that operations share them."""
+
+_MOST_DELAY_MS = 60
+_KEY_LISTS = tuple(keys for count in (1, 2, 3) for keys in permutations(KEYS, count))
+_CONDITION_LISTS = tuple(some for count in (0, 1, 2) for some in permutations(CONDITIONS, count))
+_MANY = 50
+_CONFIG = (4, 4, 51, 4)
+_KINDS = {
+    "watch": (_MOST_DELAY_MS + 1, len(_KEY_LISTS), len(_CONDITION_LISTS)),
+    "set_condition": (len(CONDITIONS),),
+    "check": (len(KEYS),),
+    "force": (_MANY,),
+    "advance": (_MOST_DELAY_MS + 1,),
+    "ask_gauges": (),
+    "cancel": (len(KEYS),),
+}
+
+
+class PurgatoryCases(CaseSpace[PurgatoryCall]):
+    """Operations are handed in, triggered, forced, cancelled; in the end all of them expire."""
+
+    def __init__(self, tally: Tally) -> None:
+        cancels = not tally.skips(PurgatoryCapability.CANCEL_FOR_KEY)
+        self._kinds = {kind: below for kind, below in _KINDS.items() if cancels or kind != "cancel"}
+
+    def draw(self, chance: random.Random) -> DrawnCase:
+        """Return a random case; see `CaseSpace.draw`."""
+        return draw_case(chance, _CONFIG, self._kinds)
+
+    def calls(self, case: DrawnCase) -> Sequence[PurgatoryCall]:
+        """Return the calls of a case; see `CaseSpace.calls`."""
+        tick, size, start_ms, purge_interval = case.config
+        config = PurgatoryConfig(
+            tick_ms=1 + tick, wheel_size=2 + size, start_ms=start_ms, purge_interval=purge_interval
+        )
+        return tuple(_calls(config, case.steps))
+
+
+def _calls(config: PurgatoryConfig, steps: Sequence[DrawnStep]) -> Iterator[PurgatoryCall]:
+    now_ms = last_due_ms = config.start_ms
+    handed_in: list[str] = []
+    yield Reset(config=config)
+    for kind, numbers in steps:
+        match kind, numbers:
+            case "watch", (delay_ms, keys, conditions):
+                handed_in.append(f"op{len(handed_in) + 1}")
+                last_due_ms = max(last_due_ms, now_ms + delay_ms)
+                yield TryCompleteElseWatch(
+                    operation=handed_in[-1],
+                    delay_ms=delay_ms,
+                    keys=_KEY_LISTS[keys],
+                    conditions=_CONDITION_LISTS[conditions],
+                )
+            case "set_condition", (condition,):
+                yield SetCondition(condition=CONDITIONS[condition])
+            case "check", (key,):
+                yield CheckAndComplete(key=KEYS[key])
+            case "force", (number,) if handed_in:
+                yield ForceComplete(operation=handed_in[number % len(handed_in)])
+            case "cancel", (key,):
+                yield CancelForKey(key=KEYS[key])
+            case "advance", (jump_ms,):
+                now_ms += jump_ms
+                yield Advance(to_ms=now_ms)
+            case "ask_gauges", ():
+                yield AskGauges()
+            case _:
+                pass
+    # Nothing is left behind.
+    yield Advance(to_ms=max(now_ms, last_due_ms))
+    yield from (CheckAndComplete(key=key) for key in KEYS)
+    yield AskGauges()
