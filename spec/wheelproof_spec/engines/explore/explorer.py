@@ -36,12 +36,12 @@ from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runs.schedule import decode
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
-from wheelproof_spec.engines.explore.strategies.driver import analysed_runs, nondeterminism
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
 from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
 from wheelproof_spec.engines.explore.strategies.sample import SampleStrategy
 from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
-from wheelproof_spec.engines.explore.strategies.strategy import Strategy
+from wheelproof_spec.engines.explore.strategies.strategy import Strategy, nondeterminism
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_spec.engines.explore.tally import Tally
 
