@@ -9,17 +9,16 @@ from pathlib import Path
 import pytest
 
 from support.checkout import REFERENCE, ROOT, SPEC
+from support.explore.figures import main as print_figures
 from tools.checkout import Checkout
 from tools.compiled import compile_engine
-
-_FIGURES = "support.explore.figures"
 
 
 def _figures(*folders: Path) -> tuple[str, list[str]]:
     """Return where the engine is that is found in these folders, and what it finds."""
     path = os.pathsep.join(map(str, [*folders, ROOT / "tests"]))
     ended = subprocess.run(
-        [sys.executable, "-m", _FIGURES],
+        [sys.executable, "-m", print_figures.__module__],
         env=os.environ | {"PYTHONPATH": path},
         capture_output=True,
         text=True,
