@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tools import maven, python_environment
 from tools.checkout import Checkout, job_environment
+from tools.compiled import compile_engine
 from tools.errors import SetupError
 from tools.java import Java, ensure_java
 from tools.processes import Job, end_on_signals, run_shown, run_together
@@ -115,6 +116,14 @@ def _check(checkout: Checkout) -> int:
     return int(not _report_checks(checkout, _FAST_TESTS | _STATIC_CHECKS, environment))
 
 
+def _compile(checkout: Checkout) -> int:
+    _set_up(checkout)
+    folder = checkout.root / "build" / "compiled"
+    compile_engine(checkout, folder)
+    print(f"compiled the model checker: run it with PYTHONPATH={folder}")
+    return 0
+
+
 def _lock(checkout: Checkout) -> int:
     print(f"pinned {make_lock(checkout)} packages in {checkout.requirements.name}")
     return 0
@@ -172,5 +181,6 @@ _VERBS = {
     "test-long": _Verb(run=_test_long, summary="the tests that `test` leaves out: many more runs"),
     "check": _Verb(run=_check, summary="the fast part for daily use: static checks, fast tests"),
     "release": _Verb(run=_release, summary="test, build what is published, and tag the commit"),
+    "compile": _Verb(run=_compile, summary="a copy of the model checker that is faster"),
     "lock": _Verb(run=_lock, summary="pin the newest versions of the dependencies with hashes"),
 }

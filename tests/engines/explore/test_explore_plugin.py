@@ -175,3 +175,25 @@ def test_the_plugin_imports_nothing_but_pytest_until_it_is_used() -> None:
         "wheelproof_spec.engines.explore.pytest_plugin",
         "False",
     ]
+
+
+def test_hypothesis_draws_what_is_explored(pytester: pytest.Pytester) -> None:
+    drawn = """
+from hypothesis import given, settings, strategies as st
+from wheelproof_spec.engines.explore.programs.classics import last_zero
+
+quick = settings(database=None, deadline=None, max_examples=3)
+
+@quick
+@given(st.integers(2, 3))
+def test_any_number(explore, numbers):
+    explore(partial(last_zero, numbers))
+
+@quick
+@given(st.booleans())
+def test_one_of_two(explore, loses):
+    explore(lost_update if loses else partial(increments, 2))
+"""
+    result = _run(pytester, drawn)
+    result.assert_outcomes(passed=1, failed=1)
+    assert "repeat: pytest test_user.py::test_one_of_two --explore-replay wp1-" in _printed(result)

@@ -21,8 +21,8 @@ from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.result import Exploration
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runs.schedule import decode
-from wheelproof_spec.engines.explore.strategies.driver import run
 from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
+from wheelproof_spec.engines.explore.strategies.strategy import run
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_spec.engines.history.reader import lines_of
 

@@ -1,13 +1,13 @@
 """Exploring a program: the engine, the checks around it, and the result."""
 
 import hashlib
-import inspect
 import time
 from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wheelproof_spec.base.errors import UsageError
@@ -29,31 +29,19 @@ from wheelproof_spec.engines.explore.patched.patching import patched_threading
 from wheelproof_spec.engines.explore.patched.threads import RosterNeededError
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
-from wheelproof_spec.engines.explore.runs import races
 from wheelproof_spec.engines.explore.runs.canonical import ClassNames
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runs.guard import forbidden_calls, require_assertions, watchdog
 from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runs.schedule import decode
-from wheelproof_spec.engines.explore.runtime import (
-    accesses,
-    cells,
-    conditions,
-    locks,
-    model,
-    numbers,
-    read_write_lock,
-    thread_steps,
-    timing,
-)
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
-from wheelproof_spec.engines.explore.strategies.driver import analysed_runs, nondeterminism
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
 from wheelproof_spec.engines.explore.strategies.replay import ReplayStrategy
 from wheelproof_spec.engines.explore.strategies.sample import SampleStrategy
 from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
-from wheelproof_spec.engines.explore.strategies.strategy import Strategy
+from wheelproof_spec.engines.explore.strategies.strategy import Strategy, nondeterminism
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_spec.engines.explore.tally import Tally
 
@@ -68,11 +56,11 @@ FIRST_REPORT_S = 2.0
 """After how many seconds a run counts as a long one: then its size is estimated."""
 REPORT_EVERY_S = 5.0
 PROBES = 300
-_BOUND_REACHED = "the bound on runs was reached"
 
 _PRIMITIVES = (
-    accesses, cells, conditions, locks, model, numbers, races, read_write_lock, thread_steps,
-    timing,
+    "runtime/accesses", "runtime/cells", "runtime/conditions", "runtime/locks", "runtime/model",
+    "runtime/numbers", "runs/races", "runtime/read_write_lock", "runtime/thread_steps",
+    "runtime/timing",
 )  # fmt: skip
 
 
@@ -245,16 +233,11 @@ class _Session:
             raise RosterNeededError(self._program.name, "asks for its threads", "")
         if interrupted:
             self._stopped = "interrupted"
-        elif options.max_runs is not None and self._tally.runs >= options.max_runs:
-            self._stopped = _BOUND_REACHED
 
     def _explore_branch(self, explorer: "Explorer") -> None:
-        options, tally = self._options, self._tally
         for analysis in analysed_runs(self.world, self._strategy):
             self._take_note(analysis)
-            runs = explorer.count(tally.runs)
-            is_over = self._is_over() or (options.max_runs is not None and runs >= options.max_runs)
-            if is_over:
+            if self._is_over(explorer.count(self._tally.runs)):
                 explorer.end()
             if explorer.ends():
                 break
@@ -264,6 +247,8 @@ class _Session:
         try:
             if self._options.jobs == 1:
                 self._run_engine()
+            if self._stopped is None and self._is_bound_reached(self._tally.runs):
+                self._stopped = "the bound on runs was reached"
             if self._tally.first is not None:
                 self._explain(*self._tally.first)
         except KeyboardInterrupt:
@@ -301,20 +286,23 @@ class _Session:
         )
 
     def _run_engine(self) -> None:
-        options = self._options
         for analysis in analysed_runs(self.world, self._strategy):
             self._take_note(analysis)
-            if self._is_over():
-                return
-            if options.max_runs is not None and self._tally.runs >= options.max_runs:
-                self._stopped = _BOUND_REACHED
-                return
+            if self._is_over(self._tally.runs):
+                break
             self._tell_runs(self._tally.runs)
 
-    def _is_over(self) -> bool:
+    def _is_over(self, runs: int) -> bool:
+        return self._has_enough() or self._is_bound_reached(runs)
+
+    def _has_enough(self) -> bool:
         """Tell whether a failure is enough, or each of the other runs may be as long as this."""
         found = self._tally.first is not None or self._tally.too_long
         return found and not self._options.keep_going
+
+    def _is_bound_reached(self, runs: int) -> bool:
+        bound = self._options.max_runs
+        return bound is not None and runs >= bound and not self._has_enough()
 
     def _tell_runs(self, runs: int) -> None:
         if self._progress is not None and time.monotonic() >= self._next_report:
@@ -396,5 +384,6 @@ def _strategy(program: Program, options: Options) -> Strategy:
 
 @cache
 def _primitives_digest() -> str:
-    text = "".join(inspect.getsource(module) for module in _PRIMITIVES)
+    folder = Path(__file__).parent
+    text = "".join((folder / f"{name}.py").read_text() for name in _PRIMITIVES)
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()

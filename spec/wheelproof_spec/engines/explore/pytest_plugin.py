@@ -17,6 +17,7 @@ repeats that run alone, and `--explore-html FOLDER` writes a page for it. Nothin
 imported until a test explores.
 """
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
@@ -65,22 +66,28 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--explore-replay: {error}") from error
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def explore(request: pytest.FixtureRequest) -> "Explore":
-    """Return the function that explores a program of the test."""
-    return Explore(request.node.name, request.node.nodeid, request.config)
+    """Return the function that explores a program of the test.
+
+    It keeps nothing from one test to the next, so `@given` may call it for each example.
+    """
+    return Explore(request.config)
 
 
 class Explore:
     """Runs a program in every interleaving and fails the test if one of them fails."""
 
-    def __init__(self, name: str, node: str, config: pytest.Config) -> None:
-        self._name = name
-        self._node = node
+    def __init__(self, config: pytest.Config) -> None:
         replay: object = config.getoption("explore_replay")
         folder: object = config.getoption("explore_html")
         self._replay = replay if isinstance(replay, str) else None
         self._folder = Path(folder) if isinstance(folder, str) else None
+
+    @property
+    def _node(self) -> str:
+        """The test that is running, as pytest tells."""
+        return os.environ["PYTEST_CURRENT_TEST"].rpartition(" (")[0]
 
     def __call__(
         self,
@@ -110,15 +117,16 @@ class Explore:
         from wheelproof_spec.engines.explore.program import DEFAULT_SETTINGS, Program
         from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
+        name = self._node.rpartition("::")[2]
         program = Program(
-            name=self._name,
+            name=name,
             summary="",
             build=cast("Callable[[], Scenario]", build),
             settings=settings or DEFAULT_SETTINGS,
             plain_fields=plain_fields,
         )
         if patch_threading or instrument:
-            given = threading_program(self._name, build, instrument, steps=accesses_are_steps)
+            given = threading_program(name, build, instrument, steps=accesses_are_steps)
             program = replace(
                 given or program, settings=program.settings, plain_fields=plain_fields
             )

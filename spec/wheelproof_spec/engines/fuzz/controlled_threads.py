@@ -35,7 +35,7 @@ from wheelproof_spec.engines.explore.runtime.numbers import thread_of
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import invocation
 from wheelproof_spec.engines.explore.strategies.drawn import Draw, DrawnStrategy
-from wheelproof_spec.engines.explore.strategies.driver import run
+from wheelproof_spec.engines.explore.strategies.strategy import run
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 from wheelproof_spec.engines.fuzz.burst import BurstError
 

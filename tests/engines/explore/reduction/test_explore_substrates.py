@@ -7,9 +7,7 @@ import pytest
 
 from support.explore.exploring import make
 from support.explore.random_programs import random_program
-from wheelproof_spec.app.parts import (
-    passing_programs,
-)
+from wheelproof_spec.app.parts import passing_programs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.engines.explore.counterexamples.counterexample import run_of
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
@@ -61,6 +59,8 @@ def test_the_digest_depends_on_the_classes_alone(program: Program) -> None:
     threads = explore(program, Options(substrate=SubstrateKind.THREADS))
     assert threads.digest == optimal.digest
     assert optimal.classes == optimal.runs == threads.classes
+    two = explore(program, Options(jobs=2))
+    assert (two.digest, two.classes, two.runs) == (optimal.digest, optimal.runs, optimal.runs)
     if program.name in _WITH_FREE_CHOICES:
         with pytest.raises(UsageError, match="takes no free choices"):
             explore(program, Options(engine=Engine.SOURCE))

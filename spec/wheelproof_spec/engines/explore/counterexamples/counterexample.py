@@ -8,8 +8,8 @@ from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runs.schedule import encode
 from wheelproof_spec.engines.explore.runtime.model import ModelThread
 from wheelproof_spec.engines.explore.runtime.numbers import Actor, choice_of, thread_of
-from wheelproof_spec.engines.explore.strategies.driver import run
 from wheelproof_spec.engines.explore.strategies.replay import DeviationStrategy, ReplayStrategy
+from wheelproof_spec.engines.explore.strategies.strategy import run
 
 Deviation = tuple[int, str, str]
 """A step, from 1, at which a thread would have gone on, and another one did."""

@@ -12,9 +12,10 @@ from itertools import combinations
 from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
-from wheelproof_spec.engines.explore.strategies.driver import analysed_runs, run
+from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
 from wheelproof_spec.engines.explore.strategies.replay import DeviationStrategy
+from wheelproof_spec.engines.explore.strategies.strategy import run
 
 RUNS = 3_000
 """How many runs the search may take in all."""

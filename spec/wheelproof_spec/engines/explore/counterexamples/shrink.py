@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from wheelproof_spec.engines.explore.failures.failure import Failure
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
-from wheelproof_spec.engines.explore.strategies.driver import run
 from wheelproof_spec.engines.explore.strategies.replay import DeviationStrategy
+from wheelproof_spec.engines.explore.strategies.strategy import run
 
 BUDGET = 2_000
 """How many runs a search for fewer departures may take."""

@@ -182,9 +182,7 @@ class _Functions:
         return value
 
     def iter(self, value: Iterable[object]) -> Iterable[object]:
-        if type(value) in _CONTAINERS and running() is not None:
-            return self._elements(value)
-        return value
+        return value if _running_with(value) is None else self._elements(value)
 
     def new(self, container: object) -> object:
         self._seeing.made(container)
@@ -233,10 +231,7 @@ class _Functions:
             self._access(instance, f"{kind.__name__}.", name, write=write)
 
     def _item(self, container: object, key: object, *, write: bool, resized: bool = False) -> None:
-        kind = type(container)
-        if kind not in _CONTAINERS:
-            return
-        runtime = running()
+        runtime, kind = _running_with(container), type(container)
         if runtime is None:
             return
         if self._seeing.steps or kind not in _KEYED or not isinstance(key, str | int):
@@ -250,10 +245,7 @@ class _Functions:
             self._access(container, f"the keys of a {kind.__name__}", own, write=True)
 
     def _whole(self, container: object, *, write: bool) -> None:
-        kind = type(container)
-        if kind not in _CONTAINERS:
-            return
-        runtime = running()
+        runtime, kind = _running_with(container), type(container)
         if runtime is None:
             return
         if self._seeing.steps or kind not in _KEYED:
@@ -285,6 +277,11 @@ class _Functions:
             except StopIteration:
                 return
             yield element
+
+
+def _running_with(value: object) -> ControlledRuntime | None:
+    """Return the runtime of the thread that is running, if the value is a container."""
+    return running() if type(value) in _CONTAINERS else None
 
 
 def _is_method(member: object) -> bool:

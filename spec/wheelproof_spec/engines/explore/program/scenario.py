@@ -95,7 +95,7 @@ def _in_turn(actions: Sequence[Action]) -> None:
 
 def _result_of(action: Callable[[], object]) -> object:
     result = action()
-    if isinstance(result, Awaitable | Generator):
+    if result is not None and isinstance(result, Awaitable | Generator):
         raise SilentActionError(
             action, "is a coroutine or a generator, so that a call does nothing"
         )

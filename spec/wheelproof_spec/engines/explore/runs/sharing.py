@@ -44,7 +44,10 @@ class Sharing:
         self._touched: dict[object, tuple[set[int], set[int]]] = {}
 
     def note(self, execution: Execution) -> None:
-        """Take note of a run that is over."""
+        """Take note of a run that is over, unless there is nothing left to be seen."""
+        known = len(execution.threads) <= self._known
+        if known and self._conflict and self._threads.keys() <= self._busy:
+            return
         self._touched.clear()
         for place, operation in enumerate(execution.operations):
             if operation is not None:

@@ -15,7 +15,6 @@ from wheelproof_spec.engines.explore.runtime.accesses import Accesses, reading, 
 from wheelproof_spec.engines.explore.runtime.numbers import (
     Actor,
     ObjectNumber,
-    choice_number,
     object_number,
     signal_number,
 )
@@ -231,7 +230,6 @@ class ModelThread:
         "aborted",
         "children",
         "choice",
-        "choosing",
         "daemon",
         "ended",
         "error",
@@ -269,7 +267,6 @@ class ModelThread:
         self.children = 0
         self.strangers = 0
         self.choice = 0
-        self.choosing = writing(choice_number(number))
         self._signal: _Signal | None = None
         # Whether it has been interrupted; nobody can interrupt a thread that has no handle.
         self.interruption: SharedObject[bool] | None = None

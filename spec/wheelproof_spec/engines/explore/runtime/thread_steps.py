@@ -20,7 +20,12 @@ from wheelproof_spec.engines.explore.runtime.model import (
     SharedObject,
     StepOn,
 )
-from wheelproof_spec.engines.explore.runtime.numbers import INTERRUPTION, Actor, field_number
+from wheelproof_spec.engines.explore.runtime.numbers import (
+    INTERRUPTION,
+    Actor,
+    choice_number,
+    field_number,
+)
 from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 from wheelproof_spec.engines.explore.runtime.timing import ControlledClock, StartTimeout
 
@@ -190,7 +195,7 @@ class Choose(AtomicOperation[int]):
 
     def peek(self, thread: ModelThread, /) -> Accesses | None:
         """Return a write that conflicts with the thread's other choices alone."""
-        return thread.choosing
+        return writing(choice_number(thread.number))
 
     def apply(self, thread: ModelThread, /) -> int:
         """Return what the scheduler has chosen; unless it says otherwise, that is 0."""

@@ -2,10 +2,9 @@
 
 from collections.abc import Generator
 
-from wheelproof_spec.engines.explore.failures.problems import NondeterminismError
 from wheelproof_spec.engines.explore.runs.execution import Execution, World
 from wheelproof_spec.engines.explore.runs.races import Analysis
-from wheelproof_spec.engines.explore.strategies.strategy import Strategy
+from wheelproof_spec.engines.explore.strategies.strategy import Strategy, run
 
 
 def analysed_runs(world: World, strategy: Strategy) -> Generator[Analysis]:
@@ -25,29 +24,3 @@ def analysed_runs(world: World, strategy: Strategy) -> Generator[Analysis]:
                 yield analysis
         finally:
             execution.close()
-
-
-def run(execution: Execution, strategy: Strategy) -> None:
-    """Take the run to its end.
-
-    Raises NondeterminismError if a step that an earlier run made is another one now.
-    """
-    step, peek = execution.step, execution.peek
-    for actor, accesses in strategy.prefix():
-        if peek(actor) != accesses:
-            raise nondeterminism(execution)
-        step(actor, accesses)
-    choose = strategy.choose
-    event = choose(execution)
-    while event is not None:
-        step(*event)
-        event = choose(execution)
-
-
-def nondeterminism(execution: Execution) -> NondeterminismError:
-    """Return the error of a run that differs from an earlier one with the same schedule."""
-    return NondeterminismError(
-        execution.program.name,
-        f"is not deterministic: the same schedule gave another step {len(execution.actors) + 1}",
-        "make nothing depend on time, randomness, addresses or what an earlier run left behind",
-    )

@@ -1,8 +1,9 @@
-"""What every engine is to the driver that runs it."""
+"""What every engine is to the driver that runs it, and one run under it."""
 
 from collections.abc import Container, Sequence
 from typing import Protocol
 
+from wheelproof_spec.engines.explore.failures.problems import NondeterminismError
 from wheelproof_spec.engines.explore.runs.execution import Execution
 from wheelproof_spec.engines.explore.runs.races import Analysis
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, Event
@@ -56,3 +57,29 @@ def pick_first(
         if thread.number not in asleep:
             return thread.number, accesses
     return None
+
+
+def run(execution: Execution, strategy: Strategy) -> None:
+    """Take the run to its end.
+
+    Raises NondeterminismError if a step that an earlier run made is another one now.
+    """
+    step, peek = execution.step, execution.peek
+    for actor, accesses in strategy.prefix():
+        if peek(actor) != accesses:
+            raise nondeterminism(execution)
+        step(actor, accesses)
+    choose = strategy.choose
+    event = choose(execution)
+    while event is not None:
+        step(*event)
+        event = choose(execution)
+
+
+def nondeterminism(execution: Execution) -> NondeterminismError:
+    """Return the error of a run that differs from an earlier one with the same schedule."""
+    return NondeterminismError(
+        execution.program.name,
+        f"is not deterministic: the same schedule gave another step {len(execution.actors) + 1}",
+        "make nothing depend on time, randomness, addresses or what an earlier run left behind",
+    )

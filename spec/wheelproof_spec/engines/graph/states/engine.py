@@ -24,7 +24,7 @@ from wheelproof_spec.engines.explore.runs.sharing import Sharing
 from wheelproof_spec.engines.explore.runs.waits import failure_of_stuck_threads
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses, dependent
 from wheelproof_spec.engines.explore.runtime.numbers import THREAD_MASK, TIME, Actor, thread_of
-from wheelproof_spec.engines.explore.strategies.driver import nondeterminism
+from wheelproof_spec.engines.explore.strategies.strategy import nondeterminism
 from wheelproof_spec.engines.explore.substrates.substrate import (
     Substrate,
     SubstrateKind,
