@@ -28,7 +28,9 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlan:
-    """How many random cases, from which seed; `repeat` is the command that does it again.
+    """How many random cases, each with the seed after that of the one before it.
+
+    `seed` is that of the first, and `repeat` the command that does it again.
 
     A case that fails is made smaller for at most `shrink_seconds`. Once `stopped` says so, there
     are no more cases.

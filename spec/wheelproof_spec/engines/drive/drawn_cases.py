@@ -159,12 +159,16 @@ class _Run(Generic[CallT, SeenT]):
 
     def find(self, plan: FuzzPlan) -> _Failed[CallT] | None:
         """Return the first case that fails among as many as are asked for."""
-        chance = random.Random(plan.seed)
+        seeds = range(plan.seed, plan.seed + plan.cases)
         for first in range(0, plan.cases, CASES_AT_ONCE):
             if plan.stopped():
                 break
-            count = min(CASES_AT_ONCE, plan.cases - first)
-            failed = self._drive([self._space.draw(chance) for _ in range(count)])
+            failed = self._drive(
+                [
+                    self._space.draw(random.Random(seed))
+                    for seed in seeds[first : first + CASES_AT_ONCE]
+                ]
+            )
             if failed is not None:
                 return failed
         return None

@@ -52,9 +52,9 @@ def fuzz_with_one_thread(
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`.
 
-    With `seconds`, batches of `cases` follow one another until that time is over. The batch number
-    is added to the seed, so `--seed` of a failure's own batch repeats it alone; `repeat` is that
-    command, with `{seed}` in it. `progress` gets a report after each batch.
+    Each case has a seed of its own, the one after that of the case before it. With `seconds`,
+    batches of `cases` follow one another until that time is over. `repeat` is the command that
+    repeats a batch, with `{seed}` in it. `progress` gets a report after each batch.
     """
     started, patience = time.monotonic(), current_patience()
     cases, steps, calls = 0, 0, Counter[str]()
@@ -86,4 +86,4 @@ def fuzz_with_one_thread(
         over = seconds is None or report.seconds >= seconds
         if report.failure is not None or report.interrupted or over:
             return report
-        plan = replace(plan, seed=plan.seed + 1)
+        plan = replace(plan, seed=plan.seed + plan.cases)
