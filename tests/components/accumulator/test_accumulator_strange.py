@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from support.drive.in_process import InProcess
 from wheelproof.producer import ProducerBatch, Record, RecordAccumulator
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Reset
@@ -14,7 +13,6 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, judge_call
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.accumulator.calls import EXPIRED, Append, Callback, Expire, OfBatch
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR, SUITE, accumulator_scenarios

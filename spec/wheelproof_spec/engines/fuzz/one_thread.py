@@ -23,7 +23,7 @@ Call = TypeVar("Call", bound=Request)
 Seen = TypeVar("Seen")
 
 
-class _AtOnce(Generic[Call, Seen]):
+class InProcess(Generic[Call, Seen]):
     """Asks a port of this process: each call is made when its outcome is looked at."""
 
     def __init__(self, port: Port[Call, Seen]) -> None:
@@ -67,7 +67,7 @@ def fuzz_with_one_thread(
         stopped=patience.stopped,
     )
     while True:
-        found = suite.fuzz(_AtOnce(port), profile, tally or Tally(), plan)
+        found = suite.fuzz(InProcess(port), profile, tally or Tally(), plan)
         cases, steps = cases + found.cases, steps + found.steps
         calls.update(found.calls)
         report = replace(
