@@ -9,12 +9,15 @@ from wheelproof_spec.components.accumulator.bugs import (
     BUGS,
     AccumulatorBug,
 )
+from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
 from wheelproof_spec.components.accumulator.component import WHEELPROOF
-from wheelproof_spec.components.accumulator.fuzz.sequential import run_accumulator_fuzz
 from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
+from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
 
 SEED = 20_261_120
+MANY = 3_000
+"""Cases enough for any defect that one thread can meet."""
 MANY_BATCHES_S = 120.0
 
 pytestmark = pytest.mark.slow
@@ -25,10 +28,10 @@ def _bugs(finder: Finder) -> list[AccumulatorBug]:
 
 
 def _sequential(
-    accumulator_class: type[RecordAccumulator] = RecordAccumulator, seconds: float | None = None
+    accumulator_class: type[RecordAccumulator] = RecordAccumulator, cases: int = 150
 ) -> FuzzReport:
     port = ReferenceAccumulatorPort(accumulator_class)
-    return run_accumulator_fuzz(port, profile=WHEELPROOF, cases=150, seed=SEED, seconds=seconds)
+    return fuzz_with_one_thread(ACCUMULATOR, port, WHEELPROOF, cases=cases, seed=SEED)
 
 
 def test_accumulator_one_thread_reference_follows_the_oracle() -> None:
@@ -37,10 +40,9 @@ def test_accumulator_one_thread_reference_follows_the_oracle() -> None:
     assert report.cases >= 150
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("bug", _bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_accumulator_one_thread_finds(bug: AccumulatorBug) -> None:
-    failure = _sequential(bug.accumulator_class, seconds=MANY_BATCHES_S).failure
+    failure = _sequential(bug.accumulator_class, cases=MANY).failure
     assert failure is not None
     assert failure.violation.rule.startswith("Accumulator.")
 

@@ -9,17 +9,19 @@ from wheelproof_spec.components.buffer_pool.bugs import (
     BUGS,
     BufferPoolBug,
 )
+from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
 from wheelproof_spec.components.buffer_pool.component import (
     DEFINITION,
     LONGEST_WAITING_FIRST,
 )
-from wheelproof_spec.components.buffer_pool.fuzz.sequential import run_pool_fuzz
 from wheelproof_spec.components.buffer_pool.fuzz.threads import run_threaded_pool_fuzz
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
+from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
 
 SEED = 20_261_120
-SEED_OF_BUGS = 1
 """With it every bug is found by a case that is made small in seconds; with others in minutes."""
+MANY = 3_000
+"""Cases enough for any defect that one thread can meet."""
 MANY_BATCHES_S = 120.0
 
 pytestmark = pytest.mark.slow
@@ -32,12 +34,10 @@ def _bugs(finder: Finder) -> list[BufferPoolBug]:
 def _sequential(
     pool_class: type[BufferPool] = BufferPool,
     profile: str = LONGEST_WAITING_FIRST,
-    seconds: float | None = None,
-    seed: int = SEED,
+    cases: int = 150,
 ) -> FuzzReport:
-    return run_pool_fuzz(
-        ReferencePoolPort(pool_class), profile=profile, cases=150, seed=seed, seconds=seconds
-    )
+    port = ReferencePoolPort(pool_class)
+    return fuzz_with_one_thread(BUFFER_POOL, port, profile, cases=cases, seed=SEED)
 
 
 @pytest.mark.parametrize("profile", DEFINITION.profiles)
@@ -47,10 +47,9 @@ def test_pool_one_thread_reference_follows_the_oracle(profile: str) -> None:
     assert report.cases >= 150
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("bug", _bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_pool_one_thread_finds(bug: BufferPoolBug) -> None:
-    failure = _sequential(bug.pool_class, seconds=MANY_BATCHES_S, seed=SEED_OF_BUGS).failure
+    failure = _sequential(bug.pool_class, cases=MANY).failure
     assert failure is not None
     assert 2 <= len(failure.steps) <= 10, "shrunk to a reset and a few calls"
     assert failure.violation.rule.startswith("BufferPool.")

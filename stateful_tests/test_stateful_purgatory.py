@@ -14,9 +14,9 @@ from wheelproof_spec.components.purgatory.bugs import (
     EstimateOverwrittenPurgatory,
     PurgatoryBug,
 )
+from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import DEFINITION, KAFKA, WHEELPROOF
 from wheelproof_spec.components.purgatory.fuzz.disciplines import DISCIPLINES, Claimed
-from wheelproof_spec.components.purgatory.fuzz.sequential import run_purgatory_fuzz
 from wheelproof_spec.components.purgatory.fuzz.threads import (
     PurgatoryUnderTest,
     run_threaded_purgatory_fuzz,
@@ -24,6 +24,7 @@ from wheelproof_spec.components.purgatory.fuzz.threads import (
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.engines.drive.driver.messages import parse_request
+from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
 from wheelproof_spec.engines.fuzz.threaded_case import ThreadedCase
 
 SEED = 20_261_120
@@ -52,7 +53,7 @@ def _port(bug: PurgatoryBug | None) -> ReferencePurgatoryPort:
 def _sequential(
     port: ReferencePurgatoryPort, profile: str = WHEELPROOF, cases: int = 300
 ) -> FuzzReport:
-    return run_purgatory_fuzz(port, profile=profile, cases=cases, seed=SEED)
+    return fuzz_with_one_thread(PURGATORY, port, profile, cases=cases, seed=SEED)
 
 
 def test_one_thread_reference_follows_the_oracle() -> None:
@@ -72,7 +73,6 @@ def test_one_thread_a_contract_that_the_reference_does_not_promise_is_refuted() 
 
 
 @pytest.mark.repeats("k-664")
-@pytest.mark.long
 @pytest.mark.parametrize("bug", _known_bugs(Finder.SEQUENTIAL), ids=lambda bug: bug.id)
 def test_one_thread_finds(bug: PurgatoryBug) -> None:
     failure = _failure(_sequential(_port(bug)))

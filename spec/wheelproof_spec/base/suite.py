@@ -1,5 +1,6 @@
 """How a component is driven: who judges it, its named cases, its random ones."""
 
+import math
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeGuard, cast
@@ -21,13 +22,25 @@ class Scenario(Generic[CallT_co]):
     limit: str | None = None
 
 
+def _never() -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlan:
-    """How many random cases, from which seed; `repeat` is the command that does it again."""
+    """How many random cases, each with the seed after that of the one before it.
+
+    `seed` is that of the first, and `repeat` the command that does it again.
+
+    A case that fails is made smaller for at most `shrink_seconds`. Once `stopped` says so, there
+    are no more cases.
+    """
 
     cases: int
     seed: int
     repeat: str
+    shrink_seconds: float = math.inf
+    stopped: Callable[[], bool] = _never
 
 
 Fuzz = Callable[[SendingPort[CallT, SeenT], str, Tally, FuzzPlan], "FuzzReport"]

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import pytest
 
-from support.drive.in_process import InProcess
 from wheelproof.producer import ProducerBatch, Record, RecordAccumulator
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Reset
@@ -14,10 +13,9 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, judge_call
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.accumulator.calls import EXPIRED, Append, Callback, Expire, OfBatch
-from wheelproof_spec.components.accumulator.cases import SUITE, accumulator_scenarios
+from wheelproof_spec.components.accumulator.cases import ACCUMULATOR, SUITE, accumulator_scenarios
 from wheelproof_spec.components.accumulator.component import (
     WHEELPROOF,
     AccumulatorCall,
@@ -27,10 +25,9 @@ from wheelproof_spec.components.accumulator.component import (
     AccumulatorObservation,
     AccumulatorPort,
 )
-from wheelproof_spec.components.accumulator.drawn import AccumulatorCases, AccumulatorDomain
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
+from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
 
 _SIZES, _TIME = AccumulatorCapability.KAFKA_SIZES, AccumulatorCapability.EXACT_TIME
 
@@ -114,12 +111,7 @@ def _broken(
             found |= set() if violation is None else {violation.rule}
     if found:
         return found, tally
-    cases = AccumulatorCases(
-        AccumulatorDomain(splits=_SIZES not in undeclared, kafka_sizes=_SIZES not in undeclared),
-        judge := BatchLedger(WHEELPROOF, tally),
-    )
-    plan = FuzzPlan(cases=30, seed=1, repeat="")
-    report = run_drawn_cases("strange", cases, InProcess(port), judge, plan)
+    report = fuzz_with_one_thread(ACCUMULATOR, port, WHEELPROOF, tally=tally, cases=30, seed=1)
     return set() if report.failure is None else {report.failure.violation.rule}, tally
 
 

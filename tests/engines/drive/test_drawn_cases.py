@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from support.drive.commands import bad_driver
-from support.drive.in_process import InProcess
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.driven import DrivenWire
@@ -40,6 +39,7 @@ from wheelproof_spec.engines.drive.driver.messages import parse_request
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 from wheelproof_spec.engines.drive.driver.session import DriverSession
+from wheelproof_spec.engines.fuzz.one_thread import InProcess
 
 _WIRE = DrivenWire(DEFINITION)
 

@@ -79,12 +79,11 @@ def _fuzz(
     return run_drawn_cases("accumulator, driven", cases, port, judge, plan)
 
 
-SUITE = any_suite(
-    Suite(
-        definition=DEFINITION,
-        judge=BatchLedger,
-        scenarios=accumulator_scenarios,
-        fuzz=_fuzz,
-        asks_for=lambda calls: frozenset(_asks_for(calls)),
-    )
+ACCUMULATOR = Suite(
+    definition=DEFINITION,
+    judge=BatchLedger,
+    scenarios=accumulator_scenarios,
+    fuzz=_fuzz,
+    asks_for=lambda calls: frozenset(_asks_for(calls)),
 )
+SUITE = any_suite(ACCUMULATOR)

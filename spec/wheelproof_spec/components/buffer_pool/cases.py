@@ -74,12 +74,11 @@ def _fuzz(
     return run_drawn_cases("buffer pool, driven", cases, port, judge, plan)
 
 
-SUITE = any_suite(
-    Suite(
-        definition=DEFINITION,
-        judge=LedgerPool,
-        scenarios=pool_scenarios,
-        fuzz=_fuzz,
-        asks_for=lambda calls: frozenset(_asks_for(calls)),
-    )
+BUFFER_POOL = Suite(
+    definition=DEFINITION,
+    judge=LedgerPool,
+    scenarios=pool_scenarios,
+    fuzz=_fuzz,
+    asks_for=lambda calls: frozenset(_asks_for(calls)),
 )
+SUITE = any_suite(BUFFER_POOL)

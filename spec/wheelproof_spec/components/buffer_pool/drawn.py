@@ -32,7 +32,8 @@ _RESTS = (0, 0, 0, 1, -1, 2, -2)
 _AMOUNT = (len(_BUFFERS_OF_A_SIZE), len(_OF_TOTAL), len(_RESTS))
 _TIMEOUTS_MS = (0, 5, _PATIENT_MS, _PATIENT_MS)
 _JUMPS_MS = (0, 1, 4, 1_000, 25_000)
-_RARELY = 5
+_RARELY = 25
+"""After a close, and outside the domain, little happens: most of a case is neither."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,9 +83,9 @@ class PoolCases(CaseSpace[PoolCall]):
             "advance": (len(_JUMPS_MS),),
         }
         if domain.outside and domain.any_size:
-            kinds["allocate_outside"] = (len(domain.beyond),)
+            kinds["allocate_outside"] = (len(domain.beyond), _RARELY // 5)
         if domain.twice:
-            kinds["deallocate_again"] = (_MANY,)
+            kinds["deallocate_again"] = (_MANY, _RARELY // 5)
         if domain.interruption:
             kinds["interrupt"] = (_MANY,)
         if domain.closes:
@@ -132,7 +133,7 @@ class _Walk:
                 yield self._allocate(size, _TIMEOUTS_MS[timeout], wrong)
             case "allocate_patiently", (buffers, of_total, rest):
                 yield self._allocate(self._size(buffers, of_total, rest), _PATIENT_MS)
-            case "allocate_outside", (place,):
+            case "allocate_outside", (place, 0):
                 excess = self._domain.beyond[place]
                 yield self._allocate(excess + (self._config.total_memory if excess > 0 else 0), 5)
             case "deallocate", (number,):
@@ -140,7 +141,7 @@ class _Walk:
                 if lent := self._judge.lent():
                     self._given_back.append(lent[number % len(lent)])
                     yield Deallocate(buffer=self._given_back[-1])
-            case "deallocate_again", (number,) if self._given_back:
+            case "deallocate_again", (number, 0) if self._given_back:
                 yield Deallocate(buffer=self._given_back[number % len(self._given_back)])
             case "interrupt", (number,):
                 yield None

@@ -43,12 +43,11 @@ def _fuzz(
     return run_drawn_cases("purgatory, driven", PurgatoryCases(tally), port, judge, plan)
 
 
-SUITE = any_suite(
-    Suite(
-        definition=DEFINITION,
-        judge=OraclePurgatory,
-        scenarios=purgatory_scenarios,
-        fuzz=_fuzz,
-        asks_for=_asks_for,
-    )
+PURGATORY = Suite(
+    definition=DEFINITION,
+    judge=OraclePurgatory,
+    scenarios=purgatory_scenarios,
+    fuzz=_fuzz,
+    asks_for=_asks_for,
 )
+SUITE = any_suite(PURGATORY)

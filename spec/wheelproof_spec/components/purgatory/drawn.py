@@ -20,22 +20,31 @@ from wheelproof_spec.components.purgatory.component import (
 from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep, draw_case
 
 KEYS = tuple("xyz")
-CONDITIONS = tuple("pqr")
-"""Few of either, so that operations share them."""
+"""Few of them, so that operations share them."""
+
+_RARELY = 4
+"""After a cancel little waits."""
+_OPEN = 3
+"""How many conditions operations wait for at a time; one that is true makes room for a new one."""
 
 _MOST_DELAY_MS = 60
+_MOST_JUMP_MS = 20
 _KEY_LISTS = tuple(keys for count in (1, 2, 3) for keys in permutations(KEYS, count))
-_CONDITION_LISTS = tuple(some for count in (0, 1, 2) for some in permutations(CONDITIONS, count))
+_CONDITION_LISTS = tuple(
+    some for count in (1, 1, 2, 0) for some in permutations(range(_OPEN + 1), count)
+)
+"""Places among the open conditions; behind them is the one that came true last."""
 _MANY = 50
 _CONFIG = (4, 4, 51, 4)
 _KINDS = {
     "watch": (_MOST_DELAY_MS + 1, len(_KEY_LISTS), len(_CONDITION_LISTS)),
-    "set_condition": (len(CONDITIONS),),
+    "complete": (_OPEN, len(KEYS)),
+    "set_condition": (_OPEN,),
     "check": (len(KEYS),),
     "force": (_MANY,),
-    "advance": (_MOST_DELAY_MS + 1,),
+    "advance": (_MOST_JUMP_MS + 1,),
     "ask_gauges": (),
-    "cancel": (len(KEYS),),
+    "cancel": (len(KEYS), _RARELY),
 }
 
 
@@ -62,25 +71,30 @@ class PurgatoryCases(CaseSpace[PurgatoryCall]):
 def _calls(config: PurgatoryConfig, steps: Sequence[DrawnStep]) -> Iterator[PurgatoryCall]:
     now_ms = last_due_ms = config.start_ms
     handed_in: list[str] = []
+    conditions = [f"c{number}" for number in range(_OPEN + 1)]
+    named = len(conditions)
     yield Reset(config=config)
     for kind, numbers in steps:
         match kind, numbers:
-            case "watch", (delay_ms, keys, conditions):
+            case "watch", (delay_ms, among, places):
                 handed_in.append(f"op{len(handed_in) + 1}")
                 last_due_ms = max(last_due_ms, now_ms + delay_ms)
                 yield TryCompleteElseWatch(
                     operation=handed_in[-1],
                     delay_ms=delay_ms,
-                    keys=_KEY_LISTS[keys],
-                    conditions=_CONDITION_LISTS[conditions],
+                    keys=_KEY_LISTS[among],
+                    conditions=tuple(conditions[place] for place in _CONDITION_LISTS[places]),
                 )
-            case "set_condition", (condition,):
-                yield SetCondition(condition=CONDITIONS[condition])
+            case "set_condition" | "complete", (place, *keys):
+                conditions[_OPEN], conditions[place] = conditions[place], f"c{named}"
+                named += 1
+                yield SetCondition(condition=conditions[_OPEN])
+                yield from (CheckAndComplete(key=KEYS[key]) for key in keys)
             case "check", (key,):
                 yield CheckAndComplete(key=KEYS[key])
             case "force", (number,) if handed_in:
                 yield ForceComplete(operation=handed_in[number % len(handed_in)])
-            case "cancel", (key,):
+            case "cancel", (key, 0):
                 yield CancelForKey(key=KEYS[key])
             case "advance", (jump_ms,):
                 now_ms += jump_ms

@@ -32,11 +32,10 @@ def _fuzz(
     return run_drawn_cases("replication, driven", cases, port, judge, plan)
 
 
-SUITE = any_suite(
-    Suite(
-        definition=DEFINITION,
-        judge=ReplicationLedger,
-        scenarios=replication_scenarios,
-        fuzz=_fuzz,
-    )
+REPLICATION = Suite(
+    definition=DEFINITION,
+    judge=ReplicationLedger,
+    scenarios=replication_scenarios,
+    fuzz=_fuzz,
 )
+SUITE = any_suite(REPLICATION)

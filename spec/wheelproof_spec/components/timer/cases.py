@@ -44,11 +44,10 @@ def _fuzz(
     return run_drawn_cases("timer, driven", cases, port, TimerOracle(profile, tally), plan)
 
 
-SUITE = any_suite(
-    Suite(
-        definition=DEFINITION,
-        judge=TimerOracle,
-        scenarios=timer_scenarios,
-        fuzz=_fuzz,
-    )
+TIMER = Suite(
+    definition=DEFINITION,
+    judge=TimerOracle,
+    scenarios=timer_scenarios,
+    fuzz=_fuzz,
 )
+SUITE = any_suite(TIMER)

@@ -101,10 +101,10 @@ def run_drawn_cases(
 
     started = time.monotonic()
     run = _Run(space, port, judge)
-    failed = run.find(random.Random(plan.seed), plan.cases)
+    failed = run.find(plan)
     failure = None
     if failed is not None:
-        failed = run.shrink(failed)
+        failed = run.shrink(failed, plan)
         lines = (request_line(number, call) for number, call in enumerate(failed.calls, start=1))
         failure = FuzzFailure(
             violation=failed.violation,
@@ -157,25 +157,32 @@ class _Run(Generic[CallT, SeenT]):
         self.cases = 0
         self.calls: Counter[str] = Counter()
 
-    def find(self, chance: random.Random, cases: int) -> _Failed[CallT] | None:
+    def find(self, plan: FuzzPlan) -> _Failed[CallT] | None:
         """Return the first case that fails among as many as are asked for."""
-        for first in range(0, cases, CASES_AT_ONCE):
-            count = min(CASES_AT_ONCE, cases - first)
-            failed = self._drive([self._space.draw(chance) for _ in range(count)])
+        seeds = range(plan.seed, plan.seed + plan.cases)
+        for first in range(0, plan.cases, CASES_AT_ONCE):
+            if plan.stopped():
+                break
+            failed = self._drive(
+                [
+                    self._space.draw(random.Random(seed))
+                    for seed in seeds[first : first + CASES_AT_ONCE]
+                ]
+            )
             if failed is not None:
                 return failed
         return None
 
-    def shrink(self, failed: _Failed[CallT]) -> _Failed[CallT]:
+    def shrink(self, failed: _Failed[CallT], plan: FuzzPlan) -> _Failed[CallT]:
         """Return a smallest case that was found to break the same clause."""
-        rule = failed.violation.rule
+        rule, end = failed.violation.rule, time.monotonic() + plan.shrink_seconds
         attempts = 0
         again = True
         while again:
             again = False
             for case in smaller_cases(failed.case):
                 attempts += 1
-                if attempts > MOST_ATTEMPTS:
+                if attempts > MOST_ATTEMPTS or plan.stopped() or time.monotonic() >= end:
                     return failed
                 try:
                     smaller = self._drive([case])

@@ -8,11 +8,12 @@ from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.components.timer.bugs import BUGS
+from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
-from wheelproof_spec.components.timer.fuzz.sequential import run_timer_fuzz
 from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
+from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
 from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
 
 
@@ -24,7 +25,9 @@ def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
     bug = None if order.bug is None else find_bug(BUGS, order.bug)
     timer_class = SystemTimer if bug is None else bug.timer_class
     if order.threads == "none":
-        yield run_timer_fuzz(BoundedReferencePort(timer_class), profile=KAFKA.name, **order.batch())
+        yield fuzz_with_one_thread(
+            TIMER, BoundedReferencePort(timer_class), KAFKA.name, **order.batch()
+        )
         return
     if order.threads == "controlled":
         yield run_controlled_timer_fuzz(timer_class, profile=KAFKA.name, **order.batch())

@@ -1,0 +1,89 @@
+"""One thread drives random cases of a component through a port, and each call is judged.
+
+The cases are those of `wheelproof conform`: what an implementation of somebody else's is asked, the
+reference and each known bug are asked too.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Generic, TypeVar, Unpack
+
+from wheelproof_spec.base.component import Request
+from wheelproof_spec.base.port import BrokenDownError, Port, RefusedError, outcome_of
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.suite import FuzzPlan, Suite
+from wheelproof_spec.engines.fuzz.drawing import current_drawing
+from wheelproof_spec.engines.fuzz.order import Batch
+from wheelproof_spec.engines.fuzz.patience import current_patience
+
+Call = TypeVar("Call", bound=Request)
+Seen = TypeVar("Seen")
+
+
+class InProcess(Generic[Call, Seen]):
+    """Asks a port of this process: each call is made when its outcome is looked at."""
+
+    def __init__(self, port: Port[Call, Seen]) -> None:
+        self._port = port
+
+    def perform(self, call: Call) -> Seen:
+        """Make `call`; see `Port.perform`."""
+        return self._port.perform(call)
+
+    def perform_all(self, calls: Sequence[Call]) -> Iterator[Seen | RefusedError | BrokenDownError]:
+        """Make the calls; see `SendingPort.perform_all`. An error that is no refusal is a fault."""
+        for call in calls:
+            try:
+                yield outcome_of(self._port, call)
+            except Exception as error:
+                yield BrokenDownError("EveryCallReturns", f"{type(error).__name__}: {error}")
+
+
+def fuzz_with_one_thread(
+    suite: Suite[Call, Seen],
+    port: Port[Call, Seen],
+    profile: str,
+    *,
+    tally: Tally | None = None,
+    **batch: Unpack[Batch],
+) -> FuzzReport:
+    """Drive `port` through `cases` random cases and judge it by `profile`.
+
+    Each case has a seed of its own, the one after that of the case before it. With `seconds`,
+    batches of `cases` follow one another until that time is over. `repeat` is the command that
+    repeats a batch, with `{seed}` in it. `progress` gets a report after each batch.
+    """
+    started, patience = time.monotonic(), current_patience()
+    cases, steps, calls = 0, 0, Counter[str]()
+    seed, seconds = batch["seed"], batch.get("seconds")
+    plan = FuzzPlan(
+        cases=batch["cases"],
+        seed=seed,
+        repeat=batch.get("repeat", ""),
+        shrink_seconds=patience.shrink_seconds if current_drawing().shrinks else 0,
+        stopped=patience.stopped,
+    )
+    while True:
+        found = suite.fuzz(InProcess(port), profile, tally or Tally(), plan)
+        cases, steps = cases + found.cases, steps + found.steps
+        calls.update(found.calls)
+        report = replace(
+            found,
+            machine=f"{suite.definition.name}, sequential",
+            seed=seed,
+            cases=cases,
+            steps=steps,
+            seconds=time.monotonic() - started,
+            calls=calls,
+            interrupted=patience.stopped(),
+        )
+        progress = batch.get("progress")
+        if progress is not None:
+            progress(report)
+        over = seconds is None or report.seconds >= seconds
+        if report.failure is not None or report.interrupted or over:
+            return report
+        plan = replace(plan, seed=plan.seed + plan.cases)
