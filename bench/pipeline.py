@@ -27,7 +27,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyspark.sql import SparkSession
 
-from instruments.family import Cpu, family_cpu
+from instruments.family import Cpu, FamilyMeter
 from instruments.machine import this_machine
 from instruments.pipeline_runs import write_one_run, write_runs
 from instruments.section import Section, bench_parser, measure
@@ -68,9 +68,11 @@ class Figures:
 
     def timed(self, job: str, lines: int, work: Callable[[], None]) -> float:
         """Measure one job; return the microseconds of a processor for a line."""
-        started, before = time.perf_counter(), family_cpu()
-        work()
-        cpu = family_cpu() - before
+        meter = FamilyMeter()
+        started, before = time.perf_counter(), meter.cpu()
+        with meter.watching():
+            work()
+        cpu = meter.cpu() - before
         self.took(job, lines, time.perf_counter() - started, cpu)
         return (cpu.java + cpu.others) / lines * 1e6
 

@@ -11,6 +11,14 @@ from wheelproof_spec.base.errors import UsageError
 _LOCK = ".lock"
 
 
+def outside(output: Path, source: Path) -> Path:
+    """Return the real input; raises UsageError if the real output is in it."""
+    source = source.resolve()
+    if output.is_relative_to(source):
+        raise UsageError(f"{output} is inside of the input; name another output")
+    return source
+
+
 @contextmanager
 def locked(output: Path) -> Generator[None]:
     """Hold the output; raises UsageError if another process does, or if it is no folder."""

@@ -14,6 +14,8 @@ LOCAL = "local[*]"
 KEPT = ("output/manifest.json",)
 """What a report may not be written over, as `Verbs.add` takes it."""
 
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+
 Say = Callable[[str], None]
 """Is told what goes on, a line at a time."""
 
@@ -44,10 +46,25 @@ class Topic:
         return f"kafka://{self.brokers}/{self.name}"
 
 
-def source(text: str) -> Path | Topic:
+@dataclass(frozen=True, slots=True)
+class Address:
+    """A folder in one of Hadoop's file systems, as `hdfs://HOST:PORT/FOLDER`."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def runs(text: str) -> Path | Address:
+    """Return the folder that is judged, for `type` of an argument."""
+    return Address(text) if _ADDRESS.match(text) else folder(text)
+
+
+def source(text: str) -> Path | Address | Topic:
     """Return the folder or the topic that a stream reads, for `type` of an argument."""
     if not text.startswith("kafka://"):
-        return folder(text)
+        return runs(text)
     found = re.fullmatch(r"kafka://([^/\s]+)/([A-Za-z0-9._-]+)", text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text} is not like kafka://HOST:PORT/TOPIC")
@@ -64,9 +81,10 @@ def setting(text: str) -> tuple[str, str]:
 
 def folder(text: str) -> Path:
     """Return the path of a folder, for `type` of an argument."""
-    if re.match(r"[A-Za-z][A-Za-z0-9+.-]+:/", text):
+    if _ADDRESS.match(text):
         raise argparse.ArgumentTypeError(
-            f"{text} is an address: folders are on this machine, or mounted there"
+            f"{text} is an address, which --input alone may be: tables need renames and a lock, "
+            "so they go to a folder on this machine, or mounted there"
         )
     path = Path(text)
     try:
@@ -81,7 +99,11 @@ def add_arguments(
 ) -> None:
     """Declare what ``arguments.toml`` has for a verb, or for `workers`, as all of its like do."""
     declare_arguments(
-        parser, __file__, verb, given, {"folder": folder, "source": source, "setting": setting}
+        parser,
+        __file__,
+        verb,
+        given,
+        {"folder": folder, "runs": runs, "source": source, "setting": setting},
     )
 
 

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import col, lit
 from pyspark.sql.functions import sum as total
 
-from wheelproof_spark.check.inputs import bins
+from wheelproof_spark.check.inputs import SMALLEST_SPLIT, bins
 from wheelproof_spark.check.judging.in_place import reader
 from wheelproof_spark.check.judging.run import FirstLines
 from wheelproof_spark.check.reading.splits import Split
@@ -27,7 +27,7 @@ def parsed(
     """Return the lines of the splits, parsed, and the runs that are whole in one, judged."""
     rows = [
         ([(split.file_id, split.path, split.start, split.end) for split in group],)
-        for group in bins(splits, split_bytes)
+        for group in bins(splits, max(split_bytes, SMALLEST_SPLIT))
     ]
     slices = spark.sparkContext.parallelize(rows, max(len(rows), 1))
     return spark.createDataFrame(slices, SPLITS).mapInArrow(reader(options), BRONZE)

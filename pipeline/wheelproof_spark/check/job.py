@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -19,8 +20,9 @@ from pyspark.sql.functions import (
 )
 from pyspark.sql.functions import sum as total
 
-from wheelproof_spark.base.lock import locked
-from wheelproof_spark.base.options import Workers
+from wheelproof_spark.base.hadoop import RemoteFolder
+from wheelproof_spark.base.lock import locked, outside
+from wheelproof_spark.base.options import Address, Workers
 from wheelproof_spark.base.session import failing_as, parts_for, session_for, shuffle_in
 from wheelproof_spark.check import bronze, silver
 from wheelproof_spark.check.gold import NewRuns
@@ -41,7 +43,7 @@ _BYTES_A_PARTITION = 64 << 20
 class CheckJob:
     """What to judge, where the tables go, and who does the work."""
 
-    input: Path
+    input: Path | Address
     output: Path
     options: CheckOptions
     workers: Workers = field(default_factory=Workers)
@@ -54,9 +56,8 @@ def check(job: CheckJob) -> Manifest:
     Raises InputRejectedError, UsageError, MissingToolError, and PipelineError if the job fails:
     then nothing is committed.
     """
-    source, output = job.input.resolve(), job.output.resolve()
-    if output == source or output.is_relative_to(source):
-        raise UsageError(f"{job.output} is inside of the input; name another output")
+    output = job.output.resolve()
+    source = job.input if isinstance(job.input, Address) else outside(output, job.input)
     with locked(output):
         manifest = load(output) or Manifest(
             profile=job.options.profile, max_states=job.options.max_states, input=str(source)
@@ -68,17 +69,28 @@ def check(job: CheckJob) -> Manifest:
         manifest.require_options(job.options.profile, job.options.max_states)
         batch = next_batch(output, manifest)
         sweep(output, manifest)
-        work = plan(source, manifest, batch, job.split_bytes)
-        if work.empty:
-            return manifest
         try:
-            with failing_as("the job"):
-                with session_for(job.workers) as spark:
+            with failing_as("the job"), ExitStack() as stack:
+                if isinstance(source, Address):
+                    # Hadoop's file systems are known to Spark alone: it starts to find what is new.
+                    spark = stack.enter_context(session_for(job.workers))
+                    source = _mirrored(spark, source, output, manifest)
+                work = plan(source, manifest, batch, job.split_bytes)
+                if not work.empty:
+                    spark = stack.enter_context(session_for(job.workers))
                     _Run(spark, job, output, manifest, batch).do(work)
-                save(output, manifest)
+                    save(output, manifest)
         finally:
             sweep_uncommitted(output)
         return manifest
+
+
+def _mirrored(spark: SparkSession, source: Address, output: Path, manifest: Manifest) -> Path:
+    """Return a folder that has what is new, where all workers can read it."""
+    known = {path: (file.size, file.mtime_ns) for path, file in manifest.by_path().items()}
+    folder = output / ".work" / "input"
+    RemoteFolder(spark, source).mirror(folder, known)
+    return folder
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from pyspark.sql import SparkSession
 
-from wheelproof_spark.base.lock import locked
-from wheelproof_spark.base.options import Topic, Workers
+from wheelproof_spark.base.lock import locked, outside
+from wheelproof_spark.base.options import Address, Topic, Workers
 from wheelproof_spark.base.session import failing_as, session_for
 from wheelproof_spark.stream.batch import Judging, NewFile, StreamBatch
 from wheelproof_spark.stream.query import Pace, follow
@@ -27,7 +27,7 @@ class StreamJob:
     `closing` judges what is still open when all files are.
     """
 
-    input: Path | Topic
+    input: Path | Address | Topic
     output: Path
     judging: Judging
     pace: Pace
@@ -99,17 +99,16 @@ class _Batches:
         self._after_batch(self.manifest)
 
 
-def _places(job: StreamJob) -> tuple[Path | Topic, Path]:
-    output = job.output.resolve()
-    if isinstance(job.input, Topic):
-        return job.input, output
-    source = job.input.resolve()
-    if not source.is_dir():
-        problem = "is no folder" if source.exists() else "does not exist"
-        remedy = "name the folder that files are moved into"
-        raise InputRejectedError(str(job.input), None, problem, remedy)
-    if output == source or output.is_relative_to(source):
-        raise UsageError(f"{job.output} is inside of the input; name another output")
+def _places(job: StreamJob) -> tuple[Path | Address | Topic, Path]:
+    source, output = job.input, job.output.resolve()
+    if isinstance(source, Topic):
+        return source, output
+    if isinstance(source, Path):
+        if not source.is_dir():
+            problem = "is no folder" if source.exists() else "does not exist"
+            remedy = "name the folder that files are moved into"
+            raise InputRejectedError(str(source), None, problem, remedy)
+        source = outside(output, source)
     if _PATTERN & set(str(source)):
         characters = " ".join(sorted(_PATTERN))
         raise UsageError(f"{job.input} has one of {characters} in its path; name another folder")

@@ -16,7 +16,8 @@ from pyspark.errors import AnalysisException
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.functions import coalesce, col, lit
 
-from wheelproof_spark.base.options import Topic
+from wheelproof_spark.base.hadoop import RemoteFile, RemoteFolder
+from wheelproof_spark.base.options import Address, Topic
 from wheelproof_spark.stream.batch import NewFile
 from wheelproof_spark.tables.rows import collected
 from wheelproof_spark.tables.schemas import SOURCE
@@ -48,10 +49,7 @@ class FolderSource:
 
     def rows(self, spark: SparkSession, files: int) -> DataFrame:
         """Return the paths and sizes of the files."""
-        reader = spark.readStream.format("binaryFile").schema(SOURCE)
-        reader = reader.option("recursiveFileLookup", "true").option("maxFileAge", _FOREVER)
-        found = reader.option("maxFilesPerTrigger", str(files)).load(str(self.folder))
-        return found.select("path", "length")
+        return _found(spark, self.folder, files)
 
     def files(self, batch: DataFrame, number: int) -> list[NewFile]:
         """Return the files of a batch; hidden ones are left out."""
@@ -70,6 +68,36 @@ class FolderSource:
         """Tell whether links lead back to a folder that the path has been through."""
         below = [folder for folder in path.parents if folder.is_relative_to(self.folder)]
         return len({folder.resolve() for folder in below}) < len(below)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteSource:
+    """Files that are moved into a folder of Hadoop's; `spool` is where they are brought to."""
+
+    address: Address
+    spool: Path
+
+    def rows(self, spark: SparkSession, files: int) -> DataFrame:
+        """Return the addresses and sizes of the files."""
+        return _found(spark, self.address, files)
+
+    def files(self, batch: DataFrame, number: int) -> list[NewFile]:
+        """Bring the files of a batch; hidden ones are left out."""
+        remote = RemoteFolder(batch.sparkSession, self.address)
+        new: list[NewFile] = []
+        for address, size in collected(batch, tuple[str, int]):
+            file = RemoteFile(remote.name_of(address), (size, 0))
+            path = self.spool / f"{number:06}" / file.name
+            if not file.hidden and remote.bring(file.name, path):
+                new.append(NewFile(path=path, name=file.name, size=path.stat().st_size))
+        return new
+
+
+def _found(spark: SparkSession, folder: Path | Address, files: int) -> DataFrame:
+    reader = spark.readStream.format("binaryFile").schema(SOURCE)
+    reader = reader.option("recursiveFileLookup", "true").option("maxFileAge", _FOREVER)
+    found = reader.option("maxFilesPerTrigger", str(files)).load(str(folder))
+    return found.select("path", "length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +142,12 @@ class TopicSource:
         return found
 
 
-def source_of(source: Path | Topic, spool: Path) -> Source:
+def source_of(source: Path | Address | Topic, spool: Path) -> Source:
     """Return where a stream reads."""
-    return TopicSource(source, spool) if isinstance(source, Topic) else FolderSource(source)
+    match source:
+        case Topic():
+            return TopicSource(source, spool)
+        case Address():
+            return RemoteSource(source, spool)
+        case Path():
+            return FolderSource(source)

@@ -29,6 +29,9 @@ from wheelproof_spec.engines.history.checkers import CheckOptions
 
 pytestmark = pytest.mark.slow
 
+_MOST_JOBS = 10
+"""A job of Spark takes long, however little it does: this many are enough for a small batch."""
+
 
 def _fleet(folder: Path) -> Path:
     folder.mkdir()
@@ -122,7 +125,6 @@ def test_the_plan_has_one_shuffle(
 
 
 def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None:
-    del spark
     source, output = tmp_path / "in", tmp_path / "out [1] {a,b}*?"
     source.mkdir()
 
@@ -130,8 +132,13 @@ def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None
         (source / name).write_bytes(b"".join(line for run in runs for line in run))
 
     def judged() -> int:
-        return run(source, output).manifest.batches[-1].judged
+        number = run(source, output).manifest.batches[-1].judged
+        jobs = set(spark.sparkContext.statusTracker().getJobIdsForGroup()) - known
+        known.update(jobs)
+        assert 0 < len(jobs) <= _MOST_JOBS
+        return number
 
+    known = set(spark.sparkContext.statusTracker().getJobIdsForGroup())
     write("a.jsonl", chance_lines(1, "one"), chance_lines(2, "two"))
     write("b.jsonl", chance_lines(3, "three")[:4])
     assert judged() == 3

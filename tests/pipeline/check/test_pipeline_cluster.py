@@ -1,7 +1,10 @@
 """The pipeline on a real standalone cluster: a master and two workers, and kill -9 among them."""
 
 import os
+import subprocess
+import sys
 from collections.abc import Generator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +14,9 @@ from support.pipeline.pipeline_tables import Judged, committed, rows_of, run
 from support.pipeline.recorded_fleet import histories, record_known_bug
 from support.pipeline.started_program import await_end, members, parent_of, started
 from wheelproof_spark.base.standalone import Cluster, standalone_cluster
+from wheelproof_spark.campaign.job import CampaignJob, campaign
+from wheelproof_spark.campaign.ledger import load
+from wheelproof_spark.campaign.targets import selected_targets
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 pytestmark = pytest.mark.long
@@ -80,3 +86,40 @@ def test_kill_9_of_a_worker_and_of_an_executor_changes_nothing(
     assert rows_of(found) == rows_of(local)
     assert found.manifest.counts == local.manifest.counts
     assert found.manifest.batches[0].master == cluster.master
+
+
+def test_a_campaign_on_the_cluster_survives_kill_9_of_an_executor(
+    spark: SparkSession, cluster: Cluster, environment: dict[str, str], tmp_path: Path
+) -> None:
+    del spark
+    targets = ("fuzz/timer/none", "fuzz/timer/none/KAFKA-2226/no-cancelled-test")
+    words = ["campaign", "--seeds", "0..9", "--targets", *targets, "--wave", "10"]
+    words += ["--master", cluster.master, "--output", str(tmp_path / "cluster")]
+    with subprocess.Popen(
+        [sys.executable, "-m", "wheelproof_spec", "pipeline", *words],
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **environment},
+    ) as process:
+        assert process.stdout is not None
+        assert any(line.startswith("wave 1:") for line in process.stdout)
+        worker = cluster.processes[1]
+        executors = [pid for pid in members(worker) if parent_of(pid) == worker]
+        assert executors
+        for executor in executors:
+            os.kill(executor, 9)
+        assert any(line.startswith("wave 2:") for line in process.stdout)
+        process.stdout.read()
+    assert process.returncode == ExitCode.FAIL
+    found = load(tmp_path / "cluster")
+    job = CampaignJob(
+        targets=selected_targets(targets, []), seeds=(0, 9), output=tmp_path / "local"
+    )
+    expected = campaign(job, lambda _: None)
+    assert found is not None
+    assert found.targets == expected.targets
+    # The summaries say how long it took to make a failure small.
+    assert [replace(failure, summary="") for failure in found.failures] == [
+        replace(failure, summary="") for failure in expected.failures
+    ]
+    assert [wave.master for wave in found.waves] == [cluster.master] * 2

@@ -54,7 +54,7 @@ def test_what_is_no_setting_is_refused(text: str) -> None:
         setting(text)
 
 
-@pytest.mark.parametrize("text", ["kafka://a:1", "kafka:///t", "kafka://a:1/t/x", "s3a://b/c"])
+@pytest.mark.parametrize("text", ["kafka://a:1", "kafka:///t", "kafka://a:1/t/x"])
 def test_what_is_no_source_is_refused(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=r"not like kafka|is an address"):
+    with pytest.raises(argparse.ArgumentTypeError, match="not like kafka"):
         source(text)

@@ -1,5 +1,10 @@
-"""Whatever happens to files: batch, stream and `check` say the same at every step."""
+"""Whatever happens to files: batch, stream and `check` say the same at every step.
 
+WHEELPROOF_DELIVERIES=A..B says which seeds the long test takes, 1..40 by default: a seed is one
+sequence. What fails prints the seed, what was done, and the line that repeats it alone.
+"""
+
+import os
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -11,8 +16,9 @@ from support.pipeline.deliveries import STEPS, Deliveries, Lines, Said, said, to
 from support.pipeline.pipeline_tables import Judged, run
 from support.pipeline.recorded_fleet import chance_lines
 from support.pipeline.streamed_folder import StreamedFolder
+from wheelproof_spark.campaign.seed_ranges import seed_range
 
-_SEQUENCES = 40
+_SEEDS = "WHEELPROOF_DELIVERIES"
 _LATE = 100
 _SPLIT = 3_000
 """Many runs cross a piece of a file of so many bytes."""
@@ -31,7 +37,8 @@ def _agrees(folder: Path, sequences: Sequence[Deliveries], steps: int = STEPS) -
         streamed = stream.judge(late=_LATE, closing=last, split_bytes=_SPLIT)
         given = told(streamed.table("runs"))
         for sequence in sequences:
-            seed, done = sequence.seed, f"seed {sequence.seed}: {' '.join(sequence.done)}"
+            seed = sequence.seed
+            done = f"{' '.join(sequence.done)}; {_SEEDS}={seed}..{seed} pytest -m long {__file__}"
             assert judged.get(seed, nothing) == said(sequence.files.values()), done
             expected, found = said(sequence.arrived), given.get(seed, nothing)
             assert found <= expected, done
@@ -42,12 +49,12 @@ def _agrees(folder: Path, sequences: Sequence[Deliveries], steps: int = STEPS) -
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("first", [1])
 def test_any_sequence_of_deliveries_has_the_verdicts_of_check(
-    spark: SparkSession, tmp_path: Path, first: int
+    spark: SparkSession, tmp_path: Path
 ) -> None:
     del spark
-    _agrees(tmp_path, [Deliveries(seed) for seed in range(first, first + _SEQUENCES)])
+    first, last = seed_range(os.environ.get(_SEEDS, "1..40"))
+    _agrees(tmp_path, [Deliveries(seed) for seed in range(first, last + 1)])
 
 
 class _Told(Deliveries):

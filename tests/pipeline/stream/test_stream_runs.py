@@ -27,7 +27,8 @@ _FILES = 18
 @pytest.fixture
 def folder(spark: SparkSession, tmp_path: Path) -> StreamedFolder:
     del spark
-    return StreamedFolder(tmp_path / "in", tmp_path / "out")
+    # What Spark takes for a pattern is a name like any other.
+    return StreamedFolder(tmp_path / "in", tmp_path / "out [1] {a,b} \\*?")
 
 
 def _scattered(chance: random.Random) -> Iterator[bytes]:
