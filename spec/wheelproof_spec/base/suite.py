@@ -26,14 +26,18 @@ def _never() -> bool:
     return False
 
 
+def _told(report: "FuzzReport") -> None:
+    del report
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlan:
     """How many random cases, each with the seed after that of the one before it.
 
     `seed` is that of the first, and `repeat` the command that does it again.
 
-    A case that fails is made smaller for at most `shrink_seconds`. Once `stopped` says so, there
-    are no more cases.
+    A case that fails is made smaller for at most `shrink_seconds`; before that `tell` hears of it.
+    Once `stopped` says so, there are no more cases.
     """
 
     cases: int
@@ -41,6 +45,7 @@ class FuzzPlan:
     repeat: str
     shrink_seconds: float = math.inf
     stopped: Callable[[], bool] = _never
+    tell: "Callable[[FuzzReport], object]" = _told
 
 
 Fuzz = Callable[[SendingPort[CallT, SeenT], str, Tally, FuzzPlan], "FuzzReport"]

@@ -101,25 +101,32 @@ def run_drawn_cases(
 
     started = time.monotonic()
     run = _Run(space, port, judge)
-    failed = run.find(plan)
-    failure = None
-    if failed is not None:
-        failed = run.shrink(failed, plan)
-        lines = (request_line(number, call) for number, call in enumerate(failed.calls, start=1))
-        failure = FuzzFailure(
-            violation=failed.violation,
-            steps=tuple(lines),
-            repeat=plan.repeat.format(seed=plan.seed),
+
+    def report(failed: _Failed[CallT] | None, *, shrunk: bool) -> FuzzReport:
+        failure = None
+        if failed is not None:
+            lines = (request_line(number, call) for number, call in enumerate(failed.calls, 1))
+            failure = FuzzFailure(
+                violation=failed.violation,
+                steps=tuple(lines),
+                repeat=plan.repeat.format(seed=plan.seed),
+                shrunk=shrunk,
+            )
+        return FuzzReport(
+            machine=name,
+            seed=plan.seed,
+            cases=run.cases,
+            steps=run.calls.total(),
+            seconds=time.monotonic() - started,
+            failure=failure,
+            calls=dict(run.calls),
         )
-    return FuzzReport(
-        machine=name,
-        seed=plan.seed,
-        cases=run.cases,
-        steps=run.calls.total(),
-        seconds=time.monotonic() - started,
-        failure=failure,
-        calls=dict(run.calls),
-    )
+
+    failed = run.find(plan)
+    if failed is not None:
+        plan.tell(report(failed, shrunk=False))
+        failed = run.shrink(failed, plan)
+    return report(failed, shrunk=True)
 
 
 def smaller_cases(case: DrawnCase) -> Iterator[DrawnCase]:

@@ -54,36 +54,41 @@ def fuzz_with_one_thread(
 
     Each case has a seed of its own, the one after that of the case before it. With `seconds`,
     batches of `cases` follow one another until that time is over. `repeat` is the command that
-    repeats a batch, with `{seed}` in it. `progress` gets a report after each batch.
+    repeats a batch, with `{seed}` in it. `progress` gets a report after each batch,
+    and one of a failure as soon as it is found.
     """
     started, patience = time.monotonic(), current_patience()
-    cases, steps, calls = 0, 0, Counter[str]()
-    seed, seconds = batch["seed"], batch.get("seconds")
+    seed, seconds, progress = batch["seed"], batch.get("seconds"), batch.get("progress")
+    cases = steps = 0
+    calls = Counter[str]()
+
+    def report(found: FuzzReport) -> FuzzReport:
+        whole = replace(
+            found,
+            machine=f"{suite.definition.name}, sequential",
+            seed=seed,
+            cases=cases + found.cases,
+            steps=steps + found.steps,
+            seconds=time.monotonic() - started,
+            calls=calls + Counter(found.calls),
+            interrupted=patience.stopped(),
+        )
+        if progress is not None:
+            progress(whole)
+        return whole
+
     plan = FuzzPlan(
         cases=batch["cases"],
         seed=seed,
         repeat=batch.get("repeat", ""),
         shrink_seconds=patience.shrink_seconds if current_drawing().shrinks else 0,
         stopped=patience.stopped,
+        tell=report,
     )
     while True:
-        found = suite.fuzz(InProcess(port), profile, tally or Tally(), plan)
-        cases, steps = cases + found.cases, steps + found.steps
-        calls.update(found.calls)
-        report = replace(
-            found,
-            machine=f"{suite.definition.name}, sequential",
-            seed=seed,
-            cases=cases,
-            steps=steps,
-            seconds=time.monotonic() - started,
-            calls=calls,
-            interrupted=patience.stopped(),
-        )
-        progress = batch.get("progress")
-        if progress is not None:
-            progress(report)
-        over = seconds is None or report.seconds >= seconds
-        if report.failure is not None or report.interrupted or over:
-            return report
+        done = report(suite.fuzz(InProcess(port), profile, tally or Tally(), plan))
+        over = seconds is None or done.seconds >= seconds
+        if done.failure is not None or done.interrupted or over:
+            return done
+        cases, steps, calls = done.cases, done.steps, Counter(done.calls)
         plan = replace(plan, seed=plan.seed + plan.cases)
