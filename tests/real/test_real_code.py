@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,6 +36,9 @@ _PASS = {
     "rwlock_write": 22,
 }
 """How many classes of interleavings each one has."""
+_NEWEST = ("flush", "get_and_split", "callback", "flush_and_split", "FLUSH_IN_TIME")
+"""The programs around kafka-python 3, which is installed beside the other packages."""
+_NEWEST_PASS = {"flush": 3, "get_and_split": 6, "callback": 2}
 _FAIL = {
     "wait_for_swallows_a_cancellation": "cancel() answered True, and the task went on",
     "KAFKA_POOL_IN_TIME": "given 5000 ms, timed out after 0 ms",
@@ -98,3 +102,31 @@ def test_what_is_judged_is_what_was_released() -> None:
     assert found is not None
     assert found.origin is not None
     assert Path(module.__file__).is_relative_to(Path(found.origin).parents[1])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", _NEWEST)
+def test_the_newest_kafka_python(name: str) -> None:
+    port = ROOT / "adapters" / "ports-python"
+    environment = {**os.environ, "PYTHON": sys.executable}
+    built = subprocess.run(
+        [port / "run", "build"], capture_output=True, text=True, check=False, env=environment
+    )
+    if built.returncode and "CI" not in os.environ:
+        pytest.skip(f"kafka-python 3.0.12 cannot be installed: {built.stderr.strip()}")
+    assert built.returncode == 0, built.stderr
+    path = (port / "target" / "3.0.12", *(ROOT / one for one in ("reference", "spec")))
+    words = ["-m", "wheelproof_spec", "explore", f"kafka_python_3:{name}", "--threading"]
+    explored = subprocess.run(
+        [sys.executable, *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT / "docs" / "real-code",
+        env={**environment, "PYTHONPATH": os.pathsep.join(map(str, path))},
+    )
+    said, findings = explored.stdout.splitlines()[0], ROOT / "docs" / "findings" / "ports.md"
+    if name in _NEWEST_PASS:
+        assert f": pass, all {_NEWEST_PASS[name]} classes," in said
+    else:
+        assert f"```\n{said}\n```" in findings.read_text(encoding="utf-8")
