@@ -13,7 +13,7 @@ from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import AnyDefinition, Capability, Request
 from wheelproof_spec.base.history.lines import Vector
 from wheelproof_spec.base.port import UnjudgeableError, judge_call
-from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
+from wheelproof_spec.base.results.fuzz_report import FuzzFailure
 from wheelproof_spec.base.results.known_limits import KnownLimit, read_known_limits
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict, overall
@@ -275,12 +275,14 @@ class _Run:
     def _run_fuzz(self) -> None:
         started = time.monotonic()
         cases = steps = failures = 0
-        seed = self._plan.seed
         found: FuzzFailure | None = None
         while cases < self._plan.cases and found is None and failures < MOST_OF_A_KIND:
             before = self._port.cases, self._port.steps
             try:
-                report = self._fuzz(FuzzPlan(cases=self._plan.cases - cases, seed=seed, repeat=""))
+                # With the seed of the case that it failed in the driver would fail again.
+                left, seed = self._plan.cases - cases, self._plan.seed + cases
+                plan = FuzzPlan(cases=left, seed=seed, repeat="")
+                report = self._suite.fuzz(self._port, self._profile, self._tally, plan)
                 found, cases, steps = report.failure, cases + report.cases, steps + report.steps
                 if self._session.failure is not None:
                     raise self._session.failure
@@ -290,8 +292,6 @@ class _Run:
                     cases += max(self._port.cases - before[0], 1)
                     steps += self._port.steps - before[1]
                 failures += 1
-                # With the same seed the driver would fail again.
-                seed += 1
                 self._survive(failure, FUZZED_CASES, _lines(self._port.calls))
         violation = None if found is None else found.violation
         if found is not None:
@@ -302,17 +302,6 @@ class _Run:
             self._report(FUZZED_CASES, started, Verdict.ERROR, extent)
         else:
             self._report_case(FUZZED_CASES, started, violation, extent)
-
-    def _fuzz(self, plan: FuzzPlan) -> FuzzReport:
-        try:
-            return self._suite.fuzz(self._port, self._profile, self._tally, plan)
-        except UnjudgeableError:
-            raise
-        except Exception as error:
-            # Hypothesis may have wrapped what the driver's failure raised, or shrunk it away.
-            if self._session.failure is None:
-                raise
-            raise self._session.failure from error
 
     def _find_profile(self) -> None:
         """If cases have failed, look for another profile by which all of them pass."""

@@ -29,7 +29,7 @@ def _never() -> bool:
 
 @dataclass(slots=True)
 class Recorder:
-    """What the machine's runs have shown so far: counts, and the smallest failing case.
+    """What the machine's runs have shown so far: counts, and the case that failed last.
 
     `found` is called when a case fails first, before it is made smaller; `enough` tells between two
     cases whether there are to be no more.
@@ -42,7 +42,6 @@ class Recorder:
     violation: Violation | None = None
     failing_steps: tuple[str, ...] = ()
     failing_case: ThreadedCase | None = None
-    current_steps: list[str] = field(default_factory=list[str])
     calls: Counter[str] = field(default_factory=Counter[str])
     """How often each kind of call was made."""
 
@@ -51,23 +50,6 @@ class Recorder:
         if self.enough():
             raise EnoughError
         self.cases += 1
-        self.current_steps.clear()
-
-    def step(self, call: str) -> None:
-        """The case makes one more call, in the words of the driver protocol."""
-        self.steps += 1
-        self.current_steps.append(call)
-        self.calls[_kind(call)] += 1
-
-    def judge(self, violation: Violation | None) -> None:
-        """Keep the case if it breaks the contract and is the smallest so far, and raise."""
-        if violation is None:
-            return
-        first = self.violation is None
-        if first or len(self.current_steps) <= len(self.failing_steps):
-            self.violation = violation
-            self.failing_steps = tuple(self.current_steps)
-        self._raise(violation, first=first)
 
     def judge_lines(
         self, lines: tuple[str, ...], burst: Burst, violation: Violation | None
@@ -218,6 +200,5 @@ class _Batch:
 
 
 def _kind(call: str) -> str:
-    """Return what is called: the operation of a line of the protocol, or the first word."""
-    operation = call.partition('"op":"')[2].partition('"')[0]
-    return operation or call.partition(" ")[0]
+    """Return what is called: the first word."""
+    return call.partition(" ")[0]
