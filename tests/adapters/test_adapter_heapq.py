@@ -39,9 +39,11 @@ MUTANTS = {
     "keeps the first of two adds": (
         "self.add_of_task[task] = self.adds",
         "self.add_of_task.setdefault(task, self.adds)",
-        # Added again with a longer delay it runs early, with a shorter one it is late.
+        # Added again with a longer delay it runs early, with a shorter one it is late: after
+        # others that are due later, if it runs at all.
         TimerClause.NEVER_BEFORE_DUE,
         TimerClause.NOTHING_LEFT_BEHIND,
+        TimerClause.RUNS_IN_ORDER,
     ),
     "counts what has run": (
         "len(self.add_of_task)}",

@@ -182,7 +182,6 @@ def test_progress_is_for_a_terminal_alone(
     ("words", "module", "extra"),
     [
         (["fuzz", "timer"], "hypothesis", "fuzz"),
-        (["conform", "--driver", "true", "--component", "purgatory"], "hypothesis", "fuzz"),
         (["tlc"], "rich", "tlc"),
         (["explore", "--all"], "greenlet", "explore"),
         (["graph", "--all"], "greenlet", "explore"),
