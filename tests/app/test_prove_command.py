@@ -2,16 +2,15 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.parts import proofs
+from wheelproof_spec.app.verbs import prove
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
-from wheelproof_spec.engines.prove import obligations
-from wheelproof_spec.engines.prove.system import Proof
 
 
 def _result(name: str, verdict: Verdict) -> CheckResult:
@@ -25,15 +24,11 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> list[CheckResult]:
     """Return the list of what the obligations of each proof end with."""
     given: list[CheckResult] = []
 
-    def carry_out(
-        proof: Proof, *, seconds: float, on_result: Callable[[CheckResult], None]
-    ) -> list[CheckResult]:
-        del proof, seconds
-        for one in given:
-            on_result(one)
-        return given
+    def proved(names: list[str], *, jobs: int, seconds: float) -> Iterator[CheckResult]:
+        del names, jobs, seconds
+        return iter(given)
 
-    monkeypatch.setattr(obligations, "carry_out", carry_out)
+    monkeypatch.setattr(prove, "proved", proved)
     return given
 
 
@@ -73,15 +68,12 @@ def test_each_obligation_is_a_line(
     assert document["given"]["proofs"] == ["maybe-try-complete-flag"]
 
 
-def test_interrupted(
-    answers: list[CheckResult], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_interrupted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    del answers
-    monkeypatch.setattr(obligations, "carry_out", interrupt)
-    assert main(["prove", "--all", "--quiet", "--jobs", "1"]) == ExitCode.INCONCLUSIVE
+    monkeypatch.setattr(prove, "proved", interrupt)
+    assert main(["prove", "--all", "--quiet"]) == ExitCode.INCONCLUSIVE
     assert "interrupted" in capsys.readouterr().out
 
 

@@ -5,6 +5,7 @@ import pytest
 from support.checkout import ROOT
 from wheelproof_spec.app.pages.proofs import PAGE, modules, render
 from wheelproof_spec.app.parts import proofs
+from wheelproof_spec.app.verbs.prove import proved
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
@@ -12,7 +13,7 @@ from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.components.timer.proofs import catalog
 from wheelproof_spec.engines.graph.comparing.comparisons import carry_out as compare
 from wheelproof_spec.engines.prove.finite import Run
-from wheelproof_spec.engines.prove.obligations import carry_out
+from wheelproof_spec.engines.prove.obligations import SECONDS
 from wheelproof_spec.engines.prove.system import Instance, Proof
 from wheelproof_spec.engines.prove.tables import Written, read
 from wheelproof_spec.engines.prove.terms import fields_in
@@ -31,7 +32,7 @@ def _name(proof: Proof) -> str:
 @pytest.mark.slow
 @pytest.mark.parametrize("proof", PROOFS, ids=_name)
 def test_every_obligation_is_met(proof: Proof) -> None:
-    results = carry_out(proof)
+    results = [*proved([proof.name], seconds=SECONDS)]
     open_ones = [one for one in results if one.verdict is not Verdict.PASS]
     assert open_ones == []
     assert len(results) == proof.size()

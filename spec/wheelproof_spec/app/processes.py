@@ -7,11 +7,12 @@ if TYPE_CHECKING:
     from multiprocessing.pool import Pool
 
 
-def pool_of(jobs: int) -> "Pool":
+def pool_of(jobs: int, *, tasks: int | None = None) -> "Pool":
     """Return processes that are started anew: forked while threads run, one may stand still.
 
-    Ctrl-C reaches them as well, and is for the process that started them to answer.
+    Each ends after so many `tasks`, if that is given, and another one takes its place. Ctrl-C
+    reaches them as well, and is for the process that started them to answer.
     """
     from multiprocessing import get_context
 
-    return get_context("spawn").Pool(jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN))
+    return get_context("spawn").Pool(jobs, signal.signal, (signal.SIGINT, signal.SIG_IGN), tasks)

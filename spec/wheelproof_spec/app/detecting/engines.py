@@ -199,14 +199,15 @@ def compared(task: Task) -> Found:
 
 def proved(task: Task) -> Found:
     """Refute the proof's variant that has the bug; without a bug, find nothing to refute."""
-    from wheelproof_spec.engines.prove.obligations import carry_out, refute
+    from wheelproof_spec.app.verbs.prove import proved
+    from wheelproof_spec.engines.prove.obligations import SECONDS, refute
 
     known = proofs_of(task.component)
     until = task.until()
     if task.bug is None:
         results: list[CheckResult] = []
         for proof in known:
-            results += carry_out(proof) if time.monotonic() < until else ()
+            results += proved([proof.name], seconds=SECONDS) if time.monotonic() < until else ()
         wrong = [str(result) for result in results if result.verdict is not Verdict.PASS]
         return _ended(wrong, len(results)) if results else NOTHING_THERE
     variants = [(p, v) for p in known for v in p.variants if v.bug == task.bug.id]

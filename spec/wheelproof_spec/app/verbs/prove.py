@@ -39,10 +39,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("name the proofs to make, or give --all; --list lists them")
     chosen = _select(proofs(), ["*"] if arguments.all else arguments.proofs)
     # Only here the solver is needed.
-    from wheelproof_spec.engines.prove.obligations import carry_out
     from wheelproof_spec.engines.prove.solver import version
-
-    jobs = min(arguments.jobs, len(chosen))
 
     results: list[CheckResult] = []
 
@@ -55,12 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
 
     interrupted = False
     try:
-        if jobs > 1:
-            for found in _side_by_side(jobs, [one.name for one in chosen], arguments.seconds):
-                tell(found)
-        else:
-            for proof in chosen:
-                carry_out(proof, seconds=arguments.seconds, on_result=tell)
+        names = [one.name for one in chosen]
+        for found in proved(names, jobs=arguments.jobs, seconds=arguments.seconds):
+            tell(found)
     except KeyboardInterrupt:
         interrupted = True
     verdicts = [result.verdict for result in results]
@@ -83,9 +77,13 @@ def run(arguments: argparse.Namespace) -> int:
     return publish(result, arguments)
 
 
-def _side_by_side(jobs: int, names: list[str], seconds: float) -> "Iterator[CheckResult]":
-    """Yield the results of the proofs in their order, from processes that share them."""
-    with pool_of(jobs) as pool:
+def proved(names: list[str], *, jobs: int = 1, seconds: float) -> "Iterator[CheckResult]":
+    """Yield how each obligation of the proofs ended, in their order.
+
+    Each proof has a process of its own: what z3 has met before, for whomever in the process,
+    changes where it looks first, and so whether it comes to an end.
+    """
+    with pool_of(min(jobs, len(names)), tasks=1) as pool:
         for results in pool.imap(partial(_carried_out, seconds), names):
             yield from results
 

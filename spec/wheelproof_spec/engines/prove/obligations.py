@@ -7,14 +7,14 @@ clause, is shown by a run of a few elements, without z3.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import product, zip_longest
 
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.prove.finite import Run, State, Step, TooManyStatesError
 from wheelproof_spec.engines.prove.following import following, resolved, with_values
 from wheelproof_spec.engines.prove.report import shown, way
-from wheelproof_spec.engines.prove.solver import Language, Question, afresh
+from wheelproof_spec.engines.prove.solver import Language, Question
 from wheelproof_spec.engines.prove.system import Action, Proof, System, Variant
 from wheelproof_spec.engines.prove.terms import (
     Change,
@@ -34,23 +34,20 @@ _SOON = 0.3
 _LATER = 1.0
 """The limits for a try with the clause alone, and with those it names, in seconds."""
 
-OnResult = Callable[[CheckResult], None]
 Found = tuple[Verdict, str, str]
 """How an obligation ended: the verdict, a line, and states."""
 
 _HELD = "every clause holds before, and this does not after"
 
 
-def carry_out(
-    proof: Proof, *, seconds: float = SECONDS, on_result: OnResult | None = None
-) -> list[CheckResult]:
-    """Return how each obligation of a proof ended; `on_result` is told as soon as it has."""
+def carry_out(proof: Proof, *, seconds: float = SECONDS) -> list[CheckResult]:
+    """Return how each obligation of a proof ended."""
     results: list[CheckResult] = []
     since = time.perf_counter()
-    with afresh():
-        for name, (verdict, summary, details) in _found(proof, seconds):
-            now = time.perf_counter()
-            result = CheckResult(
+    for name, (verdict, summary, details) in _found(proof, seconds):
+        now = time.perf_counter()
+        results.append(
+            CheckResult(
                 name=name,
                 group=proof.name,
                 verdict=verdict,
@@ -58,10 +55,8 @@ def carry_out(
                 summary=summary,
                 details=details,
             )
-            since = now
-            results.append(result)
-            if on_result is not None:
-                on_result(result)
+        )
+        since = now
     return results
 
 

@@ -4,9 +4,7 @@ A state that z3 gives is made of a few elements, and is looked at once more by t
 counterexample is one only if both agree.
 """
 
-import sys
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import z3
@@ -282,23 +280,6 @@ class Question:
         of_parameters = (parameter.sort for parameter in self._parameters)
         found = dict.fromkeys((*of_fields, *of_parameters))
         return tuple(sort for sort in found if sort not in (BOOL, INT) and not sort.words)
-
-
-@contextmanager
-def afresh() -> Generator[None]:
-    """Let the solver know nothing, inside the block: what it has met changes where it looks first.
-
-    Whoever else uses z3 in this process has what was there before again afterwards.
-    """
-    names: dict[str, object] = sys.modules["z3.z3"].__dict__
-    before = names["_main_ctx"]
-    _ENUMERATIONS.clear()
-    names["_main_ctx"] = None
-    try:
-        yield
-    finally:
-        names["_main_ctx"] = before
-        _ENUMERATIONS.clear()
 
 
 def version() -> str:
