@@ -52,7 +52,10 @@ def compile_engine(checkout: Checkout, folder: Path) -> None:
         shutil.copytree(source, folder / source.name, ignore=ignored)
     name, line = _INHERITED
     file = folder / name
-    file.write_text(file.read_text().replace(line, _MAY_BE_INHERITED + line))
+    before, found, after = file.read_text().partition(line)
+    if not found:
+        raise SetupError(f"{name} has no line {line.strip()!r} any more; mend tools/compiled.py")
+    file.write_text(before + _MAY_BE_INHERITED + line + after)
     command = (str(checkout.python), "-m", "mypyc", *COMPILED)
     outcome = run_quiet(command, directory=folder, environment=base_environment())
     if outcome.exit_code != 0:
