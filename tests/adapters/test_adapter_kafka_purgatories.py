@@ -56,7 +56,7 @@ def test_races_are_those_of_the_discipline(kafka_purgatories: str, discipline: D
 
 def _broken_rules(program: str, version: str, promises: str, path: Path, seed: int) -> set[str]:
     """Record a history, and return the rules that it breaks."""
-    options = ["--component", "purgatory", "--operations", "1000", "--seed", str(seed)]
+    options = ["--component", "purgatory", "--operations", "4000", "--seed", str(seed)]
     options += ["--promises", promises, "--output", str(path)]
     subprocess.run([program, version, "record", *options], capture_output=True, check=True)
     result = judge_lines(str(path), read_lines(path), CheckOptions(profile="kafka"))
@@ -72,7 +72,7 @@ def test_recorded_it_keeps_its_own_promises_and_breaks_stricter_ones(
     version, path = discipline.classes, tmp_path / "history.jsonl"
     assert _broken_rules(kafka_purgatories, version, "kafka", path, seed=1) == set()
     # How threads meet is up to the machine: a history in which none did says nothing.
-    tries = (_broken_rules(kafka_purgatories, version, "wheelproof", path, n) for n in range(9))
+    tries = (_broken_rules(kafka_purgatories, version, "wheelproof", path, n) for n in range(60))
     stricter = next((rules for rules in tries if rules), set[str]())
     may = {PurgatoryClause.ATTEMPTS_EXCLUDE}
     if discipline.name == "try_lock_once":
