@@ -173,10 +173,11 @@ class _Walk:
             case "truncate":
                 yield None
                 offset = self._judge.batch_base(name, back)
-                if offset is not None or self._errs:
-                    yield TruncateAsFollower(
-                        partition=name, offset=-back if offset is None else offset
-                    )
+                if offset is None and self._errs:
+                    # A leader, or beyond the end: it is refused. Within a batch nobody truncates.
+                    offset = 0 if back >= 0 else self._judge.log_end(name) + 1
+                if offset is not None:
+                    yield TruncateAsFollower(partition=name, offset=offset)
             case _ if self._errs:
                 yield _leader(name, self._epoch(name), (BROKER,), (BROKER,))
             case _:
