@@ -74,11 +74,9 @@ def driven(task: Task) -> Found:
     """Drive it call by call through the protocol: the named cases, then drawn ones."""
     from wheelproof_spec.engines.drive.conformance import conform
     from wheelproof_spec.engines.drive.plan import ConformancePlan
-    from wheelproof_spec.engines.fuzz.patience import Patience, with_patience
 
     plan = ConformancePlan(driver=shlex.join(task.serve), cases=100, seed=task.seed)
-    with with_patience(Patience(shrink_seconds=_SHRINK_S)):
-        result = conform(suites()[task.component], plan, [])
+    result = conform(suites()[task.component], plan, [])
     for failure in result.failures:
         story = "\n".join((failure.case, str(failure.violation), *failure.lines))
         return Found(end=End.FOUND, runs=result.cases, length=len(failure.lines), story=story)

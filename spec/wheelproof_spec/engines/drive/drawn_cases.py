@@ -204,7 +204,6 @@ class _Run(Generic[CallT, SeenT]):
         """Drive the cases, as far ahead as they allow; nothing is asked after a violation."""
         self._made, self._answered = [], 0
         unanswered: list[CallT] = []
-        failed: _Failed[CallT] | None = None
         for case in cases:
             for call in self._space.calls(case):
                 if call is not None:
