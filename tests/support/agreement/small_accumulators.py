@@ -40,6 +40,8 @@ class _Accumulator:
     queues: dict[str, list[tuple[str | None, list[str]]]] = field(
         default_factory=lambda: {partition: [] for partition in PARTITIONS}
     )
+    split_off: dict[str, str] = field(default_factory=dict[str, str])
+    """Of which split batch a record is a part: no two splits share a batch."""
     in_flight: dict[str, tuple[str, list[str]]] = field(
         default_factory=dict[str, tuple[str, list[str]]]
     )
@@ -96,6 +98,8 @@ class _Accumulator:
                 back = parts if isinstance(call, Split) else [(batch, records)]
                 if self.incomplete.issuperset(records):
                     self.queues[partition][:0] = back
+                    if isinstance(call, Split):
+                        self.split_off |= dict.fromkeys(records, batch)
             case Mute(partition=partition):
                 self.muted.add(partition)
             case Unmute(partition=partition):
@@ -115,6 +119,9 @@ class _Accumulator:
             return []
         name, records = queue.pop(0)
         while name is None and queue and queue[0][0] is None and self.chance.random() < 0.5:
+            split, following = (self.split_off.get(item[0]) for item in (records, queue[0][1]))
+            if following not in (None, split):
+                break
             records = records + queue.pop(0)[1]
         self.names += 1
         name = name or f"b{self.names}"

@@ -33,9 +33,18 @@ from wheelproof_spec.engines.history.orders import Question, is_answered
 
 Operation = tuple[str, object]
 Answer = object
-Item = tuple[str | None, tuple[str, ...]]
-"""What is queued: a batch that came back, or a record that may be in a batch with its neighbours.
-"""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """What is queued: a batch that came back, or one record that may share a batch with others."""
+
+    records: tuple[str, ...]
+    batch: str | None = None
+    split: str | None = None
+    """The batch that was split into this record and others: a drained batch has parts of one."""
+
+
 
 _REFUSALS = ("Exhausted", "Closed", "Interrupted", "Failed")
 _CALLS = (Append, Callback, Drain, OfBatch, Mute, Unmute, Flush, Abort)
@@ -96,7 +105,7 @@ class AccumulatorModel(Model[AccumulatorState, Operation, Answer]):
         del result
         match operation:
             case "append", Append(record=name, partition=partition):
-                queue = (*state.queue(partition), (None, (name,)))
+                queue = (*state.queue(partition), Item((name,)))
                 appended = state.appended | {name}
                 return (replace(state.with_queue(partition, queue), appended=appended),)
             case "take", DrainedBatch() as taken:
@@ -127,16 +136,19 @@ class AccumulatorModel(Model[AccumulatorState, Operation, Answer]):
 
 
 def _take(state: AccumulatorState, taken: DrainedBatch) -> Iterable[AccumulatorState]:
-    """A drain takes the first batch of a queue: one that came back, or records that follow."""
+    """A drain takes the first batch of a queue: one that came back, or records that follow.
+
+    Appends may fill the last part of a split; nothing joins the parts of two splits.
+    """
     queue = state.queue(taken.partition)
     if taken.partition in state.muted or not queue:
         return ()
-    if queue[0][0] is not None:
-        count, fits = 1, queue[0] == (taken.batch, taken.records)
-    else:
-        count = len(taken.records)
-        fits = queue[:count] == tuple((None, (name,)) for name in taken.records)
-    if not fits:
+    first = queue[0]
+    count = len(taken.records) if first.batch is None else 1
+    parts = queue[:count]
+    alone = all(item.batch is None and item.split in (None, first.split) for item in parts)
+    fits = alone if first.batch is None else first.batch == taken.batch
+    if not fits or tuple(name for item in parts for name in item.records) != taken.records:
         return ()
     flies = (taken.batch, taken.partition, taken.records)
     left = state.with_queue(taken.partition, queue[count:])
@@ -160,7 +172,7 @@ def _call_back(state: AccumulatorState, told: Callback) -> Iterable[AccumulatorS
             return ()
         outcomes |= {outcome}
     queues = [
-        (partition, tuple(item for item in queue if name not in item[1]))
+        (partition, tuple(item for item in queue if name not in item.records))
         for partition, queue in state.queues
     ]
     left = frozenset(entry for entry in queues if entry[1])
@@ -180,9 +192,9 @@ def _back(state: AccumulatorState, batch: str, *, in_parts: bool) -> Iterable[Ac
     """A batch goes to the front of its queue, whole or in parts; what has ended does not."""
     back = next(flying for flying in state.in_flight if flying[0] == batch)
     _, partition, records = back
-    items: tuple[Item, ...] = ((batch, records),)
+    items: tuple[Item, ...] = (Item(records, batch=batch),)
     if in_parts:
-        items = tuple((None, (name,)) for name in records)
+        items = tuple(Item((name,), split=batch) for name in records)
     if state.called_back.intersection(records):
         items = ()
     landed = replace(state, in_flight=state.in_flight - {back})
