@@ -2,7 +2,7 @@
 
 import secrets
 from collections import Counter
-from collections.abc import Callable
+from typing import Protocol
 
 import pytest
 
@@ -21,7 +21,15 @@ _FRESH = secrets.randbelow(2**31)
 FRESH = range(_FRESH, _FRESH + 3_000)
 """Histories that each run of the long tests has for itself; what fails says which one it was."""
 
-SMALL: dict[str, Callable[[int], History]] = {
+LONGER = range(_FRESH, _FRESH + 300)
+TIMES = 10
+
+
+class _Drawn(Protocol):
+    def __call__(self, seed: int, times: int = 1) -> History: ...
+
+
+SMALL: dict[str, _Drawn] = {
     "timer": timer_history,
     "purgatory": purgatory_history,
     "replication": broker_history,
@@ -102,3 +110,13 @@ def test_many(component: str) -> None:
     found = _agree(component, FRESH)
     assert found["by bounds"] > found["by search"], FRESH
     assert found["not searched"] < len(FRESH) // 5, FRESH
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("component", SMALL)
+def test_nothing_is_found_in_right_histories_that_are_too_long_to_be_searched(
+    component: str,
+) -> None:
+    for seed in LONGER:
+        verdict = judged(SMALL[component](seed, times=TIMES))
+        assert verdict.violation is None, f"{component} history {seed}, {TIMES} times as long"

@@ -139,12 +139,12 @@ class _Accumulator:
         yield
 
 
-def accumulator_history(seed: int) -> History:
-    """Return a history of a few overlapping calls on an accumulator; one in two is spoiled."""
+def accumulator_history(seed: int, times: int = 1) -> History:
+    """Return a history of a few overlapping calls on an accumulator; see `timer_history`."""
     chance = random.Random(seed)
     accumulator = _Accumulator(chance)
     calls: dict[str, Generator[None]] = {}
-    left = chance.randrange(4, 11)
+    left = times * chance.randrange(4, 11)
     patience = 60
     """A flush may wait for what nobody sends any more."""
     while left or (calls and patience):
@@ -158,7 +158,7 @@ def accumulator_history(seed: int) -> History:
         if next(calls[process], _SENDER) == _SENDER:
             del calls[process]
     lines = accumulator.lines
-    if chance.random() < 0.5:
+    if chance.random() < 0.5 and times == 1:
         _spoil(lines, chance)
     quiet = not calls and not accumulator.incomplete and chance.random() < 0.7
     return history_of("accumulator", _CONFIG, lines, quiet=quiet, clock="virtual")

@@ -108,12 +108,12 @@ def read_end(bounds: Sequence[int], offset: int, end: int, max_bytes: int) -> in
     return last
 
 
-def broker_history(seed: int) -> History:
-    """Return a history of a few overlapping requests; one in two is spoiled."""
+def broker_history(seed: int, times: int = 1) -> History:
+    """Return a history of a few overlapping requests; see `timer_history`."""
     chance = random.Random(seed)
     broker = _Broker(chance)
     processes: dict[str, Iterator[Step]] = {}
-    left = chance.randrange(3, 9)
+    left = times * chance.randrange(3, 9)
     while left or processes:
         process = chance.choice(list(processes) if not left else ["p", "q", "r"])
         if process not in processes:
@@ -125,7 +125,7 @@ def broker_history(seed: int) -> History:
         else:
             step(process)
     lines = broker.lines
-    if chance.random() < 0.5:
+    if chance.random() < 0.5 and times == 1:
         _spoil(lines, chance)
     lead = [
         Line("c", "invoke", LEAD.name_on_the_wire(), LEAD),

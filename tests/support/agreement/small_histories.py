@@ -7,6 +7,7 @@ added, dropped or moved.
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import Literal
 
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
@@ -60,17 +61,20 @@ class _Timer:
     owed: list[str] = field(default_factory=list[str])
 
 
-def timer_history(seed: int) -> History:
-    """Return a history of a few overlapping calls on a timer; one in two is spoiled."""
+def timer_history(seed: int, times: int = 1) -> History:
+    """Return a history of a few overlapping calls on a timer; one in two is spoiled.
+
+    One that is so many times as long is right.
+    """
     chance = random.Random(seed)
     timer = _Timer(chance, tells=seed % 4 > 0)
     processes: dict[str, list[object]] = {}
-    for _ in range(chance.randrange(6, 22)):
+    for _ in range(times * chance.randrange(6, 22)):
         _timer_step(timer, processes)
     while processes or timer.owed:
         _timer_step(timer, processes, wind_up=True)
     lines = timer.lines
-    if chance.random() < 0.5:
+    if chance.random() < 0.5 and times == 1:
         _spoil_timer(lines, chance)
     quiet = chance.random() < 0.6
     return history_of("timer", TimerConfig(tick_ms=1), lines, quiet=quiet, clock="virtual")
@@ -188,14 +192,14 @@ class _Pool:
     held: dict[str, int] = field(default_factory=dict[str, int])
 
 
-def pool_history(seed: int) -> History:
-    """Return a history of a few overlapping calls on a pool; one in two is spoiled."""
+def pool_history(seed: int, times: int = 1) -> History:
+    """Return a history of a few overlapping calls on a pool; see `timer_history`."""
     chance = random.Random(seed)
     pool = _Pool(total=10, free=10)
     lines: list[Line] = []
     calls: dict[str, tuple[object, object]] = {}
-    names = iter(f"b{number}" for number in range(100))
-    for _ in range(chance.randrange(8, 30)):
+    names = (f"b{number}" for number in count())
+    for _ in range(times * chance.randrange(8, 30)):
         process = chance.choice("pqr")
         if process in calls:
             _pool_returns(pool, lines, calls, process, next(names), chance)
@@ -212,7 +216,7 @@ def pool_history(seed: int) -> History:
         if isinstance(value, Deallocate) and chance.random() < 0.5:
             pool.free += pool.held[value.buffer]
             calls[process] = (value, True)
-    if chance.random() < 0.5:
+    if chance.random() < 0.5 and times == 1:
         _spoil_pool(lines, chance)
     config = PoolConfig(total_memory=10, poolable_size=4)
     return history_of("buffer_pool", config, lines, quiet=False)

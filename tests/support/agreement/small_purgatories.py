@@ -122,13 +122,13 @@ class _Purgatory:
         return True
 
 
-def purgatory_history(seed: int) -> History:
-    """Return a history of a few overlapping calls on a purgatory; one in two is spoiled."""
+def purgatory_history(seed: int, times: int = 1) -> History:
+    """Return a history of a few overlapping calls on a purgatory; see `timer_history`."""
     chance = random.Random(seed)
-    spoiled = chance.random() < 0.5
+    spoiled = chance.random() < 0.5 and times == 1
     purgatory = _Purgatory(chance, careless=spoiled and chance.random() < 0.4)
     calls: dict[str, Generator[None]] = {}
-    left = chance.randrange(3, 9)
+    left = times * chance.randrange(3, 9)
     while left or calls or purgatory.expiring:
         purgatory.expire()
         process = chance.choice("pqr" if left else list(calls) or ["p"])
