@@ -14,9 +14,11 @@ final class ConfirmProducerRuns {
                 .with("narrow-free-list", ConfirmBufferPool::narrowFreeList)
                 .with("given-back-twice", ConfirmBufferPool::givenBackTwice)
                 .with("negative-size", ConfirmNegativeSize::lendsMoreThanTheTotal)
-                .with("queued-first", ConfirmCallbackOrder::queuedFirst)
-                .with("unordered-abort", ConfirmCallbackOrder::unorderedAbort)
-                .with("unordered-forced-close", ConfirmCallbackOrder::unorderedForcedClose)
+                .with("queued-first", ConfirmSender::queuedFirst)
+                .with("unordered-abort", ConfirmSender::unorderedAbort)
+                .with("unordered-forced-close", ConfirmSender::unorderedForcedClose)
+                .with("late-behind-a-retry", ConfirmSender::lateInTheQueue)
+                .with("late-behind-a-retry-in-flight", ConfirmSender::lateInFlight)
                 .run(AppInfoParser.getVersion());
     }
 }

@@ -3,6 +3,7 @@ package org.apache.kafka.clients.producer.internals;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import org.apache.kafka.clients.ApiVersions;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.compress.Compression;
 import org.apache.kafka.common.internals.ClusterResourceListeners;
@@ -11,19 +12,23 @@ import org.apache.kafka.common.message.MetadataResponseData.MetadataResponseTopi
 import org.apache.kafka.common.metrics.Metrics;
 import org.apache.kafka.common.Node;
 import org.apache.kafka.common.protocol.ApiKeys;
+import org.apache.kafka.common.protocol.Errors;
 import org.apache.kafka.common.requests.MetadataResponse;
 import org.apache.kafka.common.Uuid;
 import org.apache.kafka.common.utils.internals.LogContext;
+import org.apache.kafka.common.utils.internals.ProducerIdAndEpoch;
 import wheelproof.kafka.Confirmation.Observation;
+import wheelproof.kafka.Internals;
 import wheelproof.kafka.VirtualTime;
 
-/** The callbacks of one partition, run by Kafka's Sender, whose broker never answers. */
-final class ConfirmCallbackOrder {
+/** The callbacks of one partition, run by Kafka's Sender: in which order, and when. */
+final class ConfirmSender {
     private static final String TOPIC = "topic";
     private static final String GROUP = "confirm";
     private static final int BATCH_SIZE = 256;
     private static final int REQUEST_TIMEOUT_MS = 1_000;
     private static final int DELIVERY_TIMEOUT_MS = 1_000;
+    private static final int YOUNGER_MS = DELIVERY_TIMEOUT_MS / 2;
     private static final long EXPIRE_MS = 300_000;
     private static final int MANY = 20;
     private static final short ALL = -1;
@@ -35,22 +40,29 @@ final class ConfirmCallbackOrder {
     private final SilentClient client = new SilentClient();
     private final ProducerMetadata metadata = new ProducerMetadata(
             1, 1, EXPIRE_MS, EXPIRE_MS, log, new ClusterResourceListeners());
-    private final RecordAccumulator accumulator = new RecordAccumulator(
-            log, BATCH_SIZE, Compression.NONE, 0, 1, 1, DELIVERY_TIMEOUT_MS, metrics, GROUP, time,
-            null, new BufferPool(1 << 20, BATCH_SIZE, metrics, time, GROUP));
-    // One request in flight a connection: the setting with the strictest order.
-    private final Sender sender = new Sender(
-            log, client.asClient(), metadata, accumulator, true, 1 << 20, ALL, Integer.MAX_VALUE,
-            new SenderMetricsRegistry(metrics), time, REQUEST_TIMEOUT_MS, 1, null);
+    private final RecordAccumulator accumulator;
+    private final Sender sender;
 
-    private ConfirmCallbackOrder() {
+    /**
+     * Either one request in flight a connection, the setting with the strictest order, or many.
+     *
+     * <p>With a transaction manager the producer is idempotent, as it is by default.
+     */
+    private ConfirmSender(boolean oneInFlight, TransactionManager idempotent) {
+        accumulator = new RecordAccumulator(
+                log, BATCH_SIZE, Compression.NONE, 0, 1, 1, DELIVERY_TIMEOUT_MS, metrics, GROUP,
+                time, idempotent, new BufferPool(1 << 20, BATCH_SIZE, metrics, time, GROUP));
+        sender = new Sender(
+                log, client.asClient(), metadata, accumulator, oneInFlight, 1 << 20, ALL,
+                Integer.MAX_VALUE, new SenderMetricsRegistry(metrics), time, REQUEST_TIMEOUT_MS, 1,
+                idempotent);
         metadata.add(TOPIC, 0);
         metadata.updateWithCurrentRequestVersion(cluster(), false, 0);
     }
 
     /** One batch is in flight and one is queued behind it when the delivery time-out passes. */
     static Observation queuedFirst() throws Exception {
-        ConfirmCallbackOrder setting = new ConfirmCallbackOrder();
+        ConfirmSender setting = new ConfirmSender(true, null);
         setting.append(0);
         setting.append(1);
         setting.sender.runOnce();
@@ -65,7 +77,7 @@ final class ConfirmCallbackOrder {
 
     /** All batches are queued. */
     static Observation unorderedAbort() throws Exception {
-        ConfirmCallbackOrder setting = new ConfirmCallbackOrder();
+        ConfirmSender setting = new ConfirmSender(true, null);
         setting.appendMany();
         setting.accumulator.abortIncompleteBatches();
         return setting.unordered("abortIncompleteBatches");
@@ -73,12 +85,70 @@ final class ConfirmCallbackOrder {
 
     /** One batch is in flight, the others are queued. */
     static Observation unorderedForcedClose() throws Exception {
-        ConfirmCallbackOrder setting = new ConfirmCallbackOrder();
+        ConfirmSender setting = new ConfirmSender(true, null);
         setting.appendMany();
         setting.sender.runOnce();
         setting.sender.forceClose();
         setting.sender.run();
         return setting.unordered("Sender.forceClose, then Sender.run,");
+    }
+
+    /** Two batches are in flight when the connection is lost, and the broker does not come back. */
+    static Observation lateInTheQueue() throws Exception {
+        ConfirmSender setting = twoInFlight(null);
+        setting.client.disconnect();
+        return setting.late("after the connection was lost");
+    }
+
+    /**
+     * Two batches are in flight; the first is refused for now, sent again, and not answered.
+     *
+     * <p>The producer is idempotent: batches that are sent again go to their place in the queue.
+     */
+    static Observation lateInFlight() throws Exception {
+        TransactionManager idempotent = new TransactionManager(
+                new LogContext(), null, REQUEST_TIMEOUT_MS, 1, new ApiVersions(), null, false);
+        Internals.set(
+                TransactionManager.class, idempotent, "producerIdAndEpoch",
+                new ProducerIdAndEpoch(1, (short) 0));
+        ConfirmSender setting = twoInFlight(idempotent);
+        setting.client.refuseFirst(TOPIC, Errors.NOT_ENOUGH_REPLICAS);
+        setting.time.setTime(YOUNGER_MS + 2);
+        setting.sender.runOnce();
+        int requests = setting.client.requests();
+        return setting.late("after the first was refused and sent again (" + requests + " requests)");
+    }
+
+    /** The second batch is half of the delivery time-out younger than the first one. */
+    private static ConfirmSender twoInFlight(TransactionManager idempotent) throws Exception {
+        ConfirmSender setting = new ConfirmSender(false, idempotent);
+        setting.append(0);
+        setting.sender.runOnce();
+        setting.time.setTime(YOUNGER_MS);
+        setting.append(1);
+        setting.sender.runOnce();
+        if (setting.client.requests() != 2) {
+            throw new IllegalStateException(setting.client.requests() + " requests were sent");
+        }
+        return setting;
+    }
+
+    private Observation late(String when) {
+        time.setTime(DELIVERY_TIMEOUT_MS);
+        sender.runOnce();
+        List<Integer> inTime = List.copyOf(order);
+        time.setTime(DELIVERY_TIMEOUT_MS + YOUNGER_MS - 1);
+        sender.runOnce();
+        List<Integer> later = List.copyOf(order);
+        time.setTime(DELIVERY_TIMEOUT_MS + YOUNGER_MS);
+        sender.runOnce();
+        return new Observation(
+                later.isEmpty() && order.size() == 2,
+                when + ", with delivery.timeout.ms=" + DELIVERY_TIMEOUT_MS + ", Sender had run the "
+                        + "callbacks of " + inTime + " at " + DELIVERY_TIMEOUT_MS + " ms, of "
+                        + later + " at " + (DELIVERY_TIMEOUT_MS + YOUNGER_MS - 1) + " ms and of "
+                        + order + " a millisecond later; 0 was appended at 0 ms, 1 at "
+                        + YOUNGER_MS + " ms");
     }
 
     private Observation unordered(String how) {
