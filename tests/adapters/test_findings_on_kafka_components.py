@@ -35,6 +35,8 @@ FINDINGS = {
         "queued-first",
         "unordered-abort",
         "unordered-forced-close",
+        "late-behind-a-retry",
+        "late-behind-a-retry-in-flight",
     },
 }
 

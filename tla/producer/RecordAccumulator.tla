@@ -476,15 +476,19 @@ Forget ==
 ExpiresNext(b) ==
     \A c \in incomplete : batch[c].partition = batch[b].partition => ~Precedes(c, b)
 
+\* What a look for late batches finds in a queue, if its time is over: what was sent again can stand
+\* behind what is younger.
+Found(p) == Range(queue[p])
+
 ExpireQueued(p) ==
     /\ MayExpire
     /\ sender = "Idle"
     /\ ~forced
-    /\ queue[p] # <<>>
-    /\ ExpiresNext(Head(queue[p]))
-    /\ batch' = Closing(Head(queue[p]))
-    /\ queue' = [queue EXCEPT ![p] = Tail(@)]
-    /\ hand' = Head(queue[p])
+    /\ \E b \in Found(p) :
+        /\ ExpiresNext(b)
+        /\ batch' = Closing(b)
+        /\ queue' = [queue EXCEPT ![p] = Without(@, b)]
+        /\ hand' = b
     /\ sender' = "Expire"
     /\ UNCHANGED <<incomplete, inAir, free, closed, poolClosed, forced, appending, flushes, client,
                    left, lastRound, drain, history>>
@@ -695,6 +699,12 @@ CallbacksRunInTheOrderOfAppends ==
             \A i \in DOMAIN batch[b].records, j \in DOMAIN batch[c].records :
                 (b < c \/ i < j) /\ outcomes[batch[c].records[j]] > 0 =>
                     outcomes[batch[b].records[i]] > 0
+
+\* Rule 4.5: what is queued can expire as soon as its time is over, whatever stands before it.
+WhatIsLateCanExpire ==
+    MayExpire /\ sender = "Idle" /\ ~forced =>
+        \A p \in AllPartitions : \A b \in Range(queue[p]) :
+            ExpiresNext(b) => ENABLED ExpireQueued(p)
 
 (* Action properties *)
 

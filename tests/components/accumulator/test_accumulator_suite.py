@@ -19,7 +19,7 @@ from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.clause import clauses_of
 from wheelproof_spec.base.codec.driven import DrivenWire
 from wheelproof_spec.base.codec.vocabulary import Wire
-from wheelproof_spec.base.known_bug import find_bug
+from wheelproof_spec.base.known_bug import Sight, find_bug
 from wheelproof_spec.base.port import RefusedError, first_violation, judge_call
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
@@ -303,7 +303,9 @@ def test_accumulator_scenario_passes_on_the_reference(
 
 
 @pytest.mark.repeats("k-8202")
-@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.id)
+@pytest.mark.parametrize(
+    "bug", [bug for bug in BUGS if Sight.DRIVEN in bug.seen], ids=lambda bug: bug.id
+)
 def test_accumulator_scenarios_show_the_known_bugs(bug: AccumulatorBug) -> None:
     assert any(
         _broken_rule(scenario, bug.accumulator_class, WHEELPROOF)

@@ -56,6 +56,7 @@ _SENT: tuple[Lines, ...] = (*_TWO, drain(("b", ("r", "s"))))
 _STORED = plain(Respond(batch="b"), called_back("r", 5), called_back("s", 6))
 _OTHER_BATCH = append("s", new_batch=True)
 _EXPIRE_BOTH = plain(Expire(), called_back("r", error="Expired"), called_back("s", error="Expired"))
+_AT_10, _LOOKED = plain(Tick(to_ms=10), process="clock"), plain(Expire())
 _ACCEPTED = end("a", "append", Appended(new_batch_created=True))
 
 _LINGERING = replace(_CLAIMS, linger_ms=5, topics={"q": "other"})
@@ -163,7 +164,17 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         drain(("b", ("r", "s"))),
         _STORED,
     ),
-    "expired in time": (*_TWO, plain(Tick(to_ms=10), process="clock"), _EXPIRE_BOTH),
+    "expired in time": (*_TWO, _AT_10, _EXPIRE_BOTH),
+    "looked for by a clock that was read before": (*_TWO, _LOOKED, _AT_10, _LOOKED, _EXPIRE_BOTH),
+    "looked for twice at once": (
+        *_TWO,
+        _AT_10,
+        _LOOKED,
+        begin("other", "expire", Expire()),
+        _LOOKED,
+        end("other", "expire"),
+        _EXPIRE_BOTH,
+    ),
     "expired in flight, its memory comes later": (
         *_SENT,
         plain(Tick(to_ms=10), process="clock"),
@@ -295,6 +306,11 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
     "expired early": (
         "Accumulator.ExpiresWhatIsLate",
         (*_TWO, plain(Tick(to_ms=9), process="clock"), _EXPIRE_BOTH),
+    ),
+    "left though late": ("Accumulator.ExpiresWhatIsLate", (*_TWO, _AT_10, _LOOKED, _LOOKED)),
+    "left in flight though late": (
+        "Accumulator.ExpiresWhatIsLate",
+        (*_SENT, _AT_10, _LOOKED, _LOOKED),
     ),
     "a young batch expires": (
         "Accumulator.ExpiresWhatIsLate",

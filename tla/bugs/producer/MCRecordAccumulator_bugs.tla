@@ -204,6 +204,9 @@ AnsweredItself(b) == batch[b].final \notin {None, "split"}
 \* Kafka's own: what is queued expires before what is in the air.
 ExpiresAtAnyTime(b) == TRUE
 
+\* Kafka's own: who looks for late batches looks no further than to the first that is not late.
+FoundAtTheHead(p) == IF queue[p] = <<>> THEN {} ELSE {Head(queue[p])}
+
 \* Batches come in the order of their making, also those that a split has made.
 MadeBefore(b, c) == b < c
 

@@ -44,6 +44,9 @@ WitnessMadeAfterTheRound == ~(sender = "AbortRound" /\ incomplete # {})
 WitnessSplitBeforeAnother ==
     ~\E p \in AllPartitions : \E b \in Range(queue[p]) : Len(Place(b)) > 1 /\ Len(Place(Last(p))) = 1
 
+\* What was sent again stands behind what is younger.
+WitnessYoungerFirst == \A p \in AllPartitions : queue[p] = <<>> \/ ExpiresNext(Head(queue[p]))
+
 WitnessChildAborted == \A b \in Numbers : batch[b].final = "aborted" => Len(Place(b)) = 1
 
 WitnessPassedOver == \A p \in AllPartitions : passedOver[p] = 0

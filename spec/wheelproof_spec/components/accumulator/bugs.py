@@ -10,6 +10,7 @@ from wheelproof.producer import (
     ProducerBatch,
     ReadyCheckResult,
     RecordAccumulator,
+    TopicPartition,
 )
 from wheelproof.producer.accumulator.partition_queues import PartitionQueue
 from wheelproof.producer.accumulator.produce_request_result import ProduceRequestResult
@@ -109,6 +110,25 @@ class QueuedFirstAccumulator(RecordAccumulator):
 
     def _in_order_of_appends(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
         return sorted(batches, key=_in_flight_last)
+
+
+class HeadsOnlyAccumulator(RecordAccumulator):
+    """Kafka's look for what has expired: it ends at the first batch that has not.
+
+    In each queue, and among what is in flight of each partition.
+    """
+
+    def _late(self, batches: Iterable[ProducerBatch], now_ms: Millis) -> list[ProducerBatch]:
+        late: list[ProducerBatch] = []
+        over: set[TopicPartition] = set()
+        for batch in batches:
+            if batch.partition in over:
+                continue
+            if self._has_expired(batch, now_ms):
+                late.append(batch)
+            else:
+                over.add(batch.partition)
+        return late
 
 
 def _in_flight_last(batch: ProducerBatch) -> bool:

@@ -45,7 +45,6 @@ class Item:
     """The batch that was split into this record and others: a drained batch has parts of one."""
 
 
-
 _REFUSALS = ("Exhausted", "Closed", "Interrupted", "Failed")
 _CALLS = (Append, Callback, Drain, OfBatch, Mute, Unmute, Flush, Abort)
 _WITHOUT_EFFECT = {

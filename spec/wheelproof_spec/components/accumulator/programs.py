@@ -40,6 +40,7 @@ _CLUSTER = Cluster(leaders={_PARTITION: _NODE})
 _BATCH_SIZE = 90
 """Room for two records of ten bytes behind the header of 61."""
 _DELIVERY_TIMEOUT_MS = 100
+_BACKOFF_MS = 1
 _AFTER_BACKOFF_MS = 1_000
 _REQUEST = 10_000
 
@@ -55,7 +56,11 @@ class AccumulatorBench(Bench):
         super().__init__()
         self.clock = StandingClock()
         self.pool = BufferPool(batches * _BATCH_SIZE, _BATCH_SIZE, clock=self.clock)
-        config = AccumulatorConfig(batch_size=_BATCH_SIZE, delivery_timeout_ms=_DELIVERY_TIMEOUT_MS)
+        config = AccumulatorConfig(
+            batch_size=_BATCH_SIZE,
+            retry_backoff_ms=_BACKOFF_MS,
+            delivery_timeout_ms=_DELIVERY_TIMEOUT_MS,
+        )
         self.accumulator = accumulator_class(self.pool, config, clock=self.clock)
         self.accepted: list[str] = []
         self._outcomes: sync.Volatile[tuple[str, ...]] = sync.volatile((), "outcomes")
@@ -166,6 +171,28 @@ class AccumulatorBench(Bench):
         late_ms = Millis(self.clock.hi_res_clock_ms() + _DELIVERY_TIMEOUT_MS)
         for batch in self.accumulator.expired_batches(late_ms):
             self.accumulator.expire(batch)
+
+    def expire_behind_a_retry(self, where: str) -> None:
+        """Send a batch again, behind one that was made later; it expires in time all the same."""
+        (older,) = self.drain()
+        self.clock.now_ms = Millis(self.clock.now_ms + _DELIVERY_TIMEOUT_MS // 2)
+        self.append("z")
+        younger = self.drain()
+        again = [older, *younger] if where == "queued" else [older]
+        for batch in again:
+            self.accumulator.reenqueue(batch, self.clock.now_ms)
+        if where == "in flight":
+            self.clock.now_ms = Millis(self.clock.now_ms + _BACKOFF_MS)
+            assert older in self.drain(), "what is sent again is at the head of its queue"
+        late_ms = Millis(older.created_ms + _DELIVERY_TIMEOUT_MS)
+        late = self.accumulator.expired_batches(late_ms)
+        assert late == [older], f"one batch is late, and {len(late)} were found"
+        for batch in late:
+            self.accumulator.expire(batch)
+            if where == "in flight":
+                self.accumulator.fail_batch(batch, ProducerAbortedError("a late response"))
+        for batch in younger if where == "in flight" else ():
+            self.store(batch)
 
     def flush_and_close(self) -> None:
         """Flush while the accumulator is closed by force, so that nobody else is needed."""

@@ -303,8 +303,7 @@ class _Run:
         if appends.expires and batch.in_flight and not batch.is_done() and self._is_first(batch):
             yield "Expire"
         if appends.expires and any(
-            queue and queue[0] is batch and self._is_first(batch)
-            for queue in self._queues().values()
+            batch in queue and self._is_first(batch) for queue in self._queues().values()
         ):
             yield "Expire"
 

@@ -18,6 +18,8 @@ class Callbacks:
         self._timeout_ms = config.delivery_timeout_ms
         self._in_order = FirstOwed() if config.callbacks == "in_order" else None
         self._owed: dict[Record, None] = {}
+        self._looked_ms: int | None = None
+        """When the last look for late batches was over, at the least; None before the first."""
         self._oldest: dict[Partition, dict[Record, None]] = {}
 
     def oldest_ms(self, partition: Partition) -> int:
@@ -55,6 +57,20 @@ class Callbacks:
         if first is None or first.returned is None or first.returned > until:
             return None
         return first
+
+    def left_late(self, *, alone: bool) -> Record | None:
+        """Return what a look for late batches has left, though it was late when the last one ended.
+
+        The sender has read the clock for it since then, not surely later. It is judged if the
+        sender was asked for nothing else meanwhile: if it was `alone`.
+        """
+        timeout_ms, looked_ms = self._timeout_ms, self._looked_ms
+        self._looked_ms = self._clock.least
+        if not alone or looked_ms is None or not isinstance(timeout_ms, int):
+            return None
+        self._tests(AccumulatorClause.EXPIRES_IN_TIME)
+        first = next(iter(self._owed), None)
+        return first if first and first.accepted_ms + timeout_ms <= looked_ms else None
 
     def judge(self, record: Record | None, value: Callback, index: int) -> Violation | None:
         """A callback runs."""

@@ -299,6 +299,8 @@ class AccumulatorHistoryJudge:
                 self._closed = op.index if self._closed is None else self._closed
             case Abort(), _:
                 return self._end_abort(asked, op)
+            case Expire(), _:
+                return self._end_expire(asked, op)
             case Flush(), _:
                 return self._end_flush(asked)
             case AvailableMemory(), Memory(size=size):
@@ -329,6 +331,18 @@ class AccumulatorHistoryJudge:
         if first is None:
             return None
         return never_called_back(first, "an abort that had to end it has returned")
+
+    def _end_expire(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
+        late = self._callbacks.left_late(alone=self._alone == asked.index)
+        if late is None:
+            return None
+        self._give_up(late, op.index)
+        return AccumulatorClause.EXPIRES_IN_TIME.broken(
+            f"{late.name!r} expires: its delivery timeout has passed",
+            "a look for late batches returns, and it was not called back",
+            f"its append had returned {self._config.delivery_timeout_ms} ms and more before the "
+            "look before this one returned (semantics.md 4.5)",
+        )
 
     def _end_flush(self, asked: HistoryOp[object]) -> Violation | None:
         self._flushes.change(most=-1)

@@ -188,8 +188,9 @@ class Queues:
             return batch.records[0] in told if late is None else late
 
         for queue in self._queues.values():
-            while queue and ends(queue[0]):
-                yield queue.popleft()
+            for batch in [queued for queued in queue if ends(queued)]:
+                queue.remove(batch)
+                yield batch
         for batch in self.in_flight.values():
             if not batch.ended and ends(batch):
                 yield batch
@@ -218,7 +219,7 @@ class Queues:
 
     def next_expiry_ms(self) -> int:
         """Return when the oldest batch expires that has not ended (semantics.md 4.5)."""
-        queued = (queue[0] for queue in self._queues.values() if queue)
+        queued = (batch for queue in self._queues.values() for batch in queue)
         flying = (batch for batch in self.in_flight.values() if not batch.ended)
         return min(map(self.rules.expires_ms, (*queued, *flying)), default=NEVER_MS)
 

@@ -175,8 +175,8 @@ final class SenderUnderLoad {
 
     /** First what is queued, then what is in flight, which keeps its memory until the response. */
     private void expire() throws Exception {
-        long nowMs = Time.SYSTEM.milliseconds();
         asSender("expire", Map.of(), () -> {
+            long nowMs = Time.SYSTEM.milliseconds();
             accumulator.expiredBatches(nowMs).forEach(batch -> {
                 fail(batch);
                 accumulator.completeAndDeallocateBatch(batch);
