@@ -5,7 +5,6 @@ else there is of that name in the same file makes it one of the others after all
 lines, and `lines_of_whole` takes them out again.
 """
 
-import gc
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import cast
@@ -41,10 +40,6 @@ _MOST_OPEN = 1_000
 _MOST_BYTES = 16 << 20
 """How much of a split is held: what is open then is passed on."""
 _ROWS = 4_096
-_GARBAGE = 50_000
-"""After how many new objects Python looks for circles of them: after 700, it took a tenth of the
-time."""
-
 _HEADERS = (HistoryHeader, TraceHeader)
 
 WHOLE = ("file_id", "start", "raw", "numbers")
@@ -56,13 +51,9 @@ Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 
 def reader(options: CheckOptions) -> Stage:
     """Return what a task runs: splits in, rows of bronze out."""
-
-    def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        gc.freeze()
-        gc.set_threshold(_GARBAGE)
-        return batches_of_rows(row for split in splits_of(batches) for row in _rows(split, options))
-
-    return rows
+    return lambda batches: batches_of_rows(
+        row for split in splits_of(batches) for row in _rows(split, options)
+    )
 
 
 def content_digest(content: bytes) -> str:
