@@ -73,9 +73,10 @@ def of_files(pieces: DataFrame, *more: Column) -> DataFrame:
 
 
 def sorted_out(parts: DataFrame, repeats: DataFrame | None) -> DataFrame:
-    """Return the parts, told apart; `repeats` are those that are known to be there already.
+    """Return the parts, told apart; `repeats` have no header, and are known to be there already.
 
-    A run that was `closed` before is no part of another one.
+    They are parts of a run all the same if another part has its header. A run that was `closed`
+    before is no part of another one.
     """
     counts = (col("headers") == 1) & (col("ends") == 1) & (col("lines") - 2 == col("needed"))
     # A line that is there twice may hide that another one is missing.
@@ -83,21 +84,22 @@ def sorted_out(parts: DataFrame, repeats: DataFrame | None) -> DataFrame:
     rows = parts.withColumn("whole", col("in_place") | coalesce(counts, lit(False)))
     same = Window.partitionBy(*NAME, "in_place", *_CONTENT).orderBy("file_id")
     rows = rows.withColumn("repeat", row_number().over(same) > 1)
+    known = lit(False)
     if repeats is not None:
-        rows = rows.join(repeats.select(*FILE, lit(True).alias("known")), FILE, "left")
-        rows = rows.withColumn("repeat", col("repeat") | coalesce("known", lit(False)))
-    rows = rows.withColumn(
-        "rest", ~col("whole") & ~col("repeat") & col("closed").isNull()
-    ).withColumn("shuffled", ~col("in_place") & ~col("repeat") & col("closed").isNull())
+        rows = rows.join(repeats.select(*FILE, lit(True).alias("found")), FILE, "left")
+        known = coalesce("found", lit(False))
     name = Window.partitionBy(*NAME)
-    alone = count(when(col("rest"), 1)).over(name) == 1
-    headed = count(when(col("rest") & (col("headers") > 0), 1)).over(name)
-    rows = rows.withColumn("headed", headed).withColumn(
-        "scope", when(col("whole") | alone | (headed > 1), col("file_id")).otherwise(lit(-1))
-    )
+    free = ~col("repeat") & col("closed").isNull()
+    rest = ~col("whole") & free
+    headed = count(when(rest & (col("headers") > 0), 1)).over(name)
+    rows = rows.withColumn("known", known).withColumn("headed", headed)
+    rows = rows.withColumn("repeat", col("repeat") | (col("known") & (col("headed") == 0)))
+    alone = count(when(rest, 1)).over(name) == 1
+    by_itself = col("whole") | alone | (col("headed") > 1)
+    rows = rows.withColumn("scope", when(by_itself, col("file_id")).otherwise(lit(-1)))
     judged = count(when(col("whole") & ~col("repeat"), 1)).over(name) > 0
-    stray = col("rest") & (col("headers") == 0) & (col("headed") == 0) & judged
-    return rows.withColumn("stray", stray)
+    stray = rest & (col("headers") == 0) & (col("headed") == 0) & judged
+    return rows.withColumn("stray", stray).withColumn("shuffled", ~col("in_place") & free)
 
 
 def resolved(pieces: DataFrame, repeats: DataFrame | None, verdicts: DataFrame | None) -> DataFrame:

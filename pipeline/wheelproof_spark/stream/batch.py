@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.functions import col, count, count_distinct
+from pyspark.sql.functions import col, count, count_distinct, when
 from pyspark.sql.functions import sum as total
 from pyspark.sql.types import StructType
 
@@ -151,7 +151,7 @@ class StreamBatch:
         parts = self._written(parts, "parts", PARTS)
         names = parts.where(col("batch") == self._number).select(*silver.NAME).distinct()
         strays = parts.where("stray").join(names, silver.NAME, "left_semi").select(*silver.NAME)
-        about = parts.join(strays, silver.NAME, "left_semi")
+        about = parts.where("not repeat").join(strays, silver.NAME, "left_semi")
         batches = [row[0] for row in collected(about.select("batch").distinct(), tuple[int])]
         if not batches:
             return parts
@@ -195,13 +195,19 @@ class StreamBatch:
 
     def _due(self, parts: DataFrame) -> _Due:
         is_open = col("closed").isNull()
-        what = ("due", "late", is_open & col("repeat"), "batch", is_open & col("in_place"))
-        found = parts.groupBy(*what).agg(total("lines"), count("*"))
-        rows = collected(found, tuple[bool, bool, bool, int, bool, int, int])
+        in_place, repeat = is_open & col("in_place"), is_open & col("repeat")
+        # How many repeats more: what was counted as one may be a part of a run now.
+        more = when(repeat, col("lines")).otherwise(0) - when(col("spare"), col("lines")).otherwise(
+            0
+        )
+        found = parts.groupBy("due", "late", repeat, "batch", in_place).agg(
+            total("lines"), count("*"), total(more)
+        )
+        rows = collected(found, tuple[bool, bool, bool, int, bool, int, int, int])
         new = [row for row in rows if row[3] == self._number]
         self._manifest.counts.late += sum(row[5] for row in new if row[1])
         # What has waited may turn out to be a repeat of what comes now.
-        self._manifest.counts.repeated += sum(row[5] for row in rows if row[2])
+        self._manifest.counts.repeated += sum(row[7] for row in rows)
         due = [row for row in rows if row[0]]
         return _Due(
             batches=sorted({row[3] for row in due}),

@@ -41,8 +41,12 @@ def parts(
     known: DataFrame, new: DataFrame, repeats: DataFrame | None, batch: int, patience: Patience
 ) -> DataFrame:
     """Return open runs and new ones, with what becomes of them in this batch; see `PARTS`."""
-    arriving = new.withColumn("closed", lit(None).cast("int"))
-    rows = silver.sorted_out(known.unionByName(arriving), repeats)
+    arriving = new.select("*", lit(None).cast("int").alias("closed"), lit(False).alias("spare"))
+    spare = known.where("spare").select(*silver.FILE)
+    reopened = known.withColumn("closed", when(~col("spare"), col("closed")))
+    rows = silver.sorted_out(
+        reopened.unionByName(arriving), spare if repeats is None else repeats.unionByName(spare)
+    )
     run = Window.partitionBy(*silver.RUN, "shuffled")
     ended = least(when(col("ends") > 0, col("batch"))).over(run)
     silent = lit(False) if patience.idle is None else col("last") <= batch - patience.idle
@@ -82,12 +86,14 @@ def left_open(parts: DataFrame, verdicts: DataFrame, batch: int, patience: Patie
     """Return what is known for the next batch: runs that stay open, and those judged lately.
 
     A run that was judged has the rows of its parts, and one like that of a run that was judged
-    where it was read: whatever comes again is known by them.
+    where it was read: whatever comes again is known by them. A repeat waits for a header.
     """
     hi, lo = silver.digest_columns(xxhash64("digest"))
     judged = verdicts.select(*silver.RUN, lit(batch).alias("judged"))
-    rows = parts.where("not (late or repeat or in_place)").join(judged, silver.RUN, "left")
-    rows = rows.withColumn("closed", coalesce("closed", "judged"))
+    rows = parts.where("not (late or in_place) and (known or not repeat)")
+    rows = rows.join(judged, silver.RUN, "left").withColumn("spare", col("repeat"))
+    closed = when(col("spare"), col("batch")).otherwise(coalesce("closed", "judged"))
+    rows = rows.withColumn("closed", closed)
     one = lit(1).cast("long")
     again = verdicts.select(
         *silver.NAME,
@@ -95,7 +101,7 @@ def left_open(parts: DataFrame, verdicts: DataFrame, batch: int, patience: Patie
         *(one.alias("headers"), one.alias("ends"), (col("lines") - 2).alias("needed"), "lines"),
         col("lines").alias("places"),
         *(hi, lo, lit(batch).alias("batch"), lit(True).alias("in_place")),
-        lit(batch).alias("closed"),
+        *(lit(batch).alias("closed"), lit(False).alias("spare")),
     )
     before = parts.where("in_place and closed is not null")
     remembered = col("closed").isNull() | (col("closed") > batch - patience.late)

@@ -16,7 +16,7 @@ from typing import cast
 from wheelproof_spark.tables.manifest import Manifest, StreamProgress, load, save
 from wheelproof_spec.base.errors import UsageError
 
-SCHEMA = "wheelproof.pipeline.stream/1"
+SCHEMA = "wheelproof.pipeline.stream/2"
 CHECKPOINT = "checkpoint"
 _WORK = ".work"
 _REPLACED = ("state", "gold")

@@ -29,6 +29,9 @@ def _agrees(folder: Path, sequences: Sequence[Deliveries], steps: int = STEPS) -
     source.mkdir()
     stream = StreamedFolder(folder / "arriving", folder / "streamed")
     streamed: Judged | None = None
+    # A sequence by itself may have no file at first or at last, and an empty folder is refused.
+    (source / "always").write_bytes(b"no line\n")
+    stream.arrive([b"no line\n"], "always")
     for step in range(steps):
         last = step == steps - 1
         for sequence in sequences:

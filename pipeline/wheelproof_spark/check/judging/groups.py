@@ -7,8 +7,9 @@ from typing import cast
 
 import pyarrow as pa
 
+from wheelproof_spark.check.judging.columns import Key
 from wheelproof_spark.check.judging.order import Row
-from wheelproof_spark.check.judging.run import FirstLines, Key, RunJudge
+from wheelproof_spark.check.judging.run import FirstLines, RunJudge
 from wheelproof_spark.tables.rows import batches_of
 from wheelproof_spark.tables.schemas import GOOD, RESULTS_ARROW
 from wheelproof_spec.engines.history.checkers import CheckOptions

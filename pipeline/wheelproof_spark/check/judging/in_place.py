@@ -11,8 +11,9 @@ from typing import cast
 
 import pyarrow as pa
 
-from wheelproof_spark.check.judging.order import Row
-from wheelproof_spark.check.judging.run import RunJudge
+from wheelproof_spark.check.judging.columns import identity, verdict_columns
+from wheelproof_spark.check.judging.meter import RunMeter
+from wheelproof_spark.check.judging.order import RunOrder
 from wheelproof_spark.check.reading.parsing import (
     BODY,
     END,
@@ -28,14 +29,18 @@ from wheelproof_spark.check.reading.parsing import (
 from wheelproof_spark.check.reading.splits import PlacedLine, Split, placed_lines
 from wheelproof_spark.tables.rows import batches_of
 from wheelproof_spark.tables.schemas import GOOD, GOOD_ARROW
-from wheelproof_spec.app.recorded import parse_line
+from wheelproof_spec.app.recorded import open_run, parse_line
+from wheelproof_spec.base.history.lines import HistoryHeader, TraceHeader, Vector
+from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.line_parser import Event, Rejection
+from wheelproof_spec.engines.history.routing import Checker, Header
 
 _MOST_OPEN = 1_000
 _MOST_BYTES = 16 << 20
 """How much of a split is held: what is open then is passed on."""
 _ROWS = 4_096
+_HEADERS = (HistoryHeader, TraceHeader)
 
 WHOLE = ("file_id", "start", "raw", "numbers")
 """What is needed of the row of a whole run to have its lines."""
@@ -59,6 +64,7 @@ def content_digest(content: bytes) -> str:
 def _rows(split: Split, options: CheckOptions) -> Iterator[BronzeRow]:
     """Yield the rows of a split; the last one says how many lines it had."""
     runs: dict[tuple[str, str], _OpenRun] = {}
+    opener = open_run(options)
     place, number, held = (split.file_id, split.start), 0, 0
     for number, line in enumerate(placed_lines(split), start=1):
         found = parsed(line)
@@ -73,18 +79,18 @@ def _rows(split: Split, options: CheckOptions) -> Iterator[BronzeRow]:
             if key[2] != HEADER or len(runs) >= _MOST_OPEN:
                 yield _good(split, number, line, key)
                 continue
-            run = runs[name] = _OpenRun(split, name, options)
+            run = runs[name] = _OpenRun(split, name, opener)
         held += len(line.raw)
         if not run.take(number, line, event, key) or key[2] == END:
             del runs[name]
             held -= run.size
             yield from run.rows()
         elif held > _MOST_BYTES:
-            for open_run in runs.values():
-                yield from open_run.passed_on()
+            for unended in runs.values():
+                yield from unended.passed_on()
             runs, held = {}, 0
-    for open_run in runs.values():
-        yield from open_run.passed_on()
+    for unended in runs.values():
+        yield from unended.passed_on()
     yield ("split", *place, number, split.end, *NO_KEY, None, None, None, None, None), 0
 
 
@@ -96,41 +102,77 @@ def _good(split: Split, number: int, line: PlacedLine, key: Key) -> BronzeRow:
 class _OpenRun:
     """A run whose lines come in order so far."""
 
-    def __init__(self, split: Split, name: tuple[str, str], options: CheckOptions) -> None:
+    def __init__(
+        self, split: Split, name: tuple[str, str], opener: Callable[[Header], Checker]
+    ) -> None:
         self.size = 0
         self._split = split
+        self._name = name
+        self._opener = opener
+        self._meter = RunMeter()
+        self._header: Header | None = None
+        self._checker: Checker | None = None
         self._lines: list[tuple[int, PlacedLine, Key]] = []
         self._next = 0
         self._whole = False
-        self._judge = RunJudge((*name, split.file_id), options, {})
 
     def take(self, number: int, line: PlacedLine, event: Event, key: Key) -> bool:
-        """Take a line; tell whether it is the one that comes next."""
+        """Take a line; tell whether it is the one that comes next, with nothing wrong about it.
+
+        What is wrong is told when its run is judged after the shuffle.
+        """
         self._lines.append((number, line, key))
         self.size += len(line.raw)
         _, _, rank, seq, thread = key
-        if thread or (rank == HEADER and len(self._lines) > 1) or (rank and seq != self._next):
+        try:
+            if isinstance(event, _HEADERS):
+                return self._begins(event)
+            if self._checker is None or thread or seq != self._next or isinstance(event, Vector):
+                return False
+            self._meter.take(event)
+            self._checker.feed(event, number)
+        except Exception:
             return False
         self._next += rank == BODY
         self._whole = rank == END
-        split = self._split
-        self._judge.take(
-            event, Row(rank, seq, thread, split.file_id, split.start, number, line.raw)
-        )
+        return True
+
+    def _begins(self, header: Header) -> bool:
+        if self._header is not None:
+            return False
+        self._header = header
+        self._meter.begin(header)
+        self._checker = self._opener(header)
         return True
 
     def rows(self) -> Iterator[BronzeRow]:
         """Yield the row of a run that has ended, or its lines if it is not whole."""
-        result = self._judge.finish() if self._whole else None
-        if result is None or result["problem"] is not None:
+        verdict = self._verdict() if self._whole else None
+        if verdict is None:
             yield from self.passed_on()
             return
         raw = b"\n".join([*(line.raw for _, line, _ in self._lines), b""])
         numbers = [number for number, _, _ in self._lines]
         first, line, key = self._lines[0]
-        split, result["digest"] = self._split, content_digest(raw)
+        split = self._split
+        order = RunOrder(lines=len(numbers), files={split.file_id})
+        result = {
+            **identity((*self._name, split.file_id), self._header),
+            **verdict_columns(verdict, lambda _: split.file_id),
+            "digest": content_digest(raw),
+            "cut_off": False,
+            **order.columns(),
+            **self._meter.columns(),
+        }
         row = ("whole", split.file_id, split.start, first, line.offset, *key, None, raw)
         yield (*row, len(numbers), numbers, result), len(raw)
+
+    def _verdict(self) -> RunVerdict | None:
+        assert self._checker is not None
+        try:
+            return self._checker.finish(cut_off=False)
+        except Exception:
+            return None
 
     def passed_on(self) -> Iterator[BronzeRow]:
         """Yield the lines, for the shuffle."""

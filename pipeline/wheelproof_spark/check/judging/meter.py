@@ -6,7 +6,7 @@ from collections import Counter
 from wheelproof_spec.base.calls import Tick
 from wheelproof_spec.base.history.lines import HistoryHeader, HistoryOp, TraceEvent
 from wheelproof_spec.components.timer.component import Add, Cancel, Cancelled, Run
-from wheelproof_spec.engines.history.routing import Header
+from wheelproof_spec.engines.history.routing import Body, Header
 
 _NS = 1_000_000
 
@@ -25,18 +25,17 @@ class RunMeter:
         if isinstance(header, HistoryHeader):
             self._times = HistoryMeter(header)
 
-    def take_op(self, op: HistoryOp[object]) -> None:
-        """Take the next operation of a history."""
-        if op.type == "invoke":
-            self._actions[op.f] += 1
-        if self._times is not None:
-            self._times.take(op)
-
-    def take_step(self, event: TraceEvent[object, object]) -> None:
-        """Take the next event of a trace."""
-        self._actions[event.action] += 1
-        self._steps[f"{self._at.get(event.thread, '')}>{event.action}"] += 1
-        self._at[event.thread] = event.action
+    def take(self, event: Body) -> None:
+        """Take the next operation of a history, or the next event of a trace."""
+        if isinstance(event, HistoryOp):
+            if event.type == "invoke":
+                self._actions[event.f] += 1
+            if self._times is not None:
+                self._times.take(event)
+        elif isinstance(event, TraceEvent):
+            self._actions[event.action] += 1
+            self._steps[f"{self._at.get(event.thread, '')}>{event.action}"] += 1
+            self._at[event.thread] = event.action
 
     def columns(self) -> dict[str, object]:
         """Return the columns of the result that say this."""

@@ -4,6 +4,7 @@ import hashlib
 from bisect import bisect_right
 from collections.abc import Mapping
 
+from wheelproof_spark.check.judging.columns import Key, identity, verdict_columns
 from wheelproof_spark.check.judging.meter import RunMeter
 from wheelproof_spark.check.judging.order import Row, RunOrder, Unnumbered, in_order
 from wheelproof_spark.check.reading.parsing import BODY, HEADER
@@ -28,9 +29,6 @@ from wheelproof_spec.engines.history.routing import Body, Checker, Header
 
 FirstLines = Mapping[tuple[int, int], int]
 """How many lines of a file are before a split, by file and by where the split begins."""
-
-Key = tuple[str, str, int]
-"""Format, run and scope: see the schema."""
 
 
 class RunJudge:
@@ -92,10 +90,10 @@ class RunJudge:
         if verdict is None or (self._problem and verdict.verdict is not Verdict.FAIL):
             judged = self._error()
         else:
-            judged = {**self._judged(verdict), "problem": self._problem}
+            judged = {**verdict_columns(verdict, self._file_of), "problem": self._problem}
         known = {"digest": self._digest.hexdigest()[:32], "cut_off": not self._has_end}
         counted = {**self._order.columns(), **self._meter.columns()}
-        return {**self._identity(), **judged, **known, **counted}
+        return {**identity(self._key, self._header), **judged, **known, **counted}
 
     def _begin(self, header: Header) -> None:
         self._header = header
@@ -108,12 +106,11 @@ class RunJudge:
             self._break_down(error)
 
     def _continue(self, event: Body, row: Row) -> None:
+        self._meter.take(event)
         match event:
             case HistoryOp():
                 self._reach(event.index)
-                self._meter.take_op(event)
             case TraceEvent():
-                self._meter.take_step(event)
                 if isinstance(event.seq, Absent):
                     self._keep(row, event)
                     return
@@ -188,15 +185,6 @@ class RunJudge:
             what = f"lines with the number {first.seq}"
         return f"has two different {what}: {self._place(first)} and {self._place(second)}"
 
-    def _identity(self) -> dict[str, object]:
-        header = self._header
-        return {
-            **dict(zip(("format", "run", "scope"), self._key, strict=True)),
-            "component": "" if header is None else header.component,
-            "implementation": "" if header is None else header.impl.name,
-            "version": "" if header is None else header.impl.version,
-        }
-
     def _error(self) -> dict[str, object]:
         return {
             "profile": "",
@@ -204,31 +192,6 @@ class RunJudge:
             "events": self._fed,
             "problem": self._problem,
         }
-
-    def _judged(self, verdict: RunVerdict) -> dict[str, object]:
-        found: dict[str, object] = {
-            "profile": verdict.profile,
-            "verdict": verdict.verdict.value,
-            "events": verdict.events,
-            "good_prefix": verdict.good_prefix,
-            "notes": list(verdict.notes),
-        }
-        violation, place = verdict.violation, verdict.place
-        if violation is not None:
-            found |= {
-                "rule": violation.rule,
-                "expected": violation.expected,
-                "observed": violation.observed,
-                "reason": violation.reason,
-                "also_broken": [also.violation.rule for also in verdict.also_broken],
-            }
-        if place is not None:
-            found |= {
-                "place_index": place.index,
-                "place_line": place.line,
-                "place_file": self._file_of(place.index),
-            }
-        return found
 
     def _file_of(self, index: int) -> int | None:
         at = bisect_right(self._files, (index, 1 << 62)) - 1

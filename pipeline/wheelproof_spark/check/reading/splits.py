@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 from urllib.parse import unquote_to_bytes
 
 from zstandard import ZstdDecompressor, ZstdError
@@ -35,9 +35,11 @@ class Split:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class PlacedLine:
-    """A line without its end, where it begins, and why it is not judged, if it is not."""
+class PlacedLine(NamedTuple):
+    """A line without its end, where it begins, and why it is not judged, if it is not.
+
+    A named tuple is made in a third of the time of a frozen dataclass, and there is one a line.
+    """
 
     offset: int
     raw: bytes
