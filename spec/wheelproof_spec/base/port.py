@@ -61,7 +61,8 @@ class SendingPort(Port[Call_contra, Seen_co], Protocol):
     ) -> Iterator[Seen_co | RefusedError | BrokenDownError]:
         """Make all `calls` and yield what each of them showed, or how it went wrong.
 
-        Has to be gone through to its end.
+        Has to be gone through to its end. More calls may be made before that; what they show is
+        taken after it.
         """
         ...
 

@@ -27,8 +27,8 @@ def _fuzz(
     from wheelproof_spec.components.replication.drawn import ReplicationCases
     from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
+    cases = ReplicationCases(tally, ReplicationLedger(profile, tally))
     judge = ReplicationLedger(profile, tally)
-    cases = ReplicationCases(tally, judge)
     return run_drawn_cases("replication, driven", cases, port, judge, plan)
 
 

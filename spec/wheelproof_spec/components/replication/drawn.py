@@ -73,17 +73,22 @@ _KINDS = {
 class ReplicationCases(CaseSpace[ReplicationCall]):
     """Appends, fetches, changes of leaders and of the clock; in the end every request expires."""
 
-    def __init__(self, tally: Tally, judge: ReplicationLedger) -> None:
-        """Draw what `tally` does not skip; `judge` knows what the answers were."""
+    def __init__(self, tally: Tally, ahead: ReplicationLedger) -> None:
+        """Draw what `tally` does not skip; `ahead` follows the calls before they are answered."""
         self._errs = not tally.skips(ReplicationLimit.WRONG_CONTROLLER)
-        self._judge = judge
+        self._ahead = ahead
 
     def draw(self, chance: random.Random) -> DrawnCase:
         """Return a random case; see `CaseSpace.draw`."""
         return draw_case(chance, _CONFIG, _KINDS)
 
-    def calls(self, case: DrawnCase) -> Iterator[ReplicationCall | None]:
+    def calls(self, case: DrawnCase) -> Iterator[ReplicationCall]:
         """Yield the calls of a case; see `CaseSpace.calls`."""
+        for call in self._drawn(case):
+            self._ahead.foresee(call)
+            yield call
+
+    def _drawn(self, case: DrawnCase) -> Iterator[ReplicationCall]:
         segment_bytes, in_sync, lag_ms, start_ms, count, *sizes = case.config
         config = ReplicationConfig(
             segment_bytes=40 + segment_bytes,
@@ -91,33 +96,35 @@ class ReplicationCases(CaseSpace[ReplicationCall]):
             replica_lag_time_max_ms=1 + lag_ms,
             start_ms=start_ms,
         )
-        walk = _Walk(start_ms, self._judge, controller_errs=self._errs)
+        walk = _Walk(start_ms, self._ahead, controller_errs=self._errs)
         yield Reset(config=config)
         for partition in PARTITIONS[:2]:
             yield walk.lead(partition, FOLLOWERS)
         yield walk.append(1, 1, PARTITIONS[:2], sizes[: 1 + count])
         for step in case.steps:
             yield from walk.take(step)
-        yield None
-        yield Advance(to_ms=self._judge.last_expiry_ms())
+        yield Advance(to_ms=self._ahead.last_expiry_ms())
         yield PurgeCompleted()
 
 
 class _Walk:
-    def __init__(self, start_ms: int, judge: ReplicationLedger, *, controller_errs: bool) -> None:
-        self._judge = judge
+    def __init__(self, start_ms: int, ahead: ReplicationLedger, *, controller_errs: bool) -> None:
+        self._ahead = ahead
         self._errs = controller_errs
         self._now_ms = start_ms
         self._epochs: dict[PartitionName, int] = {}
         self._requests = 0
 
-    def take(self, step: DrawnStep) -> Iterator[ReplicationCall | None]:
+    def take(self, step: DrawnStep) -> Iterator[ReplicationCall]:
         match step:
             case "append", (acks, timeout, names, count, *sizes):
                 yield self.append(_ACKS[acks], 1 + timeout, _LISTS[names], sizes[: 1 + count])
-            case "consume" | "replicate" | "catch_up", _:
-                yield None
-                yield from self._look_and_ask(step)
+            case "consume", numbers:
+                yield self._fetch(None, numbers)
+            case "replicate", (replica, *numbers):
+                yield self._fetch(_REPLICAS[replica], tuple(numbers))
+            case "catch_up", (follower,):
+                yield self._catch_up(FOLLOWERS[follower])
             case "lead", (place, in_sync):
                 yield self.lead(_PARTITIONS[place], _IN_SYNC[in_sync])
             case "change", (change, place, back):
@@ -149,21 +156,7 @@ class _Walk:
             ),
         )
 
-    def _look_and_ask(self, step: DrawnStep) -> Iterator[ReplicationCall]:
-        """Yield what depends on the answers so far."""
-        match step:
-            case "consume", numbers:
-                yield self._fetch(None, numbers)
-            case "replicate", (replica, *numbers):
-                yield self._fetch(_REPLICAS[replica], tuple(numbers))
-            case "catch_up", (follower,):
-                yield self._catch_up(FOLLOWERS[follower])
-            case _:
-                pass
-
-    def _change(
-        self, change: str, name: PartitionName, back: int
-    ) -> Iterator[ReplicationCall | None]:
+    def _change(self, change: str, name: PartitionName, back: int) -> Iterator[ReplicationCall]:
         match change:
             case "follow":
                 epoch = self._next_epoch(name)
@@ -171,11 +164,10 @@ class _Walk:
             case "stop":
                 yield StopReplica(partition=name)
             case "truncate":
-                yield None
-                offset = self._judge.batch_base(name, back)
+                offset = self._ahead.batch_base(name, back)
                 if offset is None and self._errs:
                     # A leader, or beyond the end: it is refused. Within a batch nobody truncates.
-                    offset = 0 if back >= 0 else self._judge.log_end(name) + 1
+                    offset = 0 if back >= 0 else self._ahead.log_end(name) + 1
                 if offset is not None:
                     yield TruncateAsFollower(partition=name, offset=offset)
             case _ if self._errs:
@@ -193,7 +185,7 @@ class _Walk:
             max_bytes=0,
             partitions=tuple(
                 FetchPartition(
-                    partition=name, fetch_offset=max(self._judge.log_end(name), 0), max_bytes=0
+                    partition=name, fetch_offset=max(self._ahead.log_end(name), 0), max_bytes=0
                 )
                 for name in PARTITIONS[:2]
             ),
@@ -218,7 +210,7 @@ class _Walk:
         self, partition: PartitionName, from_end: int, max_bytes: int, current: int, last: int
     ) -> FetchPartition:
         """Return where to read: mostly near the end, and with epochs that let the fetch wait."""
-        end, epoch = self._judge.log_end(partition), self._epoch(partition)
+        end, epoch = self._ahead.log_end(partition), self._epoch(partition)
         behind = _FROM_END[from_end]
         currents = (None, None, epoch, epoch, max(epoch - 1, 0), epoch + 1)
         lasts = (None, None, None, *range(max(epoch - 2, 0), epoch + 2))

@@ -42,7 +42,11 @@ class CountingPort(Generic[CallT, SeenT]):
         self, calls: Sequence[CallT]
     ) -> Iterator[SeenT | RefusedError | BrokenDownError]:
         """Make all `calls`; see `SendingPort.perform_all`."""
-        outcomes = self._port.perform_all(calls)
+        return self._counted(calls, self._port.perform_all(calls))
+
+    def _counted(
+        self, calls: Sequence[CallT], outcomes: Iterator[SeenT | RefusedError | BrokenDownError]
+    ) -> Iterator[SeenT | RefusedError | BrokenDownError]:
         for call in calls:
             self._count(call)
             try:

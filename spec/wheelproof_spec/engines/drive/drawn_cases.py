@@ -5,15 +5,22 @@ Calls are sent ahead of their answers as far as no later call depends on these: 
 in the same way for every component.
 """
 
+import itertools
 import random
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from wheelproof_spec.base.component import Request
-from wheelproof_spec.base.port import Judge, SendingPort, judge_outcome
+from wheelproof_spec.base.port import (
+    BrokenDownError,
+    Judge,
+    RefusedError,
+    SendingPort,
+    judge_outcome,
+)
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import FuzzPlan
 from wheelproof_spec.engines.drive.counting import starts_a_case
@@ -23,7 +30,7 @@ from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 if TYPE_CHECKING:
     from wheelproof_spec.base.results.fuzz_report import FuzzReport
 
-CASES_AT_ONCE = 16
+CASES_AHEAD = 8
 """How many cases are sent ahead: enough that nobody waits for a switch between processes."""
 MOST_ATTEMPTS = 3_000
 """After how many smaller cases shrinking ends with what it has."""
@@ -149,6 +156,15 @@ def smaller_cases(case: DrawnCase) -> Iterator[DrawnCase]:
             yield replace(case, steps=together)
 
 
+@dataclass(frozen=True, slots=True)
+class _Sent(Generic[CallT, SeenT]):
+    """A case, or a part of one, that has been sent."""
+
+    case: DrawnCase
+    calls: Sequence[CallT]
+    outcomes: Iterator[SeenT | RefusedError | BrokenDownError]
+
+
 class _Run(Generic[CallT, SeenT]):
     def __init__(
         self,
@@ -159,26 +175,16 @@ class _Run(Generic[CallT, SeenT]):
         self._space = space
         self._port = port
         self._judge = judge
+        self._sent: deque[_Sent[CallT, SeenT]] = deque()
         self._made: list[CallT] = []
-        self._answered = 0
         self.cases = 0
         self.calls: Counter[str] = Counter()
 
     def find(self, plan: FuzzPlan) -> _Failed[CallT] | None:
         """Return the first case that fails among as many as are asked for."""
         seeds = range(plan.seed, plan.seed + plan.cases)
-        for first in range(0, plan.cases, CASES_AT_ONCE):
-            if plan.stopped():
-                break
-            failed = self._drive(
-                [
-                    self._space.draw(random.Random(seed))
-                    for seed in seeds[first : first + CASES_AT_ONCE]
-                ]
-            )
-            if failed is not None:
-                return failed
-        return None
+        drawn = (self._space.draw(random.Random(seed)) for seed in seeds)
+        return self._drive(itertools.takewhile(lambda _: not plan.stopped(), drawn))
 
     def shrink(self, failed: _Failed[CallT], plan: FuzzPlan) -> _Failed[CallT]:
         """Return a smallest case that was found to break the same clause."""
@@ -200,41 +206,54 @@ class _Run(Generic[CallT, SeenT]):
                     break
         return failed
 
-    def _drive(self, cases: Sequence[DrawnCase]) -> _Failed[CallT] | None:
+    def _drive(self, cases: Iterable[DrawnCase]) -> _Failed[CallT] | None:
         """Drive the cases, as far ahead as they allow; nothing is asked after a violation."""
-        self._made, self._answered = [], 0
-        unanswered: list[CallT] = []
         for case in cases:
+            calls: list[CallT] = []
             for call in self._space.calls(case):
                 if call is not None:
-                    unanswered.append(call)
+                    calls.append(call)
                     continue
-                failed = self._settle(cases, unanswered)
-                unanswered.clear()
+                self._send(case, calls)
+                calls = []
+                failed = self._settle(ahead=0)
                 if failed is not None:
                     return failed
-        return self._settle(cases, unanswered)
+            self._send(case, calls)
+            failed = self._settle(CASES_AHEAD)
+            if failed is not None:
+                return failed
+        return self._settle(ahead=0)
 
-    def _settle(self, cases: Sequence[DrawnCase], calls: Sequence[CallT]) -> _Failed[CallT] | None:
-        """Make `calls` and judge the answers; those after a violation are taken and not judged."""
-        outcomes = self._port.perform_all(calls)
+    def _send(self, case: DrawnCase, calls: Sequence[CallT]) -> None:
+        self._sent.append(_Sent(case, calls, self._port.perform_all(calls)))
+
+    def _settle(self, ahead: int) -> _Failed[CallT] | None:
+        """Judge the answers to all but `ahead` parts; those after a violation are just taken."""
         failed: _Failed[CallT] | None = None
         try:
-            for call in calls:
-                if starts_a_case(call):
-                    self.cases += 1
-                    self._answered += failed is None
-                    self._made = []
-                self.calls[call.name_on_the_wire()] += 1
-                outcome = next(outcomes)
-                if failed is None:
-                    self._made.append(call)
-                    violation = judge_outcome(self._judge, call, outcome)
-                    if violation is not None:
-                        failed = _Failed(cases[self._answered - 1], tuple(self._made), violation)
+            while len(self._sent) > (0 if failed else ahead):
+                failed = self._judge_part(self._sent.popleft(), failed)
         except DriverFailedError:
+            self._sent.clear()
             if failed is None:
                 raise
+        return failed
+
+    def _judge_part(
+        self, sent: "_Sent[CallT, SeenT]", failed: _Failed[CallT] | None
+    ) -> _Failed[CallT] | None:
+        for call in sent.calls:
+            if starts_a_case(call):
+                self.cases += 1
+                self._made = []
+            self.calls[call.name_on_the_wire()] += 1
+            outcome = next(sent.outcomes)
+            if failed is None:
+                self._made.append(call)
+                violation = judge_outcome(self._judge, call, outcome)
+                if violation is not None:
+                    failed = _Failed(sent.case, tuple(self._made), violation)
         return failed
 
 

@@ -101,6 +101,13 @@ class ReplicationLedger:
             return None
         return known.log.batch_base(known.log.end - back)
 
+    def foresee(self, call: ReplicationCall) -> None:
+        """Let a call happen as it has to, before anybody has answered it."""
+        if isinstance(call, Reset):
+            self._reset(call.config)
+        elif self._problem(call) is None:
+            self._due(call)
+
     def as_possible(self, call: ReplicationCall) -> ReplicationCall:
         """Return `call`: every one makes sense at any time."""
         return call

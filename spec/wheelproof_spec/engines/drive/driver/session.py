@@ -41,7 +41,7 @@ class DriverSession:
         self._command = command
         self._limits = limits
         self._process = DriverProcess(command, limits)
-        self._number = 0
+        self._number = self._sent = 0
         self._failure: DriverFailedError | None = None
 
     def __enter__(self) -> Self:
@@ -66,7 +66,7 @@ class DriverSession:
             self._process = DriverProcess(self._command, self._limits)
         except UsageError as error:
             raise DriverFailedError(f"{error}; it was there before", ()) from error
-        self._number = 0
+        self._number = self._sent = 0
         self._failure = None
         return self.introduce()
 
@@ -93,18 +93,19 @@ class DriverSession:
         requests: Sequence[RequestT],
         parse: Callable[[JsonObject, RequestT], Answer],
     ) -> Iterator[Answer | RefusedError]:
-        """Send all `requests` ahead and yield their answers, which have to be taken to the end.
+        """Send all `requests` now and yield their answers, which have to be taken to the end.
 
-        Raises DriverFailedError at the first request that is not answered well.
+        More may be sent meanwhile; answers are taken in the order of the requests. Raises
+        DriverFailedError, also while they are taken: at the first that is not answered well.
         """
         self._send(requests)
-        for request in requests:
-            yield self._receive(request, parse)
+        return (self._receive(request, parse) for request in requests)
 
     def _send(self, requests: Sequence[Request]) -> None:
         if self._failure is not None:
             raise DriverFailedError(self._failure.problem, self._failure.last_lines)
-        numbered = enumerate(requests, start=self._number + 1)
+        numbered = enumerate(requests, start=self._sent + 1)
+        self._sent += len(requests)
         self._process.send(b"".join(format_request(number, one) for number, one in numbered))
 
     def _receive(

@@ -1,21 +1,13 @@
 package wheelproof.broker;
 
-import static org.mockito.ArgumentMatchers.anyInt;
-import static org.mockito.Mockito.mock;
-import static org.mockito.Mockito.when;
-import static org.mockito.Mockito.withSettings;
-
 import com.yammer.metrics.core.MetricsRegistry;
-import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -28,13 +20,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import kafka.cluster.Partition;
 import kafka.server.DelayedFetch;
-import kafka.server.KafkaConfig;
-import kafka.server.ReplicaAlterLogDirsManager;
-import kafka.server.ReplicaFetcherManager;
 import kafka.server.ReplicaManager;
+import kafka.server.share.DelayedShareFetch;
 import org.apache.kafka.common.DirectoryId;
 import org.apache.kafka.common.TopicIdPartition;
 import org.apache.kafka.common.TopicPartition;
@@ -50,24 +39,22 @@ import org.apache.kafka.common.requests.FetchRequest;
 import org.apache.kafka.common.requests.ProduceRequest;
 import org.apache.kafka.common.requests.ProduceResponse.PartitionResponse;
 import org.apache.kafka.common.utils.Time;
-import org.apache.kafka.image.FeaturesImage;
-import org.apache.kafka.image.MetadataImage;
 import org.apache.kafka.image.TopicsDelta;
 import org.apache.kafka.image.TopicsImage;
 import org.apache.kafka.metadata.LeaderAndIsr;
-import org.apache.kafka.metadata.MetadataCache;
 import org.apache.kafka.server.DelayedActionQueue;
 import org.apache.kafka.server.common.DirectoryEventHandler;
-import org.apache.kafka.server.common.MetadataVersion;
 import org.apache.kafka.server.common.RequestLocal;
 import org.apache.kafka.server.metrics.KafkaYammerMetrics;
 import org.apache.kafka.server.partition.AlterPartitionManager;
+import org.apache.kafka.server.purgatory.DelayedDeleteRecords;
 import org.apache.kafka.server.purgatory.DelayedOperation;
 import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
 import org.apache.kafka.server.purgatory.DelayedProduce;
+import org.apache.kafka.server.purgatory.DelayedRemoteFetch;
+import org.apache.kafka.server.purgatory.DelayedRemoteListOffsets;
 import org.apache.kafka.server.quota.QuotaFactory;
 import org.apache.kafka.server.quota.ReplicaQuota;
-import org.apache.kafka.server.quota.ReplicationQuotaManager;
 import org.apache.kafka.server.storage.log.FetchIsolation;
 import org.apache.kafka.server.storage.log.FetchParams;
 import org.apache.kafka.server.storage.log.FetchPartitionData;
@@ -84,14 +71,13 @@ import org.apache.kafka.storage.internals.log.LogReadResult;
 import org.apache.kafka.storage.internals.log.ProducerStateManagerConfig;
 import org.apache.kafka.storage.internals.log.UnifiedLog;
 import org.apache.kafka.storage.log.metrics.BrokerTopicStats;
-import org.mockito.Mockito;
 import scala.Function1;
 import scala.Option;
 import scala.Tuple2;
 import scala.collection.Seq;
 import scala.jdk.javaapi.CollectionConverters;
 import scala.runtime.BoxedUnit;
-import wheelproof.kafka.Internals;
+import wheelproof.kafka.Purgatories;
 
 /**
  * Kafka's ReplicaManager with its partitions, logs and purgatories, each topic with one partition.
@@ -103,7 +89,6 @@ final class KafkaBroker implements AutoCloseable {
     private static final int LONG_MS = 1 << 30;
     private static final int PURGE_INTERVAL = 1_000;
     private static final int INDEX_BYTES = 4_096;
-    private static final long BROKER_EPOCH = 1;
     private static final short PRODUCE_VERSION = 11;
     private static final short TRANSACTION_VERSION = 2;
 
@@ -116,39 +101,45 @@ final class KafkaBroker implements AutoCloseable {
         Timer make(String name);
     }
 
+    private static final Option<DelayedOperationPurgatory<DelayedDeleteRecords>> DELETES =
+            Surroundings.idle("Delete");
+    private static final Option<DelayedOperationPurgatory<DelayedRemoteFetch>> REMOTE_FETCHES =
+            Surroundings.idle("RemoteFetch");
+    private static final Option<DelayedOperationPurgatory<DelayedRemoteListOffsets>>
+            REMOTE_LIST_OFFSETS = Surroundings.idle("RemoteListOffsets");
+    private static final Option<DelayedOperationPurgatory<DelayedShareFetch>> SHARE_FETCHES =
+            Surroundings.idle("ShareFetch");
+
     final ReplicaManager manager;
     final DelayedOperationPurgatory<DelayedProduce> produces;
     final DelayedOperationPurgatory<DelayedFetch> fetches;
+    private final List<Collection<?>> watchers = new ArrayList<>();
     private final int brokerId;
-    private final Path folder;
     private final LogManager logs;
     private final ReadWriteLock truncation = new ReentrantReadWriteLock();
     private final Map<Uuid, Integer> partitionEpochs = new ConcurrentHashMap<>();
     private final Map<Uuid, Integer> leaderEpochs = new ConcurrentHashMap<>();
-    private final MetadataImage image = imageWithoutBrokers();
     private TopicsImage topics = TopicsImage.EMPTY;
 
     KafkaBroker(Settings settings, Time time, Timers timers, boolean reaper) throws IOException {
         brokerId = settings.brokerId;
-        folder = Files.createTempDirectory("wheelproof-broker");
+        Files.createDirectories(Surroundings.FOLDER);
         produces = purgatory("Produce", timers, reaper);
         fetches = purgatory("Fetch", timers, reaper);
+        watchers.addAll(Purgatories.watchers(produces));
+        watchers.addAll(Purgatories.watchers(fetches));
         LogDirFailureChannel failures = new LogDirFailureChannel(1);
         BrokerTopicStats stats = new BrokerTopicStats();
-        Scheduler scheduler = standIn(Scheduler.class);
+        Scheduler scheduler = new Surroundings.IdleScheduler();
+        Metrics metrics = new Metrics(time);
         logs = newLogs(settings, time, scheduler, stats, failures);
-        ReplicationQuotaManager quota = standIn(ReplicationQuotaManager.class);
         manager = new ReplicaManager(
-                config(settings), new Metrics(), time, scheduler, logs, Option.empty(),
-                new QuotaFactory.QuotaManagers(
-                        null, null, null, null, quota, quota, quota, Optional.empty()),
-                metadata(), failures, alterations(), stats,
-                Option.apply(produces), Option.apply(fetches),
-                Option.apply(purgatory("Delete", timers, false)),
-                Option.apply(purgatory("RemoteFetch", timers, false)),
-                Option.apply(purgatory("RemoteListOffsets", timers, false)),
-                Option.apply(purgatory("ShareFetch", timers, false)),
-                () -> (Object) BROKER_EPOCH, Option.empty(), DirectoryEventHandler.NOOP,
+                Surroundings.config(brokerId, settings.replicaLagTimeMaxMs), metrics, time,
+                scheduler, logs, Option.empty(), Surroundings.quotas(metrics, time),
+                Surroundings.METADATA, failures, alterations(), stats,
+                Option.apply(produces), Option.apply(fetches), DELETES, REMOTE_FETCHES,
+                REMOTE_LIST_OFFSETS, SHARE_FETCHES,
+                () -> (Object) Surroundings.BROKER_EPOCH, Option.empty(), DirectoryEventHandler.NOOP,
                 new DelayedActionQueue()) {
             /** Takes the bytes at once: what the log has given away is a part of its file. */
             @Override
@@ -165,18 +156,6 @@ final class KafkaBroker implements AutoCloseable {
                 } finally {
                     truncation.readLock().unlock();
                 }
-            }
-
-            @Override
-            public ReplicaFetcherManager createReplicaFetcherManager(
-                    Metrics metrics, Time clock, ReplicationQuotaManager quotas) {
-                return standIn(ReplicaFetcherManager.class);
-            }
-
-            @Override
-            public ReplicaAlterLogDirsManager createReplicaAlterLogDirsManager(
-                    ReplicationQuotaManager quotas, BrokerTopicStats statistics) {
-                return standIn(ReplicaAlterLogDirsManager.class);
             }
         };
     }
@@ -201,25 +180,9 @@ final class KafkaBroker implements AutoCloseable {
                 read.lastStableOffset(), read.error());
     }
 
-    private static <T> T standIn(Class<T> type) {
-        return mock(type, withSettings().stubOnly());
-    }
-
     private <T extends DelayedOperation> DelayedOperationPurgatory<T> purgatory(
             String name, Timers timers, boolean reaper) {
         return new DelayedOperationPurgatory<>(name, timers.make(name), brokerId, PURGE_INTERVAL, reaper, true);
-    }
-
-    private KafkaConfig config(Settings settings) {
-        return new KafkaConfig(Map.of(
-                "process.roles", "broker",
-                "node.id", String.valueOf(brokerId),
-                "controller.quorum.bootstrap.servers", "localhost:1",
-                "controller.listener.names", "CONTROLLER",
-                "listeners", "PLAINTEXT://localhost:2",
-                "log.dirs", folder.toString(),
-                "replica.fetch.wait.max.ms", "1",
-                "replica.lag.time.max.ms", String.valueOf(settings.replicaLagTimeMaxMs)));
     }
 
     private LogManager newLogs(
@@ -230,26 +193,10 @@ final class KafkaBroker implements AutoCloseable {
                 "segment.index.bytes", String.valueOf(INDEX_BYTES),
                 "min.insync.replicas", String.valueOf(settings.minInSyncReplicas)));
         return new LogManager(
-                List.of(folder.toFile()), List.of(), resource -> new Properties(), config,
+                List.of(Surroundings.FOLDER.toFile()), List.of(), resource -> new Properties(), config,
                 new CleanerConfig(false), 1, LONG_MS, LONG_MS, LONG_MS, LONG_MS, LONG_MS,
                 new ProducerStateManagerConfig(LONG_MS, false), LONG_MS, scheduler, stats, failures,
                 time, false, LONG_MS, (cleaner, dirs, all, channel, clock) -> null);
-    }
-
-    private static MetadataCache metadata() {
-        MetadataCache metadata = standIn(MetadataCache.class);
-        when(metadata.getAliveBrokerEpoch(anyInt())).thenReturn(Optional.of(BROKER_EPOCH));
-        return metadata;
-    }
-
-    /** The metadata of a cluster in which nobody else is alive, so that nobody is fetched from. */
-    private static MetadataImage imageWithoutBrokers() {
-        MetadataImage empty = MetadataImage.EMPTY;
-        return new MetadataImage(
-                empty.provenance(),
-                new FeaturesImage(Map.of(), MetadataVersion.latestProduction()),
-                empty.cluster(), empty.topics(), empty.configs(), empty.clientQuotas(),
-                empty.producerIds(), empty.acls(), empty.scram(), empty.delegationTokens());
     }
 
     private AlterPartitionManager alterations() {
@@ -341,7 +288,7 @@ final class KafkaBroker implements AutoCloseable {
     }
 
     private void apply(TopicsDelta delta) {
-        manager.applyDelta(delta, image);
+        manager.applyDelta(delta, Surroundings.IMAGE);
         topics = delta.apply();
     }
 
@@ -421,7 +368,7 @@ final class KafkaBroker implements AutoCloseable {
     /** Makes the parameters of a follower's fetch, or of a consumer's. */
     static FetchParams params(OptionalInt replica, long maxWaitMs, int minBytes, int maxBytes) {
         return new FetchParams(
-                replica.orElse(FetchRequest.CONSUMER_REPLICA_ID), BROKER_EPOCH, maxWaitMs, minBytes,
+                replica.orElse(FetchRequest.CONSUMER_REPLICA_ID), Surroundings.BROKER_EPOCH, maxWaitMs, minBytes,
                 maxBytes,
                 replica.isPresent() ? FetchIsolation.LOG_END : FetchIsolation.HIGH_WATERMARK,
                 Optional.empty());
@@ -438,34 +385,19 @@ final class KafkaBroker implements AutoCloseable {
     }
 
     /** How many partitions have requests, of each purgatory. */
-    int numKeys() throws ReflectiveOperationException {
-        return watchers().size();
+    int numKeys() {
+        return Purgatories.numKeys(watchers);
     }
 
-    /** Drops what is done from the lists, as a pass of the reaper does now and then. */
-    void purge() throws ReflectiveOperationException {
-        for (Object watchers : watchers()) {
-            call(watchers, "purgeCompleted");
-        }
+    /** Drops what is done from the lists, as a pass of the reapers does now and then. */
+    void purge() {
+        Purgatories.purge(watchers);
     }
 
-    /** The lists of both purgatories, one a key. */
-    private List<Object> watchers() throws ReflectiveOperationException {
-        List<Object> found = new ArrayList<>();
-        for (Object purgatory : List.of(produces, fetches)) {
-            Object shards =
-                    Internals.get(DelayedOperationPurgatory.class, purgatory, "watcherLists");
-            for (Object shard : (List<?>) shards) {
-                found.addAll((Collection<?>) call(shard, "allWatchers"));
-            }
-        }
-        return found;
-    }
-
-    private static Object call(Object owner, String name) throws ReflectiveOperationException {
-        var method = owner.getClass().getDeclaredMethod(name);
-        method.setAccessible(true);
-        return method.invoke(owner);
+    /** Does what the reapers, where their threads are not started, do again and again. */
+    void reap() {
+        Purgatories.reap(produces);
+        Purgatories.reap(fetches);
     }
 
     /** The log of a partition, which the broker has. */
@@ -476,18 +408,15 @@ final class KafkaBroker implements AutoCloseable {
     /** Removes all that the broker has written. */
     @Override
     public void close() {
-        // Gauges and stand-ins keep hold of the broker, and who keeps them is never let go.
+        // Gauges keep hold of the broker, and who keeps them is never let go.
         MetricsRegistry metrics = KafkaYammerMetrics.defaultRegistry();
         metrics.allMetrics().keySet().forEach(metrics::removeMetric);
-        Mockito.framework().clearInlineMocks();
         logs.allLogs().forEach(UnifiedLog::closeQuietly);
         try {
             for (FileLock lock : logs.dirLocks()) {
                 lock.destroy();
             }
-            try (Stream<Path> all = Files.walk(folder)) {
-                all.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
-            }
+            Surroundings.clear();
         } catch (IOException error) {
             throw new UncheckedIOException(error);
         }

@@ -15,7 +15,6 @@ import org.apache.kafka.common.TopicIdPartition;
 import org.apache.kafka.common.record.internal.MemoryRecords;
 import org.apache.kafka.common.requests.FetchRequest;
 import org.apache.kafka.common.requests.ProduceResponse.PartitionResponse;
-import org.apache.kafka.server.purgatory.DelayedOperationPurgatory;
 import org.apache.kafka.server.storage.log.FetchPartitionData;
 import org.apache.kafka.server.util.timer.TimerTask;
 import org.apache.kafka.server.util.timer.VirtualTimer;
@@ -102,7 +101,7 @@ final class ReplicationComponent implements Component {
                 long toMs = args.path("to_ms").asLong();
                 time.setTime(EPOCH_MS + toMs);
                 timers.forEach(timer -> timer.setTime(toMs));
-                reap();
+                broker.reap();
             }
             default -> throw Component.unknown(operation);
         }
@@ -189,17 +188,7 @@ final class ReplicationComponent implements Component {
         return StreamSupport.stream(nodes.spliterator(), false).map(JsonNode::asInt).toList();
     }
 
-    /** What the reapers, whose threads are not started, do again and again. */
-    private void reap() throws ReflectiveOperationException {
-        for (Object purgatory : List.of(broker.produces, broker.fetches)) {
-            var advanceClock =
-                    DelayedOperationPurgatory.class.getDeclaredMethod("advanceClock", long.class);
-            advanceClock.setAccessible(true);
-            advanceClock.invoke(purgatory, 0L);
-        }
-    }
-
-    private Map<String, Object> purge() throws ReflectiveOperationException {
+    private Map<String, Object> purge() {
         broker.purge();
         return Map.of("watched", broker.watched(), "num_keys", broker.numKeys());
     }

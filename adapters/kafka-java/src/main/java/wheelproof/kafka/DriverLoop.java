@@ -1,10 +1,13 @@
 package wheelproof.kafka;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.io.BufferedOutputStream;
 import java.io.BufferedReader;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.PrintStream;
+import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
@@ -33,7 +36,7 @@ public final class DriverLoop {
 
     /** Answers the requests on standard input until the last one. */
     public void run() throws IOException {
-        PrintStream output = new PrintStream(System.out, false, StandardCharsets.UTF_8);
+        OutputStream output = new BufferedOutputStream(new FileOutputStream(FileDescriptor.out));
         BufferedReader input =
                 new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         String operation = "";
@@ -44,7 +47,8 @@ public final class DriverLoop {
             }
             JsonNode request = Json.parse(line);
             operation = request.path("op").asText();
-            output.print(Json.format(answer(operation, request)) + "\n");
+            output.write(Json.format(answer(operation, request)));
+            output.write('\n');
             // Who sends ahead gets the answers in one go.
             if (!input.ready()) {
                 output.flush();

@@ -24,8 +24,8 @@ public final class Json {
         return MAPPER.readTree(line);
     }
 
-    static String format(Object message) throws JsonProcessingException {
-        return MAPPER.writeValueAsString(message);
+    static byte[] format(Object message) throws JsonProcessingException {
+        return MAPPER.writeValueAsBytes(message);
     }
 
     /** Returns the fields of `node` as a record; what it does not know, or lacks, is an error. */

@@ -2,7 +2,6 @@ package org.apache.kafka.server.purgatory;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
-import java.lang.reflect.Method;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,8 +14,8 @@ import java.util.Queue;
 import java.util.Set;
 import org.apache.kafka.server.util.timer.VirtualTimer;
 import wheelproof.kafka.Component;
-import wheelproof.kafka.Internals;
 import wheelproof.kafka.Json;
+import wheelproof.kafka.Purgatories;
 
 /**
  * Kafka's DelayedOperationPurgatory over a timer on a virtual clock.
@@ -48,6 +47,7 @@ public final class PurgatoryComponent implements Component {
     private List<String> expired = new ArrayList<>();
     private VirtualTimer timer;
     private DelayedOperationPurgatory<NamedOperation> purgatory;
+    private List<Collection<?>> watchers;
 
     @Override
     public void reset(JsonNode config) throws JsonProcessingException {
@@ -59,6 +59,7 @@ public final class PurgatoryComponent implements Component {
                 read.tick_ms, read.wheel_size, read.start_ms, submitted::add);
         purgatory = new DelayedOperationPurgatory<>(
                 "driven", timer, BROKER_ID, read.purge_interval, false, true);
+        watchers = Purgatories.watchers(purgatory);
     }
 
     @Override
@@ -105,35 +106,16 @@ public final class PurgatoryComponent implements Component {
             }
             case "advance" -> {
                 timer.setTime(Json.as(Advance.class, args).to_ms);
-                reap();
+                Purgatories.reap(purgatory);
                 return Map.of();
             }
             case "ask_gauges" -> {
                 return Map.of(
                         "watched", purgatory.watched(),
                         "num_delayed", purgatory.numDelayed(),
-                        "num_keys", numKeys());
+                        "num_keys", Purgatories.numKeys(watchers));
             }
             default -> throw Component.unknown(operation);
         }
-    }
-
-    /** What the reaper, whose thread is not started, does again and again. */
-    private void reap() throws ReflectiveOperationException {
-        Method advanceClock =
-                DelayedOperationPurgatory.class.getDeclaredMethod("advanceClock", long.class);
-        advanceClock.setAccessible(true);
-        advanceClock.invoke(purgatory, 0L);
-    }
-
-    private int numKeys() throws ReflectiveOperationException {
-        Object shards = Internals.get(DelayedOperationPurgatory.class, purgatory, "watcherLists");
-        int keys = 0;
-        for (Object shard : (List<?>) shards) {
-            Method allWatchers = shard.getClass().getDeclaredMethod("allWatchers");
-            allWatchers.setAccessible(true);
-            keys += ((Collection<?>) allWatchers.invoke(shard)).size();
-        }
-        return keys;
     }
 }
