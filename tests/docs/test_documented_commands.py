@@ -2,28 +2,96 @@
 
 import os
 import re
+import shlex
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from support.checkout import ROOT
+from support.checkout import ROOT, project_files
+from wheelproof_spec.app.cli import build_parser
 from wheelproof_spec.app.pages import picture
 from wheelproof_spec.app.pages.known_bugs import PAGE, render
 
-DOCUMENTS = (
-    "README.md",
-    "docs/findings.md",
-    "docs/judge-your-implementation.md",
-    "docs/linearizability.md",
-    "docs/explore.md",
-    "docs/real-code/README.md",
-    "docs/tour.md",
-    "docs/vectors.md",
+DOCUMENTS = tuple(
+    path.relative_to(ROOT).as_posix() for path in project_files() if path.suffix == ".md"
 )
+_PROGRAMS = ("wheelproof", "make", "pip", "python", "python3", "java", "mvn", "cargo", "go", "npm")
+_NOT_RUN = tomllib.loads(Path(__file__).with_name("not_run.toml").read_text(encoding="utf-8"))
+_GENERATED = ("docs/verdicts.md",)
+"""Pages whose commands come from a table; tests/app/test_verdict_page.py has theirs."""
+_BLOCK = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
+_MENTIONED = ("arguments are required", "expected one argument")
+"""What is wrong with a verb or an option that is only mentioned."""
+_HERE = ("adapters/", "docs/", "tests/", "tla/", "vectors/", "spec/", "bench/")
+
+
+def _commands(document: str, *, mentioned: bool) -> Iterator[str]:
+    """Yield the commands in blocks that show no output, or those of the program anywhere."""
+    text = (ROOT / document).read_text(encoding="utf-8")
+    for block in _BLOCK.finditer(text):
+        for line in block[2].replace("\\\n", " ").splitlines():
+            command = line.strip().removeprefix("$ ")
+            program = command.partition(" ")[0]
+            known = program in _PROGRAMS or program.startswith("adapters/")
+            wanted = program == "wheelproof" if mentioned else block[1] in ("", "sh")
+            if known and wanted and (mentioned or not line.startswith("$ ")):
+                yield command
+    if mentioned:
+        prose = _BLOCK.sub("", text).replace("\n", " ")
+        yield from re.findall(r"`(wheelproof [^`]+)`", prose)
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documented_commands_are_run_or_say_why_not(document: str) -> None:
+    commands = [] if document in _GENERATED else list(_commands(document, mentioned=False))
+    unknown = [one for one in commands if not any(map(one.startswith, _NOT_RUN))]
+    assert unknown == [], "show the output, in a block of `console`, or say why in not_run.toml"
+
+
+def test_no_reason_is_left_over() -> None:
+    commands = [one for document in DOCUMENTS for one in _commands(document, mentioned=False)]
+    commands += [block for document in DOCUMENTS for block in _blocks(document, "python")]
+    unused = [known for known in _NOT_RUN if not any(one.startswith(known) for one in commands)]
+    assert unused == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
+def test_documented_commands_are_understood(
+    document: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if document == "CHANGELOG.md":
+        pytest.skip("it tells of commands as they were")
+    for command in _commands(document, mentioned=True):
+        words = [_filled_in(word) for word in _words(command)[1:]]
+        problem = _refusal(words, capsys)
+        assert not problem or any(map(problem.__contains__, _MENTIONED)), command
+        named = [part for word in words for part in word.split() if part.startswith(_HERE)]
+        missing = [part for part in named if not any(ROOT.glob(part.rstrip("/")))]
+        assert missing == [], command
+
+
+def _refusal(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return why the program does not take these words; nothing if it does."""
+    try:
+        build_parser(words).parse_known_args(words)
+    except SystemExit as ended:
+        return capsys.readouterr().err if ended.code else ""
+    return ""
+
+
+def _words(command: str) -> list[str]:
+    """Return the words of a command, without what the shell does with its output."""
+    return shlex.split(re.split(r" [|>&] | # |&&", command)[0], comments=True)
+
+
+def _filled_in(word: str) -> str:
+    """Return a word, or for what a reader has to fill in something that is accepted."""
+    return {"N": "1", "SEED": "1", "MACHINE": "timer", "THREADS": "none"}.get(word, word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +187,8 @@ def test_documented_command_prints_what_the_document_shows(shown: _Shown) -> Non
 @pytest.mark.parametrize("document", DOCUMENTS)
 def test_documented_python_runs(document: str) -> None:
     for block in _blocks(document, "python"):
+        if block.startswith(tuple(_NOT_RUN)):
+            continue
         completed = subprocess.run(
             [sys.executable, "-c", block], cwd=ROOT, capture_output=True, text=True, check=False
         )
@@ -136,6 +206,7 @@ def test_documented_picture_is_that_of_the_explorer() -> None:
 
 
 def test_documented_links_lead_somewhere() -> None:
-    for document in [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("adapters/*.md")]:
-        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", document.read_text("utf-8")):
-            assert (document.parent / target).exists(), f"{document.name}: {target}"
+    for document in DOCUMENTS:
+        text = (ROOT / document).read_text(encoding="utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", text):
+            assert (ROOT / document).parent.joinpath(target).exists(), f"{document}: {target}"

@@ -16,14 +16,14 @@ import pytest
 _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 _LOOK = """
 <script>{axe}</script>
-<script>
+<script>{{
 const told = (node) => `${{node.html.slice(0, 150)}} ${{node.any[0]?.message ?? ""}}`;
 axe.run({{iframes: false, resultTypes: ["violations"]}}).then((found) => parent.postMessage({{
   place: location.search, wide: document.documentElement.scrollWidth,
   problems: found.violations.flatMap((rule) =>
     rule.nodes.map((node) => `${{rule.id}}: ${{told(node)}}`)),
 }}, "*"));
-</script></body>"""
+}}</script></body>"""
 _ALL = """<!doctype html><body><pre></pre><script>
 const seen = [], shown = document.querySelector("pre");
 addEventListener("message", (event) => {{

@@ -1,15 +1,18 @@
 """Each page in a browser, at the width of a phone and of a desk, light and dark."""
 
+import json
 import re
 import shlex
 import sys
 from collections.abc import Mapping
+from html import unescape
 from pathlib import Path
 
 import pytest
 
-from support.browser import browser, look_at
+from support.browser import browser, dump_dom, look_at
 from support.checkout import ROOT
+from support.node import PAGE
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.detecting.matrix import html_page
 from wheelproof_spec.app.main_job.sections import JobReport, Section, render_page
@@ -62,7 +65,12 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, str]:
         main([*words, "--quiet", "--html", str(folder / f"{verb}.html")])
     made = {verb: (folder / f"{verb}.html").read_text(encoding="utf-8") for verb in verbs}
     outcomes = list(read_outcomes(ROOT / "docs/detection/outcomes.jsonl"))
-    return {**made, "bugs": html_page(outcomes), "report": _report()}
+    return {
+        **made,
+        "bugs": html_page(outcomes),
+        "report": _report(),
+        "step": PAGE.read_text(encoding="utf-8"),
+    }
 
 
 @pytest.mark.slow
@@ -84,3 +92,41 @@ def test_a_page_that_shuts_somebody_out_is_found(tmp_path: Path) -> None:
     (seen,) = look_at({"bad": page}, (390,), tmp_path, dark=False)
     assert seen.content >= 900
     assert any(problem.startswith("image-alt") for problem in seen.problems)
+
+
+_BY_HAND = """
+<pre id="seen"></pre><script>
+const seen = [], note = () => seen.push(["words", "action", "code", "answer", "where"].map(
+  (id) => document.getElementById(id).textContent));
+const press = (key) => { document.body.dispatchEvent(new KeyboardEvent("keydown",
+  { key, bubbles: true })); note(); };
+["Home", "ArrowRight", "PageDown", "End"].forEach(press);
+document.querySelector("input[value=purgatory]").click();
+const form = [...document.querySelectorAll("form")].find(
+  (one) => one.textContent.startsWith("force_complete"));
+form.elements.operation.value = "nobody";
+form.requestSubmit();
+note();
+load("not a file of ours");
+seen.push(document.getElementById("error").textContent);
+document.getElementById("seen").textContent = JSON.stringify(seen);
+</script></body>"""
+
+
+@pytest.mark.slow
+def test_the_page_to_step_through_is_moved_by_hand(tmp_path: Path) -> None:
+    page = PAGE.read_text(encoding="utf-8").replace("</body>", _BY_HAND)
+    (tmp_path / "step.html").write_text(page, encoding="utf-8")
+    dom = dump_dom((tmp_path / "step.html").as_uri(), tmp_path / "profile")
+    told = re.search('<pre id="seen">(.*?)</pre>', dom, re.DOTALL)
+    assert told is not None
+    start, step, call, end, refused, problem = json.loads(unescape(told[1]))
+    assert start[0] == "a new one, with nothing in it"
+    assert step[1:3] == ["SystemTimer!LockRead", _LOCK]
+    assert (call[0], call[4]) == ("adders share the read side of the lock", "Step 9 of 81")
+    assert (end[0], end[3]) == ("advance_clock returns", "fired [c]")
+    assert refused[3] == "error UnknownOperation: no operation nobody was handed in"
+    assert problem.startswith("this is no file that the page can read")
+
+
+_LOCK = "timer/system_timer.py, in add:\n    with self._lock.read:"
