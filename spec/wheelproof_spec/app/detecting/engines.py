@@ -10,9 +10,11 @@ import random
 import runpy
 import shlex
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import count, zip_longest
 from pathlib import Path
 
@@ -38,6 +40,8 @@ from wheelproof_spec.engines.history.recording.callers import Callers
 _FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
 """Where a component is, in the reference and among the modules, if not in a folder of its name."""
 _CALLERS, _CALLS = 6, 240
+_STUCK_AFTER_S = 40.0
+"""What a load takes a fraction of a second for, even beside a lot of other work."""
 _CASES, _SEEDS = 20, 1 << 20
 """The cases of a batch, each with a seed of its own; and how far the seeds of cells are apart."""
 _SHRINK_S = 2.0
@@ -94,6 +98,7 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
     """Return what fuzzes it with one thread, or with several, which are real or controlled."""
 
     def run(task: Task) -> Found:
+        from wheelproof_spec.engines.fuzz.drawing import HypothesisDrawing, PlainDrawing, drawn_by
         from wheelproof_spec.engines.fuzz.order import FuzzOrder
         from wheelproof_spec.engines.fuzz.patience import Patience, with_patience
 
@@ -101,7 +106,9 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
         if threads not in machine.threads:
             return NOTHING_THERE
         budget, runs = task.budget(), 0
-        with with_patience(Patience(shrink_seconds=_SHRINK_S)):
+        # Real threads do not repeat themselves, and one that is stuck is so for long.
+        drawing = PlainDrawing(shrinks=False) if threads == "real" else HypothesisDrawing()
+        with with_patience(Patience(shrink_seconds=_SHRINK_S)), drawn_by(drawing):
             for seed in count(task.seed * _SEEDS, _CASES):
                 order = FuzzOrder(
                     threads=threads,
@@ -160,17 +167,32 @@ def recorded(task: Task) -> Found:
     while not budget.over():
         stream = io.BytesIO()
         callers = Callers(threads=_CALLERS, operations=_CALLS, seed=task.seed, number=runs)
-        try:
-            record_history(stream, task.component, make_load, callers)
-        except WheelproofSpecError as error:
-            return Found(end=End.FOUND, runs=runs + 1, length=_CALLS, story=str(error))
         runs += 1
+        trouble = _trouble_of(partial(record_history, stream, task.component, make_load, callers))
+        if trouble:
+            return Found(end=End.FOUND, runs=runs, length=_CALLS, story=trouble)
         lines = stream.getvalue().splitlines(keepends=True)
         for verdict in judge_lines("recorded", lines).verdicts:
             if verdict.verdict is Verdict.FAIL:
                 story = str(verdict)
                 return Found(end=End.FOUND, runs=runs, length=len(lines) - 2, story=story)
     return Found(end=End.CLEAN, runs=runs)
+
+
+def _trouble_of(recording: Callable[[], object]) -> str:
+    """Return why nothing could be recorded, if so; the threads of a load may wait for ever."""
+    troubles = list[str]()
+
+    def record() -> None:
+        try:
+            recording()
+        except WheelproofSpecError as error:
+            troubles.append(str(error))
+
+    recorder = threading.Thread(target=record, daemon=True)
+    recorder.start()
+    recorder.join(_STUCK_AFTER_S)
+    return "\n".join(troubles) or ("the load does not end" if recorder.is_alive() else "")
 
 
 def compared(task: Task) -> Found:
