@@ -7,9 +7,10 @@ import pytest
 
 from support.checkout import ROOT
 from wheelproof_spec.app.cli import main
-from wheelproof_spec.app.detecting.matrix import judged
-from wheelproof_spec.app.detecting.page import FOLDER, render, told
+from wheelproof_spec.app.detecting.matrix import KINDS, judged
+from wheelproof_spec.app.detecting.page import FOLDER, render, reports_in, told
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.components.registry import COMPONENTS, bugs
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome, read_outcomes
 
 _POOL = "wheelproof.producer.buffer_pool.BufferPool"
@@ -50,8 +51,27 @@ def test_the_page_is_made_of_the_outcomes() -> None:
     """The remedy is `python -m wheelproof_spec.app.detecting.page`."""
     folder = ROOT / FOLDER
     outcomes = read_outcomes(folder / "outcomes.jsonl")
-    assert (folder / "README.md").read_text(encoding="utf-8") == render(outcomes)
+    page = (folder / "README.md").read_text(encoding="utf-8")
+    assert page == render(outcomes, reports_in(folder))
     assert told(outcomes) == [*outcomes]
+
+
+def test_each_bug_is_seen_by_two_kinds_or_says_why_not_and_the_reference_is_clean() -> None:
+    outcomes = read_outcomes(ROOT / FOLDER / "outcomes.jsonl")
+    for bug in bugs():
+        found = {
+            KINDS[one.cell.engine]
+            for one in outcomes
+            if (one.cell.subject, one.found.end) == (bug.id, End.FOUND)
+        }
+        assert found, f"no engine sees {bug.id}"
+        assert (len(found) < 2) == bool(bug.alone), f"{bug.id}: {sorted(found)}; {bug.alone}"
+    for component in COMPONENTS:
+        ours = [
+            one for one in outcomes if (one.cell.subject, one.cell.component) == ("", component)
+        ]
+        assert {one.found.end for one in ours} <= {End.CLEAN, End.ABSENT}
+        assert len({one.cell.seed for one in ours}) == 10
 
 
 def test_an_end_at_the_limit_of_time_finds_nothing() -> None:

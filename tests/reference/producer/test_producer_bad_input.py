@@ -150,6 +150,9 @@ def _response_twice(scene: _Scene) -> None:
         partial(accumulator.reenqueue, batch, now_ms),
         partial(accumulator.split_and_reenqueue, batch),
         partial(accumulator.deallocate, batch),
+        partial(batch.complete, 0),
+        partial(batch.complete_exceptionally, ValueError()),
+        batch.records,
     ):
         with pytest.raises(IllegalStateError):
             again()

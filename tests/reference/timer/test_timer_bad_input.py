@@ -10,7 +10,7 @@ from wheelproof.clock import ManualClock
 from wheelproof.errors import IllegalArgumentError, WheelproofError
 from wheelproof.sync import DeferredExecutor, atomic_integer
 from wheelproof.timer import DelayQueue, SystemTimer, TimingWheel
-from wheelproof.units import MAX_MILLIS
+from wheelproof.units import MAX_MILLIS, Millis
 
 _NO_INTEGERS = ["1", 1.0, None, True]
 _NOW_MS = 100
@@ -35,6 +35,11 @@ _USES_OF_ARGUMENT: dict[str, Callable[[int], object]] = {
     "duration_ms": lambda number: ManualClock().advance(number),
     "time_ms": lambda number: ManualClock().advance_to(number),
 }
+
+
+def test_rule_1_17_a_negative_time_out_is_refused() -> None:
+    with pytest.raises(IllegalArgumentError, match="timeout_ms has to lie within 0 and"):
+        _timer().advance_clock(Millis(-1))
 
 
 @pytest.mark.parametrize("tick_ms", [0, -1, 2 * MAX_MILLIS + 1])

@@ -24,8 +24,8 @@ from wheelproof_spec.engines.fuzz.order import Machine
 
 _ONCE = ("contracts", "TLC", "proof", "state graph")
 """The engines that draw nothing: they see the reference once, however many controls there are."""
-_MORE = {"state graph": 3}
-"""How many times the budget an engine gets: one comparison takes seconds."""
+_MORE = {"state graph": 3, "proof": 5}
+"""How many times the budget an engine gets: one comparison takes seconds, and so does a proof."""
 _SEED = 1
 
 

@@ -11,7 +11,6 @@ import os
 import resource
 import sys
 import tempfile
-import time
 import traceback
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,6 +24,7 @@ from wheelproof_spec.base.known_bug import KnownBug, find_bug
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.strict_json import parse_object
 from wheelproof_spec.engines.detect.bring_back import replace_everywhere, rewrite
+from wheelproof_spec.engines.detect.budget import used_s
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome
 from wheelproof_spec.engines.detect.children import limit_of
 from wheelproof_spec.engines.detect.mutants import mutated
@@ -59,12 +59,10 @@ def main(words: Sequence[str]) -> int:
         # A driver is in no group with the cell: one that goes round for ever ends by itself.
         resource.setrlimit(resource.RLIMIT_CPU, (limit_of(cell), limit_of(cell)))
         return serve()
-    begin = time.monotonic()
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
     with contextlib.redirect_stdout(io.StringIO()):
         found = _look(cell, bug)
-    milliseconds = round(1_000 * (time.monotonic() - begin))
-    outcome = Outcome(cell=cell, found=found, milliseconds=milliseconds)
+    outcome = Outcome(cell=cell, found=found, milliseconds=round(1_000 * used_s()))
     sys.stdout.buffer.write(format_line(outcome))
     sys.stdout.flush()
     # Threads may be stuck, as the defect has it: nobody waits for them.

@@ -10,10 +10,12 @@ import random
 import runpy
 import shlex
 import sys
+import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import zip_longest
+from functools import partial
+from itertools import count, zip_longest
 from pathlib import Path
 
 from wheelproof_spec.app.parts import (
@@ -30,6 +32,7 @@ from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import suites
+from wheelproof_spec.engines.detect.budget import Budget, used_s
 from wheelproof_spec.engines.detect.cells import NOTHING_THERE, End, Found
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.history.recording.callers import Callers
@@ -37,6 +40,10 @@ from wheelproof_spec.engines.history.recording.callers import Callers
 _FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
 """Where a component is, in the reference and among the modules, if not in a folder of its name."""
 _CALLERS, _CALLS = 6, 240
+_STUCK_AFTER_S = 40.0
+"""What a load takes a fraction of a second for, even beside a lot of other work."""
+_CASES, _SEEDS = 20, 1 << 20
+"""The cases of a batch, each with a seed of its own; and how far the seeds of cells are apart."""
 _SHRINK_S = 2.0
 _LONGEST_STORY = 4_000
 _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
@@ -65,9 +72,9 @@ class Task:
     serve: tuple[str, ...]
     graphs: Path
 
-    def until(self) -> float:
-        """Return when the budget ends, on the monotonic clock."""
-        return time.monotonic() + self.seconds
+    def budget(self, clock: Callable[[], float] = used_s) -> Budget:
+        """Begin the budget, on a clock of CPU time."""
+        return Budget(self.seconds, clock)
 
 
 def driven(task: Task) -> Found:
@@ -91,29 +98,35 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
     """Return what fuzzes it with one thread, or with several, which are real or controlled."""
 
     def run(task: Task) -> Found:
+        from wheelproof_spec.engines.fuzz.drawing import HypothesisDrawing, PlainDrawing, drawn_by
         from wheelproof_spec.engines.fuzz.order import FuzzOrder
         from wheelproof_spec.engines.fuzz.patience import Patience, with_patience
 
         machine = machines()[task.component]
         if threads not in machine.threads:
             return NOTHING_THERE
-        order = FuzzOrder(
-            threads=threads,
-            cases=20,
-            seconds=task.seconds,
-            seed=task.seed,
-            bug=None,
-            repeat=f"wheelproof fuzz {task.component} --threads {threads} --seed {{seed}}",
-            progress=None,
-        )
-        runs = 0
-        with with_patience(Patience(shrink_seconds=_SHRINK_S)):
-            for report in machine.reports(order):
-                runs += report.cases
-                if report.failure is not None:
-                    steps = report.failure.steps
-                    story = "\n".join((str(report.failure.violation), *steps))
-                    return Found(end=End.FOUND, runs=runs, length=len(steps), story=story)
+        budget, runs = task.budget(), 0
+        # Real threads do not repeat themselves, and one that is stuck is so for long.
+        drawing = PlainDrawing(shrinks=False) if threads == "real" else HypothesisDrawing()
+        with with_patience(Patience(shrink_seconds=_SHRINK_S)), drawn_by(drawing):
+            for seed in count(task.seed * _SEEDS, _CASES):
+                order = FuzzOrder(
+                    threads=threads,
+                    cases=_CASES,
+                    seconds=None,
+                    seed=seed,
+                    bug=None,
+                    repeat=f"wheelproof fuzz {task.component} --threads {threads} --seed {{seed}}",
+                    progress=None,
+                )
+                for report in machine.reports(order):
+                    runs += report.cases
+                    if report.failure is not None:
+                        steps = report.failure.steps
+                        story = "\n".join((str(report.failure.violation), *steps))
+                        return Found(end=End.FOUND, runs=runs, length=len(steps), story=story)
+                if budget.over():
+                    break
         return Found(end=End.CLEAN, runs=runs)
 
     return run
@@ -127,10 +140,10 @@ def explored(task: Task) -> Found:
         program for kind in ("PROGRAMS", "PAIRS") for program in programs_of(task.component, kind)
     ]
     random.Random(task.seed).shuffle(passing)
-    until, runs = task.until(), 0
+    budget, runs = task.budget(), 0
     for (engine, most), left in ((_MADE, made), *((round_, passing) for round_ in _ROUNDS)):
         for program in tuple(left):
-            if time.monotonic() > until:
+            if budget.over():
                 return Found(end=End.CLEAN, runs=runs)
             options = Options(engine=engine, seed=task.seed, max_runs=most, shrink=False)
             found = explore(program, options)
@@ -149,22 +162,37 @@ def explored(task: Task) -> Found:
 
 def recorded(task: Task) -> Found:
     """Record it under load, again and again, and judge the histories."""
-    until, runs = task.until(), 0
+    budget, runs = task.budget(), 0
     make_load = loads()[task.component]
-    while time.monotonic() < until:
+    while not budget.over():
         stream = io.BytesIO()
         callers = Callers(threads=_CALLERS, operations=_CALLS, seed=task.seed, number=runs)
-        try:
-            record_history(stream, task.component, make_load, callers)
-        except WheelproofSpecError as error:
-            return Found(end=End.FOUND, runs=runs + 1, length=_CALLS, story=str(error))
         runs += 1
+        trouble = _trouble_of(partial(record_history, stream, task.component, make_load, callers))
+        if trouble:
+            return Found(end=End.FOUND, runs=runs, length=_CALLS, story=trouble)
         lines = stream.getvalue().splitlines(keepends=True)
         for verdict in judge_lines("recorded", lines).verdicts:
             if verdict.verdict is Verdict.FAIL:
                 story = str(verdict)
                 return Found(end=End.FOUND, runs=runs, length=len(lines) - 2, story=story)
     return Found(end=End.CLEAN, runs=runs)
+
+
+def _trouble_of(recording: Callable[[], object]) -> str:
+    """Return why nothing could be recorded, if so; the threads of a load may wait for ever."""
+    troubles = list[str]()
+
+    def record() -> None:
+        try:
+            recording()
+        except WheelproofSpecError as error:
+            troubles.append(str(error))
+
+    recorder = threading.Thread(target=record, daemon=True)
+    recorder.start()
+    recorder.join(_STUCK_AFTER_S)
+    return "\n".join(troubles) or ("the load does not end" if recorder.is_alive() else "")
 
 
 def compared(task: Task) -> Found:
@@ -180,9 +208,10 @@ def compared(task: Task) -> Found:
     models = [one for turn in zip_longest(*by_module.values()) for one in turn if one is not None]
     if not models:
         return NOTHING_THERE
-    until, runs, toolchain = task.until(), 0, find_toolchain()
+    # TLC's graphs are remembered, so what TLC takes is no part of it.
+    budget, runs, toolchain = task.budget(time.process_time), 0, find_toolchain()
     for model in models:
-        if time.monotonic() > until:
+        if budget.over():
             break
         outcome = carry_out(model, toolchain, None, remembered(task.graphs))
         runs += outcome.comparison.code.states
@@ -201,11 +230,11 @@ def proved(task: Task) -> Found:
     from wheelproof_spec.engines.prove.obligations import SECONDS, refute
 
     known = proofs_of(task.component)
-    until = task.until()
+    budget = task.budget()
     if task.bug is None:
         results: list[CheckResult] = []
         for proof in known:
-            results += proved([proof.name], seconds=SECONDS) if time.monotonic() < until else ()
+            results += proved([proof.name], seconds=SECONDS) if not budget.over() else ()
         wrong = [str(result) for result in results if result.verdict is not Verdict.PASS]
         return _ended(wrong, len(results)) if results else NOTHING_THERE
     variants = [(p, v) for p in known for v in p.variants if v.bug == task.bug.id]
@@ -236,9 +265,9 @@ def model_checked(task: Task) -> Found:
         models = [one for one in models if one.name in task.bug.models][:1]
     if not models:
         return NOTHING_THERE
-    until, outcomes = task.until(), list[ModelOutcome]()
+    budget, outcomes = task.budget(), list[ModelOutcome]()
     for model in models:
-        if time.monotonic() < until:
+        if not budget.over():
             outcomes += run_models(find_toolchain(), [model], RunSettings(), SilentObserver())
     states = sum(outcome.generated or 0 for outcome in outcomes)
     wrong = [outcome.story() for outcome in outcomes if outcome.verdict is not Verdict.PASS]
@@ -259,14 +288,14 @@ def contracted(task: Task) -> Found:
     contracts = [one for one in find_contracts() if one.module.startswith((folder, ours))]
     if not contracts:
         return NOTHING_THERE
-    until = task.until()
+    budget = task.budget()
     for runs, contract in enumerate(contracts, 1):
         result = prove(contract, seconds=task.seconds)
         if result.verdict is Verdict.FAIL:
             return Found(
                 end=End.FOUND, runs=runs, length=1, story=f"{result.name} {result.summary}"
             )
-        if time.monotonic() > until:
+        if budget.over():
             return Found(end=End.CLEAN, runs=runs)
     return Found(end=End.CLEAN, runs=len(contracts))
 

@@ -100,6 +100,27 @@ def table(outcomes: Sequence[Outcome]) -> str:
     return "\n".join(lines)
 
 
+def controls(outcomes: Sequence[Outcome]) -> str:
+    """Return how the reference ended, component by component, as a table of Markdown."""
+    cells: dict[tuple[str, str], list[Outcome]] = {}
+    for one in outcomes:
+        if not one.cell.subject:
+            cells.setdefault((one.cell.component, one.cell.engine), []).append(one)
+    lines = [f"| component | {' | '.join(ENGINES)} |", f"|---|{'---|' * len(ENGINES)}"]
+    for component in dict.fromkeys(component for component, _ in cells):
+        shown = (_control(cells.get((component, engine), [])) for engine in ENGINES)
+        lines.append(f"| {component} | {' | '.join(shown)} |")
+    return "\n".join(lines)
+
+
+def _control(cells: Sequence[Outcome]) -> str:
+    """Return how many of the runs of an engine were clean, and what they looked at together."""
+    known = [one.found for one in cells if one.found.end is not End.ABSENT]
+    clean = sum(found.end is End.CLEAN for found in known)
+    runs = sum(found.runs for found in known)
+    return f"{clean} of {len(known)} clean, {runs}" if known else ""
+
+
 def html_page(outcomes: Sequence[Outcome]) -> str:
     """Return the matrix as a page, in which a cell opens its counterexample."""
     from wheelproof_spec.app.pages.environment import page_environment

@@ -6,12 +6,12 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from fnmatch import fnmatchcase
-from pathlib import Path
 from typing import cast
 
-import wheelproof
 from wheelproof_spec.app.detecting.child import command, digest_of_all
+from wheelproof_spec.app.detecting.modules import component_of, modules
 from wheelproof_spec.app.detecting.tla import all_tla_mutants
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import unknown
@@ -25,20 +25,6 @@ from wheelproof_spec.engines.detect.children import run_chains
 from wheelproof_spec.engines.detect.mutants import Mutant, mutants_of
 from wheelproof_spec.engines.detect.tla_mutants import TLA
 
-_COMPONENTS = {
-    "wheelproof.timer.": "timer",
-    "wheelproof.purgatory.": "purgatory",
-    "wheelproof.replication.": "replication",
-    "wheelproof.producer.buffer_pool": "buffer_pool",
-    "wheelproof.producer.byte_buffer": "buffer_pool",
-    "wheelproof.producer.pool": "buffer_pool",
-    "wheelproof.producer.wait_time": "buffer_pool",
-    "wheelproof.producer.": "accumulator",
-}
-"""Who is asked about the mutants of a module: the first that its name begins with.
-
-The runtime of `wheelproof.sync` is replaced by most engines, and has tests of its own.
-"""
 NO_MUTANT = "no mutant"
 TIMED_OUT = "ended at the limit of time"
 CHAIN = (
@@ -91,7 +77,14 @@ def run(arguments: argparse.Namespace) -> int:
         text="\n".join(
             (*_lines(checks), *_killers(mutants, outcomes), f"{verdict.value}: {summary}")
         ),
-        given={"seed": seed, "mutants": len(mutants), "seconds": arguments.seconds},
+        given={
+            "of": "tla" if arguments.tla else "reference",
+            "seed": seed,
+            "mutants": len(mutants),
+            "seconds": arguments.seconds,
+            "day": datetime.now(UTC).date().isoformat(),
+        },
+        document={"summary": summary},
     )
     return publish(result, arguments)
 
@@ -104,7 +97,7 @@ def _chosen(arguments: argparse.Namespace, seed: int) -> Mapping[str, Mutant]:
         if any(fnmatchcase(mutant.id, pattern) for pattern in patterns)
     }
     if not found:
-        raise UsageError(unknown("MUTANT", patterns[0], [*_COMPONENTS]))
+        raise UsageError(unknown("MUTANT", patterns[0], [module for module, _ in modules()]))
     if arguments.all or arguments.patterns or arguments.sample >= len(found):
         return found
     drawn = {*random.Random(seed).sample([*found], arguments.sample)}
@@ -112,23 +105,15 @@ def _chosen(arguments: argparse.Namespace, seed: int) -> Mapping[str, Mutant]:
 
 
 def _of_the_reference() -> Iterator[Mutant]:
-    root = Path(str(wheelproof.__file__)).parent
-    for path in sorted(root.rglob("*.py")):
-        module = ".".join(path.relative_to(root.parent).with_suffix("").parts)
-        if _component_of(module) is not None:
-            yield from mutants_of(module, path.read_text(encoding="utf-8"))
-
-
-def _component_of(name: str) -> str | None:
-    found = (component for start, component in _COMPONENTS.items() if name.startswith(start))
-    return next(found, None)
+    for module, path in modules():
+        yield from mutants_of(module, path.read_text(encoding="utf-8"))
 
 
 def _chain(mutant: str, seconds: int, digest: str) -> Iterator[Cell]:
     for engine in ("TLC",) if mutant.startswith(TLA) else CHAIN:
         yield Cell(
             subject=mutant,
-            component=_component_of(mutant) or "tla",
+            component=component_of(mutant) or "tla",
             engine=engine,
             seconds=seconds,
             seed=1,

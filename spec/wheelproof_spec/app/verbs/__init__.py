@@ -10,6 +10,7 @@ VERBS = {
     "fuzz": "stateful fuzzing against the oracle",
     "graph": "compare the state graph of the code with TLC's",
     "metamorphic": "vary right histories, and compare what their judges say",
+    "methods": "show which engine calls which method of the reference, and how it ends",
     "mutate": "change the reference a little, again and again, and see which engine sees it",
     "prove": "prove invariants for any number of threads",
     "record": "record histories of the reference under load",
@@ -18,7 +19,12 @@ VERBS = {
     "vectors": "list, generate, verify or run the published vectors",
 }
 
-_ELSEWHERE = {"bugs": "detecting", "metamorphic": "varied", "mutate": "detecting"}
+_ELSEWHERE = {
+    "bugs": "detecting",
+    "metamorphic": "varied",
+    "methods": "detecting",
+    "mutate": "detecting",
+}
 """Where the verbs are that are no file of this folder."""
 
 

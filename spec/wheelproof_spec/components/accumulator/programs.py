@@ -4,6 +4,7 @@ The clock stands still, and whoever waits waits for ever: a wake-up that is lost
 that never ends. One partition, one node, batches for two records. TLA+: RecordAccumulator.
 """
 
+from collections.abc import Callable
 from functools import partial
 from typing import cast
 
@@ -13,6 +14,9 @@ from wheelproof.producer import (
     AccumulatorConfig,
     BufferPool,
     Cluster,
+    DeliveryTimeoutError,
+    FutureRecordMetadata,
+    IllegalStateError,
     NodeId,
     ProducerAbortedError,
     ProducerBatch,
@@ -63,6 +67,8 @@ class AccumulatorBench(Bench):
         )
         self.accumulator = accumulator_class(self.pool, config, clock=self.clock)
         self.accepted: list[str] = []
+        self._futures: dict[str, FutureRecordMetadata] = {}
+        self._told_of: dict[str, RecordMetadata | Exception | None] = {}
         self._outcomes: sync.Volatile[tuple[str, ...]] = sync.volatile((), "outcomes")
         self._offset = 0
         self._flushing = 0
@@ -70,10 +76,11 @@ class AccumulatorBench(Bench):
     def append(self, name: str) -> None:
         """Append a record; a closed accumulator may refuse it."""
         try:
-            self.accumulator.append(_PARTITION, _record(name), partial(self._told, name))
+            result = self.accumulator.append(_PARTITION, _record(name), partial(self._told, name))
         except ProducerClosedError:
             return
         self.accepted.append(name)
+        self._futures[name] = result.future
 
     def drain(self) -> list[ProducerBatch]:
         """Return what the sender gets to send."""
@@ -135,6 +142,24 @@ class AccumulatorBench(Bench):
         except ThreadInterruptedError:
             return
 
+    def wait_for(self, name: str) -> None:
+        """Wait for the outcome of a record, which its callback has heard then, too."""
+        outcome = self._outcome_of(name)
+        assert self._told_of[name] == outcome, f"{outcome}, and told {self._told_of[name]}"
+
+    def wait_or_be_interrupted(self, name: str) -> None:
+        """Wait for the outcome of a record, unless an interruption ends that."""
+        try:
+            self.wait_for(name)
+        except ThreadInterruptedError:
+            return
+
+    def _outcome_of(self, name: str) -> RecordMetadata | Exception:
+        try:
+            return self._futures[name].get()
+        except (ProducerAbortedError, DeliveryTimeoutError) as error:
+            return error
+
     def expire_in_flight(self) -> None:
         """Let the batch that is sent expire before its request has been written out."""
         (batch,) = self.drain()
@@ -143,16 +168,31 @@ class AccumulatorBench(Bench):
         late_ms = Millis(self.clock.hi_res_clock_ms() + _DELIVERY_TIMEOUT_MS)
         for expired in self.accumulator.expired_batches(late_ms):
             self.accumulator.expire(expired)
+        self._is_refused(partial(self.accumulator.reenqueue, batch, late_ms))
         # Whatever the appender does here, the request has not been written out yet.
         self.accumulator.has_undrained()
         assert bytes(request) == sent, "the memory of a request was reused before it was sent"
         self.accumulator.fail_batch(batch, ProducerAbortedError("the response of a late request"))
+
+    @staticmethod
+    def _is_refused(again: Callable[[], object]) -> None:
+        """Raise unless a batch that has ended is not sent again."""
+        try:
+            again()
+        except IllegalStateError:
+            return
+        raise AssertionError("a batch that has ended is sent again")
 
     def send_again(self) -> None:
         """Drain, and put everything back into its queue, to be sent a second time."""
         for batch in self.drain():
             self.accumulator.reenqueue(batch, self.clock.hi_res_clock_ms())
         self.look()
+
+    def send_later(self) -> None:
+        """Send what is there when the wait before another attempt is over."""
+        self.clock.now_ms = Millis(self.clock.now_ms + _AFTER_BACKOFF_MS)
+        self.send()
 
     def fail(self) -> None:
         """Drain once, and let what was drained fail."""
@@ -237,6 +277,9 @@ class AccumulatorBench(Bench):
         assert sorted(outcomes) == sorted(self.accepted), (
             f"accepted {self.accepted}, and told the outcome of {outcomes}"
         )
+        for name, future in self._futures.items():
+            assert future.is_done(), f"{name} has an outcome, and its future is not done"
+            self.wait_for(name)
         assert not self.accumulator.has_undrained(), "a batch that has ended is in a queue"
         assert not self.accumulator.has_incomplete(), "a batch has no outcome"
         assert not self.accumulator.flush_in_progress(), "a flush that is over counts"
@@ -248,6 +291,7 @@ class AccumulatorBench(Bench):
         assert (metadata is None) != (error is None)
         outcomes = self._outcomes.get()
         assert name not in outcomes, f"{name} has two outcomes"
+        self._told_of[name] = metadata or error
         self._outcomes.set((*outcomes, name))
 
 

@@ -14,6 +14,7 @@ from wheelproof.producer import (
     BufferPool,
     ByteBuffer,
     ProducerClosedError,
+    WaitTime,
     WaitTimeSensor,
 )
 from wheelproof.producer.byte_buffer import allocate_stand_in
@@ -93,6 +94,7 @@ class PoolBench(Bench):
             allocator=self._allocate,
             wait_time=wait_time,
         )
+        self._wait_time = wait_time
         self._held = [self.pool.allocate(size, 0) for size in held]
 
     def use(self, size: int, timeout_ms: int = FOREVER) -> None:
@@ -101,6 +103,7 @@ class PoolBench(Bench):
             buffer = self.pool.allocate(size, timeout_ms)
         except _LEAVES:
             return
+        assert not buffer.position, f"a buffer with {buffer.position} bytes in it was lent"
         self.pool.deallocate(buffer)
 
     def use_in_turn(self, size: int) -> None:
@@ -128,6 +131,9 @@ class PoolBench(Bench):
         for memory in (self.pool.available_memory(), self.pool.unallocated_memory()):
             assert 0 <= memory <= self.pool.total_memory, f"{memory} bytes"
         assert 0 <= self.pool.queued() <= 2, "more wait than there are threads"
+        if isinstance(self._wait_time, WaitTime):
+            assert self._wait_time.total_ns() >= 0, "a wait that is shorter than nothing"
+            assert self._wait_time.ratio() >= 0, "a share that is less than nothing"
         self.audit()
 
     def audit(self) -> None:
@@ -162,7 +168,9 @@ _GUARDED = (
 
 def _build(row: Row, pool_class: type[BufferPool]) -> Scenario:
     held = cast(tuple[int, ...], row.get("held", ()))
-    sensor = _FailingSensor() if row.get("metric_fails") else None
+    sensor: WaitTimeSensor | None = WaitTime(PatientClock()) if row.get("metric") else None
+    if row.get("metric_fails"):
+        sensor = _FailingSensor()
     bench = PoolBench(pool_class, cast(int, row["total"]), held, sensor)
     bench.failing = bool(row.get("failing"))
     return scenario_of(row, bench)

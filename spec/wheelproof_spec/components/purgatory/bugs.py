@@ -17,15 +17,18 @@ from wheelproof.purgatory import (
     WatcherShard,
 )
 from wheelproof.purgatory.watchers import Operation
-from wheelproof.sync import AtomicInteger, Monitor
+from wheelproof.sync import AtomicInteger, Lock, Monitor
 from wheelproof.timer import Timer
 from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class NoLockDiscipline(CompletionDiscipline):
-    """KAFKA-385: the predicate is tested without a lock."""
+    """KAFKA-385: the predicate is tested without a lock, whoever else has one."""
 
     __slots__ = ()
+
+    def __init__(self, lock: Lock | None = None) -> None:
+        del lock
 
     def safe_try_complete(self, operation: Completable) -> bool:
         """Test the predicate, whoever else does."""

@@ -15,7 +15,7 @@ from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import Advance, Reset
-from wheelproof_spec.base.port import RefusedError
+from wheelproof_spec.base.port import BrokenDownError, RefusedError
 from wheelproof_spec.components.purgatory.bugs import any_case
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
@@ -67,6 +67,7 @@ class ReferencePurgatoryPort:
         purgatory = self._purgatory
         match call:
             case Reset(config=config):
+                purgatory.shutdown()
                 self._reset(config)
                 return PurgatoryObservation()
             case TryCompleteElseWatch():
@@ -77,7 +78,12 @@ class ReferencePurgatoryPort:
             case CheckAndComplete(key=key):
                 return self._observe(PurgatoryObservation(count=purgatory.check_and_complete(key)))
             case ForceComplete(operation=name):
-                completed = self._operation(name).force_complete()
+                operation = self._operation(name)
+                completed = operation.force_complete()
+                if operation.is_completed() == operation.is_cancelled():
+                    raise BrokenDownError(
+                        "Purgatory.WhoeverIsDoneHasOneEnd", f"{name!r} was forced, and is not done"
+                    )
                 return self._observe(PurgatoryObservation(completed=completed))
             case CancelForKey(key=key):
                 cancelled = tuple(map(self._name, purgatory.cancel_for_key(key)))

@@ -98,6 +98,11 @@ class Broker(Bench):
         """Let the time of every produce request be over."""
         self.produces.advance_clock(_NOW)
 
+    def expire(self) -> None:
+        """Let everybody's time be over."""
+        self.expire_produces()
+        self.fetches.advance_clock(_NOW)
+
     def lose_and_lead_again(self) -> None:
         """Follow somebody else, drop the log, lead again, and write another record."""
         self.manager.become_follower(_PARTITION, 1, _FOLLOWER)
@@ -133,13 +138,21 @@ class Broker(Bench):
             return
 
     def look(self) -> None:
-        """Raise if the high watermark is beyond the end of the log."""
+        """Raise if a leader is not in sync with itself, or leads in no epoch."""
         partition = self.manager.partition(_PARTITION)
-        assert partition is None or partition.log.high_watermark >= 0
+        if partition is not None and (in_sync := partition.in_sync_replica_ids):
+            assert _BROKER in in_sync, f"in sync are {sorted(in_sync)}"
+            assert partition.leader_epoch >= 0, "leads before the first epoch"
+            assert partition.log.high_watermark >= 0
 
     def check_at_most_once(self) -> None:
         """Raise if a request was answered more often than once."""
         assert len(self.produced) <= self._asked, f"answered {len(self.produced)} times"
+        expired = self.manager.produce.expirations
+        assert expired <= len(self.produced), f"{expired} expired, {len(self.produced)} answered"
+        expired = self.manager.fetch.consumer_expirations
+        assert expired <= len(self.fetched), f"{expired} expired, {len(self.fetched)} answered"
+        assert self.manager.fetch.follower_expirations == 0, "a follower's request waited"
 
     def check_all_answered(self) -> None:
         """Raise unless both were answered, before their time-outs, and nothing is left."""

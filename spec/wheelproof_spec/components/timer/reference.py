@@ -32,6 +32,7 @@ class ReferenceTimerPort:
         try:
             match call:
                 case Reset(config=config):
+                    self._timer.close()
                     self._reset(config)
                     return TimerObservation()
                 case Add(task=task, delay_ms=delay_ms):

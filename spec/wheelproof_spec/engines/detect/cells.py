@@ -68,7 +68,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a cell ended, and after how many milliseconds of the clock."""
+    """How a cell ended, and what CPU time it took; if it was ended, what the clock showed."""
 
     cell: Cell
     found: Found

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.strict_json import MalformedError
+from wheelproof_spec.engines.detect.budget import TIMES_THE_BUDGET
 from wheelproof_spec.engines.detect.cells import (
     SEEN,
     Cell,
@@ -25,7 +26,6 @@ from wheelproof_spec.engines.detect.cells import (
 
 START_S = 60
 """What a process may take beyond its budget before it counts as one that hangs, in seconds."""
-TIMES_THE_BUDGET = 4
 MOST_STUCK = 2
 """After how many cells that were ended at their limit a chain is given up."""
 _LONGEST_STORY = 4_000
@@ -111,15 +111,18 @@ class _Children:
         process = self._start(command)
         try:
             said, complaint = process.communicate(timeout=limit_of(cell))
-            found = _told(said, complaint)
+            outcome = _told(said)
+            story = complaint.decode(errors="replace")[-_LONGEST_STORY:]
+            found = Found(end=End.ERROR, story=story or "it ended, and said nothing")
         except subprocess.TimeoutExpired:
+            outcome = None
             found = Found(end=End.HANGS, story=f"it had not ended after {limit_of(cell)} s")
         finally:
             self._end(process)
         if self._ended:
             raise _EndedError
         milliseconds = round(1_000 * (time.monotonic() - begin))
-        return Outcome(cell=cell, found=found, milliseconds=milliseconds)
+        return outcome or Outcome(cell=cell, found=found, milliseconds=milliseconds)
 
     def end(self) -> None:
         """End those that run, and start no more."""
@@ -152,12 +155,10 @@ class _Children:
                 stream.close()
 
 
-def _told(said: bytes, complaint: bytes) -> Found:
-    lines = said.splitlines()
+def _told(said: bytes) -> Outcome | None:
     with contextlib.suppress(MalformedError, IndexError):
-        return read_outcome(lines[-1]).found
-    story = complaint.decode(errors="replace")[-_LONGEST_STORY:]
-    return Found(end=End.ERROR, story=story or "it ended, and said nothing")
+        return read_outcome(said.splitlines()[-1])
+    return None
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:

@@ -4,6 +4,7 @@ import faulthandler
 import sys
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -57,8 +58,9 @@ def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer
     with _eager_switching():
         for thread in threads:
             thread.start()
+        until = time.monotonic() + STUCK_AFTER_S
         for thread in threads:
-            thread.join(STUCK_AFTER_S)
+            thread.join(max(0.0, until - time.monotonic()))
     stuck = [thread.name for thread in threads if thread.is_alive()]
     if stuck:
         observed = f"{', '.join(stuck)} do not end\n{_where_threads_stand()}"

@@ -126,13 +126,15 @@ class PurgatoryUnderTest:
 
     def finish(self) -> Violation | None:
         """Let everything expire and purge: nothing is left."""
-        try:
-            if self._broken:
-                return None
-            end = partial(self._advance, _LONGEST_DELAY_MS + 1)
-            return self._bursts.run([[end]], self._purge) or self._bursts.finish()
-        finally:
+        if self._broken:
+            # A thread may be stuck in it.
             self._executor.shutdown()
+            return None
+        end = partial(self._advance, _LONGEST_DELAY_MS + 1)
+        violation = self._bursts.run([[end]], self._purge) or self._bursts.finish()
+        end_it = self._executor.shutdown if violation else self._purgatory.shutdown
+        end_it()
+        return violation
 
     def _call(self, words: str) -> None:
         match words.split(" "):

@@ -15,6 +15,7 @@ from wheelproof.purgatory import (
     ExclusiveDiscipline,
     MonitorDiscipline,
     PendingFlagDiscipline,
+    TryLockOnceDiscipline,
 )
 from wheelproof.sync import AtomicInteger
 from wheelproof_spec.base.codec.tables import Row, read_table
@@ -77,6 +78,7 @@ class CountingOperation(DelayedOperation):
     def check_completed(self) -> None:
         """Raise unless the operation was completed, once."""
         assert self.completions == 1, f"completed {self.completions} times, not once"
+        assert self.is_completed(), "its state is not that of one that is completed"
         assert self.expirations <= 1, f"expired {self.expirations} times"
 
     def _enter(self, name: str) -> None:
@@ -135,6 +137,7 @@ _MAKERS: Mapping[str, MakeDiscipline] = {
     "pending-flag": PendingFlagDiscipline,
     "blocking": BlockingDiscipline,
     "exclusive": ExclusiveDiscipline,
+    "try-lock-once": TryLockOnceDiscipline,
 }
 _TABLE = "completion.toml"
 _ROWS = read_table(__file__, _TABLE)

@@ -76,6 +76,7 @@ class TimerUnderTest:
         )
         self._longest_ms = max(0, *delays.values())
         self._stage = stage
+        self._broken = False
         self._bursts = JudgedBursts(
             RECORDED, self._config, clock="virtual", profile=profile, process=stage.process
         )
@@ -106,6 +107,7 @@ class TimerUnderTest:
         """
         programs = [[(words, self._call(words)) for words in program] for program in burst]
         violation = self._bursts.judge(lambda: self._stage.run(programs), self._look)
+        self._broken = violation is not None
         return self._bursts.finish() if last and violation is None else violation
 
     def drain(self) -> Burst:
@@ -114,7 +116,10 @@ class TimerUnderTest:
         return ((f"clock to {beyond_ms}", "advance"),)
 
     def close(self) -> None:
-        """End the stage's threads."""
+        """Close the timer, unless a thread may be stuck in it, and end the stage's threads."""
+        if not self._broken:
+            with self._stage.alone():
+                self._timer.close()
         self._stage.close()
 
     def _call(self, words: str) -> Callable[[], object]:

@@ -1,0 +1,245 @@
+"""The verb `wheelproof methods`: which engine calls which method, how it ends, beside which other.
+
+Each engine takes a little of what it has, always the same. `python -m` with this module serves the
+reference as a driver that writes down, at its end, what was called.
+"""
+
+import argparse
+import importlib
+import json
+import shlex
+import sys
+import tempfile
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import combinations_with_replacement
+from pathlib import Path
+from types import ModuleType
+from typing import cast
+
+from wheelproof.sync import current_runtime
+from wheelproof_spec.app.detecting.engines import Task, tested
+from wheelproof_spec.app.detecting.modules import component_of, modules
+from wheelproof_spec.app.parts import machines, programs_of
+from wheelproof_spec.app.reference_driver import main as serve
+from wheelproof_spec.app.verbs.declaring import Verbs
+from wheelproof_spec.base.codec.tables import read_table
+from wheelproof_spec.base.results.publishing import Result, publish
+from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
+from wheelproof_spec.components.registry import COMPONENTS, suites
+from wheelproof_spec.engines.detect.watch import (
+    Seen,
+    classes_of,
+    errors_named,
+    methods_of,
+    raises_of,
+    watching,
+)
+from wheelproof_spec.engines.drive.conformance import conform
+from wheelproof_spec.engines.drive.plan import ConformancePlan
+from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
+from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
+
+_RUNS, _CASES, _SEED = 60, 100, 1
+_SET_UP = "set-up"
+"""Who makes the calls of a program before its threads begin, and after they have ended."""
+_MODULE = "wheelproof_spec.app.detecting.methods"
+_ENGINES = ("explored", "fuzzed", "driven", "tests")
+"""The columns. Each method occurs in the first three; each exit, and each raise, in any of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What the table says of a component.
+
+    `of` is the class whose methods run against each other; `sender` those that one thread at a time
+    may call, which are not run against each other. `why` has the reason of each hole.
+    """
+
+    of: str
+    sender: tuple[str, ...]
+    why: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """A method, an exit or two methods; how often each engine saw it, and where it is missing."""
+
+    name: str
+    counts: Sequence[int]
+    hole: bool
+
+    def line(self) -> str:
+        return f"{self.name:76} " + " ".join(f"{count or '-':>8}" for count in self.counts)
+
+
+def register(verbs: Verbs) -> None:
+    """Declare the verb and its arguments."""
+    verbs.own("methods", run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the matrix; it passes if it has no hole without a reason, and no reason without one."""
+    pairs = Counter[str]()
+    seen = [_explored(pairs), _watched(_fuzzed), _driven(), _watched(_tested)]
+    checks: list[CheckResult] = []
+    for component in COMPONENTS:
+        rows = [*_rows(component, seen, pairs)]
+        if not arguments.quiet:
+            print(f"{component:76} " + " ".join(f"{name:>8}" for name in _ENGINES))
+            print("\n".join(row.line() for row in rows), flush=True)
+        checks.append(_judged(component, rows))
+    verdict = overall(check.verdict for check in checks)
+    told = [f"{check.name}: {check.summary}" for check in checks]
+    line = f"{verdict.value}: {'; '.join(told)}"
+    return publish(
+        Result(verb="methods", verdict=verdict, checks=checks, line=line, text=line), arguments
+    )
+
+
+def _judged(component: str, rows: Sequence[_Row]) -> CheckResult:
+    holes = {row.name for row in rows if row.hole}
+    why = _known(component).why
+    wrong = sorted(holes - {*why})
+    stale = [f"{name} is no hole, and has a reason" for name in sorted({*why} - holes)]
+    summary = f"{len(rows)} rows, {len(holes)} holes, {len(wrong)} of them without a reason"
+    return CheckResult(
+        name=component,
+        group="methods",
+        verdict=Verdict.FAIL if wrong or stale else Verdict.PASS,
+        summary="; ".join((summary, *wrong, *stale)),
+        details="\n".join(f"{name}: {reason}" for name, reason in why.items()),
+    )
+
+
+def _known(component: str) -> _Known:
+    row = read_table(__file__, "methods.toml")[component]
+    return _Known(
+        of=str(row["of"]),
+        sender=cast(tuple[str, ...], row.get("sender", ())),
+        why=cast(Mapping[str, str], row.get("why", {})),
+    )
+
+
+def _rows(component: str, seen: Sequence[Seen], pairs: Counter[str]) -> Iterator[_Row]:
+    known, ours = _known(component), _modules(component)
+
+    def counts(name: str) -> list[int]:
+        return [one.counts[name] for one in seen]
+
+    for kind in classes_of(ours):
+        for name, method in methods_of(kind):
+            place = f"{kind.__name__}.{name}"
+            found = counts(place)
+            yield _Row(name=place, counts=found, hole=0 in found[:-1])
+            for error in errors_named(method):
+                ends = counts(f"{place} {error}")
+                yield _Row(name=f"{place} {error}", counts=ends, hole=not any(ends))
+    for module in ours:
+        for place, error in raises_of(module):
+            ends = counts(place)
+            yield _Row(name=f"raise {error}", counts=ends, hole=not any(ends))
+    of = next(kind for kind in classes_of(ours) if kind.__name__ == known.of)
+    names = sorted(name for name, _ in methods_of(of))
+    for one, other in combinations_with_replacement(names, 2):
+        pair = f"{known.of}: {one} beside {other}"
+        in_turn = one in known.sender and other in known.sender
+        if not in_turn:
+            yield _Row(name=pair, counts=[pairs[pair]], hole=not pairs[pair])
+
+
+def _modules(*components: str) -> list[ModuleType]:
+    wanted = components or COMPONENTS
+    return [importlib.import_module(name) for name, _ in modules() if component_of(name) in wanted]
+
+
+def _who() -> str:
+    runtime = current_runtime()
+    if isinstance(runtime, ControlledRuntime):
+        return runtime.caller().name
+    return threading.current_thread().name
+
+
+def _watched(work: Callable[[], object]) -> Seen:
+    seen = Seen()
+    with watching(classes_of(_modules()), seen, _who):
+        work()
+    return seen
+
+
+def _explored(pairs: Counter[str]) -> Seen:
+    """Explore every program; count in `pairs` those that run two methods in two threads."""
+    options = Options(engine=Engine.SAMPLE, seed=_SEED, max_runs=_RUNS, shrink=False)
+    whole = Seen()
+    for component in COMPONENTS:
+        of = _known(component).of
+        for kind in ("PROGRAMS", "PAIRS"):
+            for program in programs_of(component, kind):
+                seen = _watched(partial(explore, program, options))
+                whole.counts.update(seen.counts)
+                pairs.update(_beside(seen, of))
+    return whole
+
+
+def _beside(seen: Seen, of: str) -> Iterator[str]:
+    methods = {
+        place.partition(".")[2]: threads - {_SET_UP}
+        for place, threads in sorted(seen.threads.items())
+        if place.startswith(f"{of}.")
+    }
+    for (one, first), (other, second) in combinations_with_replacement(methods.items(), 2):
+        if len(first | second) > 1 and first and second:
+            yield f"{of}: {one} beside {other}"
+
+
+def _fuzzed() -> None:
+    for machine in machines().values():
+        for threads in machine.threads:
+            order = FuzzOrder(
+                threads=threads,
+                cases=_CASES,
+                seconds=None,
+                seed=_SEED,
+                bug=None,
+                repeat="",
+                progress=None,
+            )
+            for _ in machine.reports(order):
+                pass
+
+
+def _tested() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        for component in COMPONENTS:
+            tested(
+                Task(
+                    component=component, seconds=0, seed=0, bug=None, serve=(), graphs=Path(folder)
+                )
+            )
+
+
+def _driven() -> Seen:
+    whole = Seen()
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "calls.json"
+        command = shlex.join((sys.executable, "-m", _MODULE, str(file)))
+        for suite in suites().values():
+            conform(suite, ConformancePlan(driver=command, cases=_CASES, seed=_SEED))
+            whole.counts.update(cast(dict[str, int], json.loads(file.read_text())))
+            file.unlink()
+    return whole
+
+
+def main(words: Sequence[str]) -> int:
+    """Serve the reference, and write down at the end what was called."""
+    seen = _watched(serve)
+    Path(words[0]).write_text(json.dumps(seen.counts))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

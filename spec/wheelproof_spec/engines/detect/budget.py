@@ -1,0 +1,26 @@
+"""The budget of a cell: CPU time, so that other work on the machine takes nothing from it."""
+
+import os
+import time
+from collections.abc import Callable
+
+TIMES_THE_BUDGET = 8
+"""How many times its budget a cell may take of the clock: it may wait, or the machine is busy."""
+
+
+def used_s() -> float:
+    """Return the CPU time of this process and of those it has waited for, in seconds."""
+    return sum(os.times()[:4])
+
+
+class Budget:
+    """Begins when it is made, and is over after `seconds` on `clock`, which shows CPU time."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = used_s) -> None:
+        self._clock = clock
+        self._until = clock() + seconds
+        self._at_the_latest = time.monotonic() + TIMES_THE_BUDGET * seconds
+
+    def over(self) -> bool:
+        """Tell whether the budget is used up."""
+        return self._clock() >= self._until or time.monotonic() >= self._at_the_latest
