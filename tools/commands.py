@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import maven, python_environment
+from tools.browser import ensure_browser
 from tools.checkout import Checkout, job_environment
 from tools.compiled import compile_engine
 from tools.errors import SetupError
@@ -107,6 +108,7 @@ def _test_long(checkout: Checkout) -> int:
 
 def _run_tests(checkout: Checkout, marks: str, environment: Mapping[str, str]) -> int:
     """Run the tests with these marks and show them; 5 if there is none."""
+    ensure_browser(checkout)
     command = (str(checkout.python), "-m", *_TESTS, marks)
     return run_shown(command, directory=checkout.root, environment=environment)
 

@@ -23,6 +23,7 @@ class Need(StrEnum):
     JAVA = "a JDK"
     MAVEN = "Maven"
     VENV = "Python's venv module"
+    BROWSER = "a browser"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,12 @@
 """Which package manager is asked, and what the user is told to type."""
 
+from pathlib import Path
+
 import pytest
 
+from support.checkout import ROOT
+from tools import browser
+from tools.checkout import Checkout
 from tools.system_packages import MANAGERS, Need, advice, choose_manager
 
 
@@ -29,3 +34,18 @@ def test_advice_is_what_one_types() -> None:
     brew = choose_manager(Need.MAVEN, {"brew": "brew"}.get)
     assert apt.startswith("type: sudo apt-get install openjdk-21-jdk-headless (or openjdk-17-")
     assert advice(Need.MAVEN, brew) == "type: brew install maven"
+
+
+@pytest.mark.parametrize("ci", [True, False])
+def test_a_browser_is_installed_in_ci_alone(monkeypatch: pytest.MonkeyPatch, *, ci: bool) -> None:
+    asked: list[Need] = []
+    monkeypatch.setenv("CI", "true" if ci else "")
+    monkeypatch.setattr(browser, "find_browser", lambda: None)
+
+    def try_install(need: Need, directory: Path) -> None:
+        del directory
+        asked.append(need)
+
+    monkeypatch.setattr(browser, "try_install", try_install)
+    browser.ensure_browser(Checkout(root=ROOT))
+    assert asked == ([Need.BROWSER] if ci else [])

@@ -129,4 +129,4 @@ def test_the_page_to_step_through_is_moved_by_hand(tmp_path: Path) -> None:
     assert problem.startswith("this is no file that the page can read")
 
 
-_LOCK = "timer/system_timer.py, in add:\n    with self._lock.read:"
+_LOCK = "timer/system_timer.py, in add:\nwith self._lock.read:"

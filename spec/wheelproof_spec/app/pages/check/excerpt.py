@@ -1,9 +1,10 @@
 """The lines of a run around the event that fails, read again from its file."""
 
 import json
+import re
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.strict_json import parse_object
 from wheelproof_spec.engines.history.reader import read_lines
 
+_LONG_NUMBER = re.compile(r"\d{5,}")
 LINES_BEFORE = 40
 LINES_AFTER = 6
 
@@ -45,7 +47,16 @@ def read_excerpt(path: Path, verdict: RunVerdict) -> tuple[Moment, ...]:
         before.append(moment)
         if moment.line >= place.line:
             break
-    return (*before, *islice(own, LINES_AFTER))
+    return _with_short_names((*before, *islice(own, LINES_AFTER)))
+
+
+def _with_short_names(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
+    """Return the moments with a small number where a thread's name has a long one."""
+    lanes = dict.fromkeys(moment.lane for moment in moments)
+    short = {lane: _LONG_NUMBER.sub(str(place), lane) for place, lane in enumerate(lanes, start=1)}
+    if len(set(short.values())) < len(short):
+        return moments
+    return tuple(replace(moment, lane=short[moment.lane]) for moment in moments)
 
 
 def _moments(path: Path, verdict: RunVerdict) -> Iterator[Moment]:
