@@ -5,10 +5,9 @@
    the verb as a whole, from files to tables. Microseconds of a processor for each line.
 3. The verb over N/5 events as a program of its own, cold, with local[1], local[2] and a standalone
    cluster of two workers: are the tables the same, and how much faster are two?
-4. `wheelproof check` over N/20 events: are the verdicts the same?
 
 All of it one after the other; wall time. The default, 20 million, takes about an hour and 20 GB
-of disk; `--only` names one part: one, many, masters, check.
+of disk; `--only` names one part: one, many, masters.
 """
 
 import argparse
@@ -39,11 +38,9 @@ from wheelproof_spark.check.inputs import plan
 from wheelproof_spark.check.job import CheckJob, check
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.rows import collected, read_rows
-from wheelproof_spec.app.recorded import judge_lines
 from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
-from wheelproof_spec.engines.history.reader import read_lines
 
-PARTS = ("one", "many", "masters", "check")
+PARTS = ("one", "many", "masters")
 COST_TARGET_US = 20
 LINEAR_TARGET = 1.2
 MEMORY_TARGET_MIB = 200
@@ -178,31 +175,6 @@ def _program(source: Path, output: Path, master: str) -> None:
         raise SystemExit(f"{master}: exit code {done.returncode}, not 1\n{done.stderr}")
 
 
-def against_check(folder: Path, events: int, seed: int, master: str) -> Section:
-    """Compare the verdicts with those of `wheelproof check`."""
-    figures = Figures("Beside `wheelproof check`")
-    source, output = _folders(folder)
-    lines = write_runs(source, events, seed)
-    expected: set[tuple[object, ...]] = set()
-
-    def judge() -> None:
-        for path in sorted(source.iterdir()):
-            result = judge_lines(str(path), read_lines(path))
-            for run in result.verdicts:
-                rule = None if run.violation is None else run.violation.rule
-                expected.add((run.run, run.verdict.value, run.events, run.good_prefix, rule))
-
-    figures.timed("wheelproof check, one process", lines, judge)
-    with spark_session(master):
-        job = CheckJob(input=source, output=output, options=CheckOptions())
-        figures.timed("pipeline check", lines, lambda: _judged(job))
-    columns = ("run", "verdict", "events", "good_prefix", "rule")
-    rows = _rows(output, "verdicts")
-    if {tuple(row[name] for name in columns) for row in rows} != expected:
-        raise SystemExit("the verdicts differ")
-    return figures.section(f"All {len(expected):,} verdicts are identical.")
-
-
 def worker_peak(spark: SparkSession) -> float:
     """Return the peak of memory, in MiB, of the largest of the workers that did the jobs."""
     schema = pa.schema([("kib", pa.int64())])
@@ -257,7 +229,6 @@ def main(arguments: Sequence[str]) -> int:
         "one": lambda folder: one_run(folder, events // 2, seed, master),
         "many": lambda folder: many_runs(folder, events, seed, master),
         "masters": lambda folder: masters(folder, events // 5, seed),
-        "check": lambda folder: against_check(folder, events // 20, seed, master),
     }
     works = [partial(_in_folder, parts[name]) for name in options.only or parts]
     measure(works, this_machine(), seed=seed, json=options.json)
@@ -276,7 +247,10 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--master", default="local[*]", metavar="M", help="Spark's master")
     parser.add_argument(
-        "--only", action="append", choices=PARTS, help="one of the four; may be given several times"
+        "--only",
+        action="append",
+        choices=PARTS,
+        help="one of the three; may be given several times",
     )
     return parser
 

@@ -72,7 +72,8 @@ def _told(batch: Batch, output: Path) -> str:
     rate = batch.lines / batch.seconds if batch.seconds else 0
     return (
         f"batch {batch.number}: {batch.files:,} files new or changed, {batch.judged:,} runs "
-        f"judged, {batch.seconds:.1f} s, {rate:,.0f} lines/s; tables in {output}, see manifest.json"
+        f"judged, {batch.seconds:.1f} s, {rate:,.0f} lines/s; "
+        f"`wheelproof pipeline report --output {output}` draws the tables"
     )
 
 

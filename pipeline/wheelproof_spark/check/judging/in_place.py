@@ -114,7 +114,7 @@ class _OpenRun:
         self._checker: Checker | None = None
         self._lines: list[tuple[int, PlacedLine, Key]] = []
         self._next = 0
-        self._whole = False
+        self._verdict: RunVerdict | None = None
 
     def take(self, number: int, line: PlacedLine, event: Event, key: Key) -> bool:
         """Take a line; tell whether it is the one that comes next, with nothing wrong about it.
@@ -131,10 +131,11 @@ class _OpenRun:
                 return False
             self._meter.take(event)
             self._checker.feed(event, number)
+            if rank == END:
+                self._verdict = self._checker.finish(cut_off=False)
         except Exception:
             return False
         self._next += rank == BODY
-        self._whole = rank == END
         return True
 
     def _begins(self, header: Header) -> bool:
@@ -147,32 +148,23 @@ class _OpenRun:
 
     def rows(self) -> Iterator[BronzeRow]:
         """Yield the row of a run that has ended, or its lines if it is not whole."""
-        verdict = self._verdict() if self._whole else None
-        if verdict is None:
+        if self._verdict is None:
             yield from self.passed_on()
             return
         raw = b"\n".join([*(line.raw for _, line, _ in self._lines), b""])
         numbers = [number for number, _, _ in self._lines]
         first, line, key = self._lines[0]
         split = self._split
-        order = RunOrder(lines=len(numbers), files={split.file_id})
         result = {
             **identity((*self._name, split.file_id), self._header),
-            **verdict_columns(verdict, lambda _: split.file_id),
+            **verdict_columns(self._verdict, lambda _: split.file_id),
             "digest": content_digest(raw),
             "cut_off": False,
-            **order.columns(),
+            **RunOrder(lines=len(numbers), files={split.file_id}).columns(),
             **self._meter.columns(),
         }
         row = ("whole", split.file_id, split.start, first, line.offset, *key, None, raw)
         yield (*row, len(numbers), numbers, result), len(raw)
-
-    def _verdict(self) -> RunVerdict | None:
-        assert self._checker is not None
-        try:
-            return self._checker.finish(cut_off=False)
-        except Exception:
-            return None
 
     def passed_on(self) -> Iterator[BronzeRow]:
         """Yield the lines, for the shuffle."""
