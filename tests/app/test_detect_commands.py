@@ -1,6 +1,8 @@
 """`wheelproof bugs` and `wheelproof mutate`, end to end: a selection of both, in seconds."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -8,6 +10,7 @@ import pytest
 from support.checkout import ROOT
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.app.detecting.matrix import KINDS, judged
+from wheelproof_spec.app.detecting.methods import Row, judged_rows
 from wheelproof_spec.app.detecting.page import FOLDER, render, reports_in, told
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS, bugs
@@ -45,6 +48,22 @@ def test_mutants_are_killed_by_engines(tmp_path: Path) -> None:
     assert main(["mutate", pattern, "--json", str(report), "--quiet"]) == 0
     checks = json.loads(report.read_text())["checks"]
     assert [check["summary"] for check in checks] == ["killed by driven, found"] * 2
+
+
+@pytest.mark.long
+def test_every_method_exit_and_pair_is_seen() -> None:
+    command = [sys.executable, "-m", "wheelproof_spec", "methods", "--quiet"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_hole_without_a_reason_and_a_reason_without_a_hole_fail() -> None:
+    known = "SystemTimerReaper.advance_clock"
+    rows = [Row(name="SystemTimer.new", counts=(1, 0, 1, 1), hole=True)]
+    check = judged_rows("timer", rows)
+    assert check.verdict is Verdict.FAIL
+    assert "SystemTimer.new" in check.summary
+    assert f"{known} is no hole, and has a reason" in check.summary
 
 
 def test_the_page_is_made_of_the_outcomes() -> None:

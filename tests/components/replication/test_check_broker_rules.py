@@ -1,6 +1,7 @@
 """What the checker says of brokers' histories that keep, or break, one rule each."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -209,6 +210,28 @@ def gauges(num_delayed: int, watched: int, num_keys: int) -> Lines:
 _LEAD = control(lead())
 _ALONE = control(lead(in_sync=(1,)))
 _MINE = append("x", acks=ALL_ACKS)
+_OF_TWO = replace(
+    append("x", records=2, acks=ALL_ACKS),
+    entries=(
+        *append("x", records=2).entries,
+        PartitionRecords(partition="u", records=(NewRecord(size=_SIZE, value="u0"),)),
+    ),
+)
+
+
+def _lost_of_two(base: int) -> Lines:
+    answers = (
+        PartitionProduceResponse(
+            partition="t", error=ErrorCode.NOT_LEADER_OR_FOLLOWER, base_offset=base
+        ),
+        PartitionProduceResponse(
+            partition="u", error=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, base_offset=-1
+        ),
+    )
+    response = ProduceResponse(request="x", partitions=answers)
+    return begin("q", response.name_on_the_wire(), response)
+
+
 """An append that waits, for the follower."""
 _READER = fetch("y", 0, replica=None, wait_ms=_WAIT_MS)
 """A consumer that waits for the first record."""
@@ -404,6 +427,14 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         made("f", fetch("a", 0), fetched("a", 0, 3, "y0", "y1")),
         produced("x", 2, ErrorCode.NOT_LEADER_OR_FOLLOWER, process="q"),
         over("q", append("x", records=2, acks=ALL_ACKS)),
+    ),
+    "such a segment is there, and the one before it has an end, though nothing more is appended": (
+        _LEAD,
+        put("y", 0, records=2),
+        made("q", _OF_TWO),
+        control(follow(1), truncate(2), lead(2, in_sync=(1,))),
+        made("q", MaybeShrinkInSync(), _lost_of_two(2)),
+        made("f", fetch("a", 0, wait_ms=1, min_bytes=900), fetched("a", 0, 2, "y0", "y1")),
     ),
     "acknowledged by the leader after next": (
         _LEAD,

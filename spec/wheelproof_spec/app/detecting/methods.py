@@ -66,7 +66,7 @@ class _Known:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
+class Row:
     """A method, an exit or two methods; how often each engine saw it, and where it is missing."""
 
     name: str
@@ -74,6 +74,7 @@ class _Row:
     hole: bool
 
     def line(self) -> str:
+        """Return it as a line of the matrix."""
         return f"{self.name:76} " + " ".join(f"{count or '-':>8}" for count in self.counts)
 
 
@@ -92,7 +93,7 @@ def run(arguments: argparse.Namespace) -> int:
         if not arguments.quiet:
             print(f"{component:76} " + " ".join(f"{name:>8}" for name in _ENGINES))
             print("\n".join(row.line() for row in rows), flush=True)
-        checks.append(_judged(component, rows))
+        checks.append(judged_rows(component, rows))
     verdict = overall(check.verdict for check in checks)
     told = [f"{check.name}: {check.summary}" for check in checks]
     line = f"{verdict.value}: {'; '.join(told)}"
@@ -101,7 +102,8 @@ def run(arguments: argparse.Namespace) -> int:
     )
 
 
-def _judged(component: str, rows: Sequence[_Row]) -> CheckResult:
+def judged_rows(component: str, rows: Sequence[Row]) -> CheckResult:
+    """Return the check of a component: each hole has a reason, and each reason a hole."""
     holes = {row.name for row in rows if row.hole}
     why = _known(component).why
     wrong = sorted(holes - {*why})
@@ -125,7 +127,7 @@ def _known(component: str) -> _Known:
     )
 
 
-def _rows(component: str, seen: Sequence[Seen], pairs: Counter[str]) -> Iterator[_Row]:
+def _rows(component: str, seen: Sequence[Seen], pairs: Counter[str]) -> Iterator[Row]:
     known, ours = _known(component), _modules(component)
 
     def counts(name: str) -> list[int]:
@@ -135,21 +137,21 @@ def _rows(component: str, seen: Sequence[Seen], pairs: Counter[str]) -> Iterator
         for name, method in methods_of(kind):
             place = f"{kind.__name__}.{name}"
             found = counts(place)
-            yield _Row(name=place, counts=found, hole=0 in found[:-1])
+            yield Row(name=place, counts=found, hole=0 in found[:-1])
             for error in errors_named(method):
                 ends = counts(f"{place} {error}")
-                yield _Row(name=f"{place} {error}", counts=ends, hole=not any(ends))
+                yield Row(name=f"{place} {error}", counts=ends, hole=not any(ends))
     for module in ours:
         for place, error in raises_of(module):
             ends = counts(place)
-            yield _Row(name=f"raise {error}", counts=ends, hole=not any(ends))
+            yield Row(name=f"raise {error}", counts=ends, hole=not any(ends))
     of = next(kind for kind in classes_of(ours) if kind.__name__ == known.of)
     names = sorted(name for name, _ in methods_of(of))
     for one, other in combinations_with_replacement(names, 2):
         pair = f"{known.of}: {one} beside {other}"
         in_turn = one in known.sender and other in known.sender
         if not in_turn:
-            yield _Row(name=pair, counts=[pairs[pair]], hole=not pairs[pair])
+            yield Row(name=pair, counts=[pairs[pair]], hole=not pairs[pair])
 
 
 def _modules(*components: str) -> list[ModuleType]:

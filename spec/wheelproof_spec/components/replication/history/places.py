@@ -73,6 +73,7 @@ class Places:
         if base == self.unsure_from and self.log.end <= base:
             self._lost.setdefault(base, []).append(batch)
             self.unsure_from = NEVER
+            self._lose_again()
 
     def holds(self, batch: Batch) -> bool:
         """Tell whether a batch stands where it was put."""

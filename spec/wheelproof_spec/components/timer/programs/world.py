@@ -1,12 +1,13 @@
 """The timer in its world: clocks that move, waits, the reaper, and the executor's own thread."""
 
+from collections.abc import Callable
 from functools import partial
 
 from wheelproof import sync
 from wheelproof.clock import ManualClock
 from wheelproof.errors import RejectedExecutionError, TimerClosedError
 from wheelproof.sync import DeferredExecutor
-from wheelproof.timer import SystemTimer, SystemTimerReaper, TimerTask
+from wheelproof.timer import SystemTimer, SystemTimerReaper, Timer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import TimerBench
@@ -145,6 +146,59 @@ def reaper() -> Scenario:
     return Scenario(threads={"use": use}, check=check)
 
 
+class _OnePass(Timer):
+    """A timer whose first pass does something; the second one waits until the timer is closed."""
+
+    def __init__(self) -> None:
+        self._closed = sync.volatile(False, "closed")
+        self._passes = 0
+        self.under_way = sync.volatile(False, "pass under way")
+        self.in_a_pass: Callable[[], object] = self.size
+
+    def add(self, timer_task: TimerTask) -> None:
+        """Take nothing in."""
+
+    def advance_clock(self, timeout_ms: Millis) -> bool:
+        """Make one pass."""
+        del timeout_ms
+        if self._passes:
+            sync.await_until(self._closed, bool)
+            raise TimerClosedError("closed")
+        self._passes += 1
+        self.under_way.set(True)
+        self.in_a_pass()
+        self.under_way.set(False)
+        return False
+
+    def size(self) -> int:
+        """Return 0."""
+        return 0
+
+    def close(self) -> None:
+        """End the wait of the second pass."""
+        self._closed.set(True)
+
+
+def reaper_closed_in_a_pass() -> Scenario:
+    """A reaper is closed while its thread makes a pass: that is over when the close returns."""
+    timer = _OnePass()
+    reaped = SystemTimerReaper("reaper", timer)
+
+    def close() -> None:
+        reaped.close()
+        assert not timer.under_way.get(), "closed, and a pass is under way"
+
+    return Scenario(threads={"close": close})
+
+
+def reaper_closes_itself() -> Scenario:
+    """A task of a reaper closes it, on the reaper's own thread, which does not wait for itself."""
+    timer = _OnePass()
+    reaped = SystemTimerReaper("reaper", timer)
+    timer.in_a_pass = reaped.close
+    return Scenario(threads={"look": timer.under_way.get})
+
+
 def executor_against_close() -> Scenario:
     """With the executor's own thread: what was submitted before `close` has run when it returns."""
     timer = SystemTimer("explored", tick_ms=1, wheel_size=2, start_ms=0)
@@ -190,6 +244,8 @@ TIMER_WORLD: tuple[Program, ...] = (
     program("timer-wait-add", wait_for_an_add),
     program("timer-wait-close", close_against_wait),
     program("timer-reaper", reaper),
+    program("timer-reaper-pass", reaper_closed_in_a_pass),
+    program("timer-reaper-own", reaper_closes_itself),
     # The executor is given five seconds to end, which pass only when nothing else can happen.
     program("timer-executor-close", executor_against_close, _LAZY),
     program("timer-close-by-task", close_by_a_task),
