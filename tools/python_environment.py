@@ -53,7 +53,8 @@ def _install_dependencies(checkout: Checkout) -> None:
         target.unlink()
     elif target.exists():
         shutil.rmtree(target)
-    print("making .venv; this takes about a minute, once", flush=True)
+    packages = checkout.requirements.read_text(encoding="utf-8").count("==")
+    print(f"making .venv with {packages} packages; that takes minutes, once", flush=True)
     _run(
         checkout,
         (str(base_python()), "-m", "venv", str(target)),
