@@ -35,6 +35,8 @@ def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[Row] |
     """Return the good lines of runs; None for one that is too long to be taken out."""
     found: dict[Name, list[Row] | None] = {name: [] for name in names}
     sizes = dict.fromkeys(found, 0)
+    if not found:
+        return found
     chosen = dataset.field("run").isin(sorted({run for _, run in found}))
     good = _rows(bronze, "good", GOOD, chosen)
     whole = lines_of_whole(_rows(bronze, "whole", WHOLE, chosen))

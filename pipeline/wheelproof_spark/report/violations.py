@@ -3,6 +3,8 @@
 import base64
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, groupby, islice, zip_longest
+from operator import itemgetter
 from pathlib import Path
 
 from wheelproof_spark.report.cases import Case, Name, case_of, lines_of_runs
@@ -52,13 +54,15 @@ class Violation:
 
 
 def explained(output: Path, manifest: Manifest, rows: Iterable[Row]) -> list[Violation]:
-    """Return violations with their cases, those of one rule side by side."""
+    """Return violations by rule; some of each rule, the first ones, have their cases."""
     ordered = sorted(rows, key=lambda row: (str(row["rule"]), str(row["run"]), str(row["scope"])))
-    names = {_name(row) for row in ordered[:MOST_CASES]}
+    rules = [list(rows) for _, rows in groupby(ordered, key=itemgetter("rule"))]
+    first = chain.from_iterable(zip_longest(*rules))
+    names = {_name(row) for row in islice(filter(None, first), MOST_CASES)}
     lines, files = lines_of_runs(output / "bronze", names), _files(output, manifest)
     found: list[Violation] = []
     for number, row in enumerate(ordered, start=1):
-        own = lines.get(_name(row)) if number <= MOST_CASES else None
+        own = lines.get(_name(row))
         case = None if own is None else case_of(own, files, row)
         found.append(Violation(number=number, row=row, case=case))
     return found
