@@ -1,7 +1,7 @@
 """Whatever is asked of the producer's memory that makes no sense: a clear error, no byte lost."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import cast
 
@@ -134,6 +134,12 @@ def _unknown_partition(scene: _Scene) -> None:
         scene.accumulator.drain(_CLUSTER, [NodeId(7)], 1, scene.bench.clock.hi_res_clock_ms())
     with pytest.raises(IllegalArgumentError, match="partition has to"):
         TopicPartition("topic", -1)
+
+
+@pytest.mark.parametrize("number", [part.name for part in fields(AccumulatorConfig)])
+def test_producer_refuses_each_number_of_a_configuration_below_zero(number: str) -> None:
+    with pytest.raises(IllegalArgumentError, match=f"{number} has to lie within"):
+        AccumulatorConfig(**{"batch_size": 1, number: -1})
 
 
 def _response_twice(scene: _Scene) -> None:

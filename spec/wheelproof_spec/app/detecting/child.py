@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import wheelproof
+from wheelproof.errors import WheelproofError
 from wheelproof_spec import components, engines
 from wheelproof_spec.base.codec.explain import build
 from wheelproof_spec.base.codec.shapes import shape_of
@@ -103,9 +104,11 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
             graphs=Path(tempfile.gettempdir()) / f"wheelproof-graphs-{os.getuid()}",
         )
         return ENGINES[cell.engine](task)
-    except BaseException:
-        # The reference makes no engine fail: a mutant that does is seen.
-        end = End.ERROR if module_of(cell.subject) is None else End.FOUND
+    except BaseException as error:
+        # The reference makes no engine fail: a mutant that does is seen, and a refusal of a call
+        # that the reference takes.
+        seen = module_of(cell.subject) is not None or isinstance(error, WheelproofError)
+        end = End.FOUND if seen else End.ERROR
         return Found(end=end, story=traceback.format_exc())
 
 

@@ -40,8 +40,8 @@ from wheelproof_spec.engines.history.recording.callers import Callers
 _FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
 """Where a component is, in the reference and among the modules, if not in a folder of its name."""
 _CALLERS, _CALLS = 6, 240
-_STUCK_AFTER_S = 40.0
-"""What a load takes a fraction of a second for, even beside a lot of other work."""
+_STUCK_AFTER_S, _ANSWER_S = 40.0, 10.0
+"""What a load, or an answer, takes a fraction of a second for, even beside a lot of other work."""
 _CASES, _SEEDS = 20, 1 << 20
 """The cases of a batch, each with a seed of its own; and how far the seeds of cells are apart."""
 _SHRINK_S = 2.0
@@ -80,9 +80,11 @@ class Task:
 def driven(task: Task) -> Found:
     """Drive it call by call through the protocol: the named cases, then drawn ones."""
     from wheelproof_spec.engines.drive.conformance import conform
+    from wheelproof_spec.engines.drive.driver.process import DriverLimits
     from wheelproof_spec.engines.drive.plan import ConformancePlan
 
-    plan = ConformancePlan(driver=shlex.join(task.serve), cases=100, seed=task.seed)
+    limits = DriverLimits(timeout_s=_ANSWER_S)
+    plan = ConformancePlan(driver=shlex.join(task.serve), cases=100, seed=task.seed, limits=limits)
     result = conform(suites()[task.component], plan, [])
     for failure in result.failures:
         story = "\n".join((failure.case, str(failure.violation), *failure.lines))

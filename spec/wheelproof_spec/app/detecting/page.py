@@ -14,13 +14,13 @@ from typing import cast
 from wheelproof_spec.app.detecting.matrix import ENGINES, controls, table
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.resources import required_checkout
-from wheelproof_spec.base.results.reports import write_text
+from wheelproof_spec.base.results.reports import json_text, write_text
 from wheelproof_spec.base.strict_json import JsonObject, parse_object
 from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.engines.detect.cells import End, Outcome, read_outcomes
 
 FOLDER = "docs/detection"
-_OUTCOMES, _PAGE = "outcomes.jsonl", "README.md"
+_OUTCOMES, _PAGE, _REPORTS = "outcomes.jsonl", "README.md", "mutants-*.json"
 
 _HEAD = """# Detection
 
@@ -122,7 +122,17 @@ def told(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 def reports_in(folder: Path) -> list[JsonObject]:
     """Return the reports on mutants that a folder has."""
-    return [parse_object(path.read_bytes()) for path in sorted(folder.glob("mutants-*.json"))]
+    return [parse_object(path.read_bytes()) for path in sorted(folder.glob(_REPORTS))]
+
+
+def _kept(report: JsonObject) -> dict[str, object]:
+    """Return what the page shows of a report: the rest belongs to one machine and one run."""
+    checks = cast(Sequence[JsonObject], report["checks"])
+    return {
+        "given": report["given"],
+        "summary": report["summary"],
+        "checks": [{"name": one["name"], "summary": one["summary"]} for one in checks],
+    }
 
 
 def main(words: Sequence[str]) -> int:
@@ -132,6 +142,8 @@ def main(words: Sequence[str]) -> int:
     outcomes = told(one for file in files for one in read_outcomes(file))
     folder.mkdir(exist_ok=True)
     (folder / _OUTCOMES).write_bytes(b"".join(map(format_line, outcomes)))
+    for path in folder.glob(_REPORTS):
+        write_text(path, json_text(_kept(parse_object(path.read_bytes()))))
     write_text(folder / _PAGE, render(outcomes, reports_in(folder)))
     return 0
 

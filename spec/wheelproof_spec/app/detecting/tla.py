@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.engines.detect.budget import TIMES_THE_BUDGET
 from wheelproof_spec.engines.detect.cells import End, Found
 from wheelproof_spec.engines.detect.mutants import Mutant
 from wheelproof_spec.engines.detect.tla_mutants import TLA, mutated_tla, tla_mutants
@@ -31,7 +32,8 @@ def check_mutant(mutant: str, seconds: int) -> Found:
     """Let TLC check the models of a mutant's module, the small ones first.
 
     A property that fails, a deadlock or a value that there is not: found. A pinned number alone
-    that differs: a pin. A module that is none any more, or whose states lack a value, is absent.
+    that differs: a pin. A module that is none any more, or whose states lack a value, is absent. Of
+    models that do not come to an end nothing is known.
     """
     module = mutant.removeprefix(TLA).partition(".")[0]
     with tempfile.TemporaryDirectory(prefix="wheelproof-mutant-") as name:
@@ -41,7 +43,8 @@ def check_mutant(mutant: str, seconds: int) -> Found:
         file = _file(folder, module)
         text = file.read_text(encoding="utf-8")
         file.write_text(mutated_tla(module, text, _properties(models), mutant), encoding="utf-8")
-        pin, runs, settings = "", 0, RunSettings(jobs=1, seconds=seconds)
+        pin, unfinished, runs = "", "", 0
+        settings = RunSettings(jobs=1, seconds=TIMES_THE_BUDGET * seconds)
         for model in models:
             (outcome,) = run_models(find_toolchain(), [model], settings, SilentObserver())
             runs += outcome.generated or 0
@@ -51,13 +54,17 @@ def check_mutant(mutant: str, seconds: int) -> Found:
             if violation is not None:
                 length = trace_length(report) or 0
                 return Found(end=End.FOUND, runs=runs, length=length, story=story)
-            unfinished = any(_NO_STATE in error for error in report.errors)
-            if unfinished or (report.errors and report.statistics is None):
+            no_module = any(_NO_STATE in error for error in report.errors)
+            if no_module or (report.errors and report.statistics is None):
                 return Found(end=End.ABSENT, story=story)
             if report.errors:
                 return Found(end=End.FOUND, runs=runs, story=story)
             if outcome.verdict is Verdict.FAIL:
                 pin = pin or story
+            elif outcome.verdict is not Verdict.PASS:
+                unfinished = unfinished or story
+        if unfinished and not pin:
+            return Found(end=End.HANGS, runs=runs, story=unfinished)
         return Found(end=End.PIN if pin else End.CLEAN, runs=runs, length=len(models), story=pin)
 
 

@@ -196,7 +196,11 @@ def reaper_closes_itself() -> Scenario:
     timer = _OnePass()
     reaped = SystemTimerReaper("reaper", timer)
     timer.in_a_pass = reaped.close
-    return Scenario(threads={"look": timer.under_way.get})
+
+    def look() -> None:
+        timer.under_way.get()
+
+    return Scenario(threads={"look": look})
 
 
 def executor_against_close() -> Scenario:
