@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from support.browser import browser, look_at
 from support.pipeline.golden_fleet import GOLDEN, tables_of, write_fleet
 from support.pipeline.pipeline_tables import Judged, run
 from support.pipeline.recorded_fleet import check
@@ -129,3 +130,14 @@ def test_every_violation_of_the_page_can_be_judged_again(fleet: Judged, tmp_path
     assert len(links) == len(rows)
     for anchor in re.findall(r'href="#(.+?)"', text):
         assert f'id="{anchor}"' in text
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_the_page_shuts_nobody_out(fleet: Judged, tmp_path: Path, *, dark: bool) -> None:
+    browser()
+    page = tmp_path / "pipeline.html"
+    write_page(fleet.output, page)
+    pages = {"judged": page.read_text(encoding="utf-8")}
+    for seen in look_at(pages, (390, 1280), tmp_path, dark=dark):
+        assert seen.problems == (), seen.width
+        assert seen.content <= seen.width, f"it scrolls sideways at {seen.width}"
