@@ -1,6 +1,8 @@
 """docs/verdicts.md: what it says is so, and nothing deviates without a reason."""
 
 import re
+import subprocess
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -27,6 +29,8 @@ COMPONENTS = ROOT / "spec" / "wheelproof_spec" / "components"
 FEW = Extent(cases=5, operations=400, threads=4, histories=2, seed=3)
 
 Row = tuple[str, str, str]
+PLACE = re.compile(r"\w\.(?:java|scala|py|go|rs|ts):\d+")
+JVM_PLACE = re.compile(r"(\w+)\.(?:java|scala):(\d+)")
 
 
 def _rows(page: str) -> dict[Row, tuple[str, str, str]]:
@@ -51,6 +55,47 @@ def test_verdict_page_links_to_headings_that_exist(deviation: Deviation) -> None
     assert deviation.heading in headings
     if deviation.kind is Kind.FINDING:
         assert re.match(r"\d+\. ", deviation.heading)
+
+
+@pytest.mark.parametrize("deviation", DEVIATIONS, ids=lambda one: one.sentence[:40])
+def test_verdict_page_names_the_line_that_causes_a_deviation(deviation: Deviation) -> None:
+    definition = definition_of(deviation.component)
+    lacking = {*definition.may_be_limits(), *definition.undeclared(())}
+    if deviation.kind is Kind.FINDING or not lacking.issuperset(deviation.clauses):
+        assert PLACE.search(_cause(deviation))
+
+
+@pytest.mark.slow
+def test_verdict_page_names_lines_that_the_released_classes_have(kafka: str, netty: str) -> None:
+    jars = {jar.name: jar for jar in Path(kafka).parent.parent.glob("*/target/*/*.jar")}
+    assert any(Path(netty).parent in jar.parents for jar in jars.values())
+    places = {place for one in DEVIATIONS for place in JVM_PLACE.findall(_cause(one))}
+    assert len(places) > 10
+    there: set[tuple[str, str]] = set()
+    for jar in jars.values():
+        there |= _lines_in(jar, {name for name, _ in places})
+    assert places - there == set()
+
+
+def _lines_in(jar: Path, names: set[str]) -> set[tuple[str, str]]:
+    """Return which lines the classes of a jar come from that were made of these sources."""
+    entries = [Path(one) for one in zipfile.ZipFile(jar).namelist() if one.endswith(".class")]
+    classes = [str(one.with_suffix("")) for one in entries if one.stem.split("$")[0] in names]
+    found: set[tuple[str, str]] = set()
+    if classes:
+        words = ["javap", "-l", "-p", "-cp", str(jar), *classes]
+        said = subprocess.run(words, capture_output=True, text=True, check=True).stdout
+        for part in said.split("Compiled from ")[1:]:
+            name = part.partition(".")[0].strip('"')
+            found |= {(name, number) for number in re.findall(r"line (\d+):", part)}
+    return found
+
+
+def _cause(deviation: Deviation) -> str:
+    """Return where a deviation is put down to the code: in the table, or in the finding."""
+    text = (ROOT / "docs" / deviation.target).read_text(encoding="utf-8")
+    section = re.split(r"^## ", text.partition(deviation.heading)[2], flags=re.MULTILINE)[0]
+    return deviation.cause or section
 
 
 def test_verdict_page_has_everybody_and_links_every_deviation() -> None:

@@ -75,6 +75,7 @@ class Deviation:
     """Why an implementation deviates in some clauses.
 
     `profile` None means every profile. `target` is a file, from docs/, that has the heading.
+    `cause` says what in the implementation does so, by file and line, where that one does not.
     """
 
     implementation: str
@@ -85,6 +86,7 @@ class Deviation:
     target: str
     heading: str
     profile: str | None = None
+    cause: Text | None = None
 
     @property
     def link(self) -> str:
