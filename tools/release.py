@@ -1,5 +1,6 @@
 """What a release needs: one version in all places, its changes told, and nothing uncommitted."""
 
+import hashlib
 import re
 import tomllib
 from datetime import date
@@ -32,8 +33,25 @@ def release(checkout: Checkout, version: str) -> list[Path]:
     for left in folder.glob("wheelproof-*"):
         left.unlink()
     _run(checkout, str(checkout.python), "-m", "hatchling", "build", "-d", str(folder))
+    pack_vectors(checkout, version, folder)
     _run(checkout, "git", "tag", "--annotate", f"v{version}", "--message", f"wheelproof {version}")
-    return sorted(folder.glob("wheelproof-*"))
+    return sorted([*folder.glob("wheelproof-*"), write_checksums(folder)])
+
+
+def pack_vectors(checkout: Checkout, version: str, folder: Path) -> None:
+    """Write the committed vectors and replayers as an archive, the same bytes each time."""
+    name = f"wheelproof-vectors-{version}"
+    options = (f"--prefix={name}/", f"--output={folder / name}.tar.gz")
+    _run(checkout, "git", "archive", *options, "HEAD", "vectors", "LICENSE")
+
+
+def write_checksums(folder: Path) -> Path:
+    """Write the SHA-256 of each file that is published, for ``sha256sum -c``."""
+    files = sorted(folder.glob("wheelproof-*"))
+    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
+    sums = folder / "SHA256SUMS"
+    sums.write_text("".join(lines))
+    return sums
 
 
 def _text(checkout: Checkout, name: str) -> str:

@@ -1,6 +1,7 @@
 """A release is refused until everything says the same version and is committed."""
 
 import subprocess
+import tarfile
 from datetime import date
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 from support.checkout import ROOT
 from tools.checkout import Checkout
 from tools.errors import SetupError
-from tools.release import require_releasable
+from tools.release import pack_vectors, require_releasable, write_checksums
 
 
 @pytest.fixture
@@ -29,6 +30,19 @@ def ready(tmp_path: Path) -> Path:
 
 def test_what_is_ready_can_be_released(ready: Path) -> None:
     assert require_releasable(Checkout(root=ready)) == "1.2.0"
+
+
+def test_the_vectors_are_an_archive_with_a_checksum(tmp_path: Path) -> None:
+    pack_vectors(Checkout(root=ROOT), "1.2.0", tmp_path)
+    sums = write_checksums(tmp_path)
+    # Of another archive, which is the same, byte by byte.
+    pack_vectors(Checkout(root=ROOT), "1.2.0", tmp_path)
+    subprocess.run(["sha256sum", "-c", "--strict", sums.name], cwd=tmp_path, check=True)
+    with tarfile.open(tmp_path / "wheelproof-vectors-1.2.0.tar.gz") as archive:
+        names = archive.getnames()
+    assert "wheelproof-vectors-1.2.0/vectors/replay.py" in names
+    assert "wheelproof-vectors-1.2.0/vectors/timer-corners.jsonl" in names
+    assert "wheelproof-vectors-1.2.0/LICENSE" in names
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,9 @@
 """What is published: built, well described, and at work in an empty environment."""
 
 import os
+import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -118,3 +120,34 @@ def test_the_wheel_works_in_an_empty_environment(built: Path, tmp_path: Path) ->
     assert rule == "Timer.RunsAtMostOncePerAdd"
     assert installed == "wheelproof"
     assert manifest
+
+
+WORKFLOW = ROOT / "docs" / "examples" / "wheelproof.yml"
+ROUNDED = "// self.tick_ms * self.tick_ms"
+
+
+@pytest.mark.slow
+def test_the_workflow_of_a_port_runs_in_an_empty_environment(built: Path, tmp_path: Path) -> None:
+    """The steps run as they are in the file; the one that drives fails if the timer is late."""
+    text = WORKFLOW.read_text(encoding="utf-8")
+    install, drive, check = re.findall(r"^      - run: (.+)$", text, re.MULTILINE)
+    given = dict(re.findall(r"^  ([A-Z]+): (.+)$", text, re.MULTILINE))
+    assert set(given) == {"WHEELPROOF", "DRIVER", "PROFILE"}
+    venv.create(tmp_path / "venv", with_pip=True)
+    adapter = tmp_path / "wheelproof" / "adapter.py"
+    shutil.copytree(ROOT / "adapters" / "template", adapter.parent)
+    path = f"{tmp_path / 'venv' / 'bin'}:{os.defpath}"
+    environment = {**_environment(tmp_path), **given, "PATH": path}
+    environment["WHEELPROOF"] = str(next(built.glob("*.whl")))
+
+    def code(step: str) -> int:
+        words = ["sh", "-ec", step]
+        return subprocess.run(words, cwd=tmp_path, env=environment, check=False).returncode
+
+    assert [code(install), code(drive), code(check)] == [0, 0, 0]
+    right, report = adapter.read_text(encoding="utf-8"), tmp_path / "wheelproof.xml"
+    assert "<failure" not in report.read_text(encoding="utf-8")
+    assert ROUNDED in right
+    adapter.write_text(right.replace(ROUNDED, f"{ROUNDED} + 1"), encoding="utf-8")
+    assert code(drive) == 1
+    assert "<failure" in report.read_text(encoding="utf-8")
