@@ -60,7 +60,7 @@ class Section:
     def link(self, component: str, profile: str, clause: str) -> str:
         """Return what a deviation is put down to."""
         one = explain(self.name, component, profile, clause)
-        cause = "" if one.cause is None else f" ({one.cause})"
+        cause = "" if one.cause is None else f". {one.cause}"
         return f"[{one.kind}: {one.sentence}]({one.link}){cause}"
 
     def broken_when_driven(self, driven: DrivenVerdict) -> Iterator[BrokenClause]:
