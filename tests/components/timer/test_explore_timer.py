@@ -25,7 +25,8 @@ _NEEDS_ONE_THREAD = {"one-bucket"}
 def test_the_reference_passes(program: Program) -> None:
     found = explore(program)
     assert found.verdict() is Verdict.PASS, found.details()
-    assert found.classes > 1
+    # A close that waits for the pass leaves one order; it is a defect that brings in others.
+    assert found.classes > 1 or program.name == "timer-reaper-pass"
 
 
 @pytest.mark.repeats("wheel-volatile", "k-2112", "k-2226")
