@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tools import maven, python_environment
-from tools.browser import ensure_browser
 from tools.checkout import Checkout, job_environment
 from tools.compiled import compile_engine
 from tools.errors import SetupError
@@ -18,6 +17,7 @@ from tools.processes import Job, end_on_signals, run_shown, run_together
 from tools.release import release, require_releasable
 from tools.requirements import make_lock
 from tools.stamps import exclusive
+from tools.system_packages import ensure_browser
 
 _SETUP_FAILED = 2
 _INTERRUPTED = 130
@@ -108,7 +108,7 @@ def _test_long(checkout: Checkout) -> int:
 
 def _run_tests(checkout: Checkout, marks: str, environment: Mapping[str, str]) -> int:
     """Run the tests with these marks and show them; 5 if there is none."""
-    ensure_browser(checkout)
+    ensure_browser(checkout.root)
     command = (str(checkout.python), "-m", *_TESTS, marks)
     return run_shown(command, directory=checkout.root, environment=environment)
 

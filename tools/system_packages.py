@@ -1,4 +1,7 @@
-"""The system's package manager: which one it is, and how it is asked to install something."""
+"""The system's package manager: which one it is, and how it is asked to install something.
+
+That is a JDK, Maven, a module of Python; and a browser for the tests of pages, in CI alone.
+"""
 
 import os
 import shutil
@@ -15,6 +18,7 @@ from tools.processes import Outcome, last_lines, run_quiet
 
 _TABLE = Path(__file__).with_name("packages.toml")
 _JAVA = (21, 17, 25)
+_BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "chromium-headless-shell")
 
 
 class Need(StrEnum):
@@ -105,6 +109,17 @@ def try_install(need: Need, directory: Path) -> None:
             return
         output += outcome.output
     print(last_lines(output, len(manager.packages[need])), file=sys.stderr)
+
+
+def find_browser() -> str | None:
+    """Return the program of a browser, if there is one."""
+    return next(filter(None, map(shutil.which, _BROWSERS)), None)
+
+
+def ensure_browser(directory: Path) -> None:
+    """Install a browser where that is possible, in CI alone: nobody asked for it elsewhere."""
+    if os.environ.get("CI") == "true" and find_browser() is None:
+        try_install(Need.BROWSER, directory)
 
 
 def _privilege(manager: PackageManager, directory: Path) -> tuple[str, ...] | None:

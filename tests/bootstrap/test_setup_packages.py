@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
-from tools import browser
-from tools.checkout import Checkout
+from tools import system_packages
 from tools.system_packages import MANAGERS, Need, advice, choose_manager
 
 
@@ -40,12 +39,12 @@ def test_advice_is_what_one_types() -> None:
 def test_a_browser_is_installed_in_ci_alone(monkeypatch: pytest.MonkeyPatch, *, ci: bool) -> None:
     asked: list[Need] = []
     monkeypatch.setenv("CI", "true" if ci else "")
-    monkeypatch.setattr(browser, "find_browser", lambda: None)
+    monkeypatch.setattr(system_packages, "find_browser", lambda: None)
 
     def try_install(need: Need, directory: Path) -> None:
         del directory
         asked.append(need)
 
-    monkeypatch.setattr(browser, "try_install", try_install)
-    browser.ensure_browser(Checkout(root=ROOT))
+    monkeypatch.setattr(system_packages, "try_install", try_install)
+    system_packages.ensure_browser(ROOT)
     assert asked == ([Need.BROWSER] if ci else [])

@@ -1,4 +1,4 @@
-"""docs/step.html moves as the reference does, and names actions and lines that there are."""
+"""docs/site/step.html moves as the reference does, and names actions and lines that there are."""
 
 import json
 import random
@@ -40,7 +40,7 @@ def test_the_model_of_the_page_is_judged_as_any_implementation(
 
 @pytest.mark.slow
 def test_a_mistake_in_the_model_is_found(tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "step.html").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "site" / "step.html").read_text(encoding="utf-8")
     wrong = page.replace("if (kept) this.free += 1;", "if (kept) this.free += 2;")
     assert wrong != page
     (tmp_path / "wrong.html").write_text(wrong, encoding="utf-8")
@@ -64,7 +64,7 @@ def test_every_step_has_its_action_and_its_line() -> None:
 
 
 def test_every_step_that_the_model_takes_has_a_place() -> None:
-    page = (ROOT / "docs" / "step.html").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "site" / "step.html").read_text(encoding="utf-8")
     taken = set(re.findall(r'yield \["(\w+\.\w+)"', page))
     assert len(taken) > 40
     assert taken <= set(ask_model("where"))

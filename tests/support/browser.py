@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tools.browser import browser_advice, find_browser
+from tools.system_packages import Need, advice, choose_manager, find_browser
 
 _LOOK = """
 <script>{axe}</script>
@@ -42,7 +42,8 @@ def browser() -> str:
     found = find_browser()
     if found is not None:
         return found
-    pytest.skip(f"pages are tested in a browser, and there is none; {browser_advice()}")
+    how = advice(Need.BROWSER, choose_manager(Need.BROWSER))
+    pytest.skip(f"pages are tested in a browser, and there is none; {how}")
 
 
 def dump_dom(address: str, profile: Path, *options: str) -> str:

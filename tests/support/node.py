@@ -1,4 +1,4 @@
-"""Node, which the package of pyright brings along, and the model inside docs/step.html."""
+"""Node, which the package of pyright brings along, and the model inside docs/site/step.html."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ from typing import Any
 
 from support.checkout import ROOT
 
-PAGE = ROOT / "docs" / "step.html"
+PAGE = ROOT / "docs" / "site" / "step.html"
 _MODEL = ROOT / "tests" / "support" / "page_model.js"
 
 
