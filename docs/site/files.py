@@ -15,12 +15,18 @@ from mkdocs.structure.pages import Page
 _ROOT = Path(__file__).resolve().parents[2]
 _PAGES = ("*.md", "adapters/README.md", "docs/**/*.md", "tla/**/README.md")
 _LINK = re.compile(r"\[([^]]*)\]\(([^)#: ]+)(#[^)]*)?\)")
+_SECTION = re.compile(
+    r'<label class="md-nav__title" for="(\w+)">.*?</span>\s*([^<]*?)\s*</label>', re.S
+)
+_BY_LABEL = re.compile(r'aria-labelledby="(\w+)_label"')
+_SCROLLS = re.compile(r"<table>|(?<=<pre>)(?:<span></span>)?<code>")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Replace what MkDocs found in its folder by the pages and the files that they link to."""
-    for found in [*files.documentation_pages(), *files.media_files()]:
-        if "docs" in Path(found.abs_src_path or "").relative_to(_ROOT).parts[:1]:
+    for found in [*files]:
+        place = Path(found.abs_src_path or "")
+        if place.is_relative_to(_ROOT / "docs") and place.suffix != ".css":
             files.remove(found)
     for path in sorted({*_pages(), *_linked()}):
         place = path.relative_to(_ROOT).as_posix()
@@ -40,6 +46,15 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         return f"[{text}]({target}/README.md{place})" if _has_page(folder / target) else text
 
     return _LINK.sub(followed, markdown)
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """Name what the theme leaves without a name, and let the keyboard reach whatever scrolls."""
+    del page, config
+    titles = dict(_SECTION.findall(output))
+    named = _BY_LABEL.sub(lambda found: f'aria-label="{titles[found[1]]}"', output)
+    named = named.replace('role="dialog"', 'role="dialog" aria-label="Search"')
+    return _SCROLLS.sub(lambda found: f'{found[0][:-1]} tabindex="0">', named)
 
 
 def _has_page(folder: Path) -> bool:

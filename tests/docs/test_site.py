@@ -2,12 +2,14 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from support.browser import look_at
 from support.checkout import ROOT
 
 _API = {
@@ -16,6 +18,8 @@ _API = {
     "explore": "wheelproof.explore.every_interleaving",
     "oracle": "wheelproof_spec.components.timer.oracle.HeapTimer",
 }
+_KINDS = ("index", "docs/tour", "docs/verdicts", "docs/semantics", "docs/site/api/sync")
+"""A page with a picture, one of commands, of a wide table, of drawings, and of signatures."""
 _LOADED = re.compile(
     r"<(?:script|img|iframe)[^>]* src=\"(http[^\"]*)|<link[^>]*stylesheet[^>]*http"
 )
@@ -33,17 +37,40 @@ def _build(config: Path, site: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.mark.slow
-def test_the_site_is_whole(tmp_path: Path) -> None:
-    done = _build(ROOT / "mkdocs.yml", tmp_path)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site")
+    done = _build(ROOT / "mkdocs.yml", folder)
     assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_the_site_is_whole(site: Path) -> None:
     for page, name in _API.items():
-        text = (tmp_path / f"docs/site/api/{page}.html").read_text(encoding="utf-8")
+        text = (site / f"docs/site/api/{page}.html").read_text(encoding="utf-8")
         assert f'id="{name}"' in text
-    pages = list(tmp_path.rglob("*.html"))
+    pages = list(site.rglob("*.html"))
     elsewhere = [name for page in pages for name in _LOADED.findall(page.read_text("utf-8"))]
     assert elsewhere == []
-    assert "purgatory" in (tmp_path / "search/search_index.json").read_text(encoding="utf-8")
+    assert "purgatory" in (site / "search/search_index.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["default", "slate"])
+def test_the_site_shuts_nobody_out(scheme: str, site: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(site, tmp_path / "site")
+    pages = {name: (folder / f"{name}.html").read_text(encoding="utf-8") for name in _KINDS}
+    # The theme asks the browser for its scheme only after axe has begun to look.
+    shown = {
+        name: page.replace('md-color-scheme="default"', f'md-color-scheme="{scheme}"', 1)
+        for name, page in pages.items()
+    }
+    looked = look_at(shown, (390, 1280), folder, dark=scheme == "slate")
+    assert len(looked) == 2 * len(_KINDS)
+    for seen in looked:
+        assert seen.problems == (), f"{seen.page} at {seen.width}"
+        assert seen.content <= seen.width, f"{seen.page} at {seen.width} scrolls sideways"
 
 
 @pytest.mark.slow

@@ -60,6 +60,8 @@ def test_runs_that_pass_and_lines_that_are_rejected_are_listed(tmp_path: Path) -
     page = whole_page(path.read_text(encoding="utf-8"))
     assert "call" not in page.classes
     assert "1 of 64 lines were rejected" in page.text
+    assert "Timer.CancelTellsTheTruth 0 0 Timer.NeverBeforeItIsDue 0 0" in page.text
+    assert "Timer.SizeCountsWaitingTasks 1 0" in page.text
 
 
 def test_standard_input_has_no_timeline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

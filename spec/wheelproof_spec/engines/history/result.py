@@ -120,9 +120,9 @@ def _summary(verdict: RunVerdict) -> str:
 
 def _run(source: str, verdict: RunVerdict) -> Iterable[str]:
     title = f"{verdict.format} {verdict.run}: {verdict.component} of {verdict.implementation}"
-    yield printable(
-        f"{verdict.verdict.upper()}  {title}, profile {verdict.profile}, {verdict.events:,} events"
-    )
+    tested = [times for times in verdict.checked.values() if times]
+    told = f"{verdict.events:,} events, {sum(tested):,} tests of {len(tested)} clauses"
+    yield printable(f"{verdict.verdict.upper()}  {title}, profile {verdict.profile}, {told}")
     if verdict.violation is not None:
         yield from _violation(source, verdict.violation, verdict.place)
         yield f"    the first {verdict.good_prefix:,} events have an explanation"

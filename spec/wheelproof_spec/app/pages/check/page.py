@@ -1,5 +1,6 @@
 """The page of a check: each run with its verdict, and each failing one as a timeline."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -37,10 +38,18 @@ def render_check(files: Sequence[Path], results: Sequence[FileResult], repeat: s
         for verdict in result.verdicts
         if verdict.verdict is Verdict.FAIL
     ]
+    checked, skipped = Counter[str](), Counter[str]()
+    for result in results:
+        for verdict in result.verdicts:
+            checked.update(verdict.checked)
+            skipped.update(verdict.skipped)
     environment = page_environment()
     return environment.get_template("check.html.jinja").render(
         results=results,
         failing=[_failing_run(*one) for one in failing[:MOST_TIMELINES]],
+        clauses=sorted({*checked, *skipped}),
+        checked=checked,
+        skipped=skipped,
         undrawn=max(len(failing) - MOST_TIMELINES, 0),
         passed=code_of(results) is ExitCode.PASS,
         failed=code_of(results) is ExitCode.FAIL,
