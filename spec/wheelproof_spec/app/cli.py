@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 
-from wheelproof_spec.app.verbs import VERBS, module_of
+from wheelproof_spec.app.verbs import DECLARED_BY_TABLE, VERBS, module_of
 from wheelproof_spec.app.verbs.declaring import Parser, Verbs
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.printable import printable
@@ -54,9 +54,7 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
     asked = None if words is None else next(iter(words), None)
     for name, summary in VERBS.items():
         if words is None or asked == name:
-            module = importlib.import_module(module_of(name))
-            register: Callable[[Verbs], None] = module.register
-            register(verbs)
+            _register(name, verbs)
         else:
             verbs.mention(name, summary)
     if asked not in VERBS and asked != "--version":
@@ -65,6 +63,14 @@ def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
         for other in sorted(entry_points(group=VERBS_OF_OTHERS), key=lambda found: found.name):
             other.load().register(verbs)
     return parser
+
+
+def _register(name: str, verbs: Verbs) -> None:
+    if name in DECLARED_BY_TABLE:
+        verbs.own(name, lambda arguments: importlib.import_module(module_of(name)).run(arguments))
+        return
+    register: Callable[[Verbs], None] = importlib.import_module(module_of(name)).register
+    register(verbs)
 
 
 class _Version(argparse.Action):

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from wheelproof_spec.app.detecting.child import command, digest_of_all
 from wheelproof_spec.app.detecting.matrix import ENGINES, REFERENCE, html_page, judged, table
 from wheelproof_spec.app.parts import machines
-from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.codec.writer import plain
@@ -27,11 +26,6 @@ _ONCE = ("contracts", "TLC", "proof", "state graph")
 _MORE = {"state graph": 3, "proof": 5}
 """How many times the budget an engine gets: one comparison takes seconds, and so does a proof."""
 _SEED = 1
-
-
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its arguments."""
-    verbs.own("bugs", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -25,7 +25,6 @@ from wheelproof_spec.app.detecting.engines import Task, tested
 from wheelproof_spec.app.detecting.modules import component_of, modules
 from wheelproof_spec.app.parts import machines, programs_of
 from wheelproof_spec.app.reference_driver import main as serve
-from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
@@ -76,11 +75,6 @@ class Row:
     def line(self) -> str:
         """Return it as a line of the matrix."""
         return f"{self.name:76} " + " ".join(f"{count or '-':>8}" for count in self.counts)
-
-
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its arguments."""
-    verbs.own("methods", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

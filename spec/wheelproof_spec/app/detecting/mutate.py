@@ -13,7 +13,6 @@ from typing import cast
 from wheelproof_spec.app.detecting.child import command, digest_of_all
 from wheelproof_spec.app.detecting.modules import component_of, modules
 from wheelproof_spec.app.detecting.tla import all_tla_mutants
-from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.arguments import unknown
 from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.errors import UsageError
@@ -39,11 +38,6 @@ CHAIN = (
     "tests",
 )
 """The engines, in the order in which they look; what the tests alone see, no engine sees."""
-
-
-def register(verbs: Verbs) -> None:
-    """Declare the verb and its arguments."""
-    verbs.own("mutate", run)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wheelproof_spec.app.processes import pool_of
 from wheelproof_spec.app.verbs.declaring import Verbs
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
@@ -136,6 +135,7 @@ def _parts(
     """Yield what parts have shown, until enough histories are judged; tell how far it is."""
     from queue import SimpleQueue
 
+    from wheelproof_spec.app.processes import pool_of
     from wheelproof_spec.app.varied.campaigns import parts_of, run_driven, run_part
 
     parts = parts_of(component, (profile,), seed)

@@ -26,8 +26,10 @@ _ELSEWHERE = {
     "mutate": "detecting",
 }
 """Where the verbs are that are no file of this folder."""
+DECLARED_BY_TABLE = frozenset({"bugs", "methods", "mutate"})
+"""The verbs whose modules, which need a lot, are imported only once they run."""
 
 
 def module_of(verb: str) -> str:
-    """Return the name of the module that registers a verb."""
+    """Return the name of the module that registers a verb, or has its `run`."""
     return f"wheelproof_spec.app.{_ELSEWHERE.get(verb, 'verbs')}.{verb}"
