@@ -29,7 +29,7 @@ def _name(proof: Proof) -> str:
     return proof.name
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("proof", PROOFS, ids=_name)
 def test_every_obligation_is_met(proof: Proof) -> None:
     results = [*proved([proof.name], seconds=SECONDS)]

@@ -71,6 +71,12 @@ def clauses(runs: DataFrame) -> DataFrame:
     return broken.groupBy(*WHO, "profile", "rule").agg(count("*").alias("runs"))
 
 
+def tested(runs: DataFrame) -> DataFrame:
+    """How often each clause was tested, over all runs; 0 is a clause of which nothing is known."""
+    pairs = runs.select(*WHO, "profile", explode("checked").alias("clause", "n"))
+    return pairs.groupBy(*WHO, "profile", "clause").agg(total("n").alias("count"))
+
+
 def coverage(runs: DataFrame) -> DataFrame:
     """How often each call or action was recorded, over all runs."""
     pairs = runs.select(*WHO, explode("actions").alias("action", "n"))
@@ -97,6 +103,7 @@ def histograms(runs: DataFrame) -> DataFrame:
 OF_RUNS: Mapping[str, Callable[[DataFrame], DataFrame]] = {
     "summary": summary,
     "clauses": clauses,
+    "tested": tested,
     "coverage": coverage,
     "steps": steps,
     "histograms": histograms,

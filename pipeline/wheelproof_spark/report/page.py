@@ -1,5 +1,6 @@
 """One page from the gold tables, which needs nothing else."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
@@ -50,6 +51,7 @@ def render(
             verdict=code_of(manifest.counts).name.lower(),
             summary=sorted(tables["summary"], key=_subject),
             clauses=sorted(tables["clauses"], key=lambda row: (_subject(row), str(row["rule"]))),
+            tested=_tested(tables.get("tested", ())),
             coverage=_coverage(tables["coverage"]),
             graphs=_graphs(tables.get("steps", ())),
             histograms=_histograms(tables["histograms"]),
@@ -75,10 +77,18 @@ def _by_subject(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
     return dict(sorted(found.items()))
 
 
+def _tested(rows: Iterable[Row]) -> Charts:
+    """One chart for each subject: its clauses, tested or not."""
+    return {
+        subject: _counts(sorted(found, key=lambda row: str(row["clause"])), "clause")
+        for subject, found in _by_subject(rows).items()
+    }
+
+
 def _coverage(rows: Iterable[Row]) -> Charts:
     """One chart for each subject: all that the specification has, taken or not."""
     return {
-        subject: dict.fromkeys(_actions(found[0]), 0) | _counts(found)
+        subject: dict.fromkeys(_actions(found[0]), 0) | _counts(found, "action")
         for subject, found in _by_subject(rows).items()
     }
 
@@ -99,8 +109,11 @@ def _actions(row: Row) -> list[str]:
     return [operation.name for operation in component.operations_on(Wire.RECORDED)]
 
 
-def _counts(rows: Iterable[Row]) -> dict[str, int]:
-    return {str(row["action"]): whole_number(row["count"]) for row in rows}
+def _counts(rows: Iterable[Row], of: str) -> dict[str, int]:
+    counts = Counter[str]()
+    for row in rows:
+        counts[str(row[of])] += whole_number(row["count"])
+    return counts
 
 
 def _steps(rows: Iterable[Row]) -> Steps:

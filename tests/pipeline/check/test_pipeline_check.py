@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import shutil
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from support.pipeline.pipeline_tables import Judged, rows_of, run
 from support.pipeline.recorded_fleet import (
     RUNS_A_FILE,
     chance_lines,
+    check,
     histories,
     record_known_bug,
     record_reference,
@@ -81,6 +83,23 @@ def test_the_verdicts_are_those_of_check(fleet: Judged) -> None:
     paths = [path for path in fleet.input.iterdir() if path.suffix in (".jsonl", ".gz")]
     rows = fleet.table("verdicts")
     assert shown(row for row in rows if row["run"] != "u") == shown_by_check(paths)
+
+
+def test_each_clause_is_tested_as_often_as_by_check(fleet: Judged) -> None:
+    paths = [path for path in fleet.input.iterdir() if path.suffix in (".jsonl", ".gz")]
+    expected = Counter[tuple[str, str]]()
+    for verdict in (verdict for path in paths for verdict in check(path).verdicts):
+        if verdict.implementation.startswith("wheelproof"):
+            for clause, times in verdict.checked.items():
+                expected[verdict.profile, clause] += times
+    counted = {
+        (row["profile"], row["clause"]): row["count"]
+        for row in fleet.table("tested")
+        if row["implementation"] == "wheelproof"
+    }
+    assert counted == expected
+    assert sum(expected.values()) > 1_000
+    assert 0 in counted.values()
 
 
 def test_nothing_new_is_nothing_to_do(fleet: Judged) -> None:

@@ -92,7 +92,7 @@ def _cases() -> Iterator[tuple[str, Sequence[Sequence[slice | Lines]], Sequence[
     yield "without its end", ([slice(-1)],), ["inconclusive"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_what_comes_twice_counts_once(spark: SparkSession, tmp_path: Path) -> None:
     del spark
     expected: dict[int, Sequence[str]] = {}

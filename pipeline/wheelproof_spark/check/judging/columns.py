@@ -27,6 +27,7 @@ def verdict_columns(verdict: RunVerdict, file_of: Callable[[int], int | None]) -
         "events": verdict.events,
         "good_prefix": verdict.good_prefix,
         "notes": list(verdict.notes),
+        "checked": dict(verdict.checked),
     }
     violation, place = verdict.violation, verdict.place
     if violation is not None:
