@@ -8,7 +8,6 @@ by force or not, makes room for a new one, and so does one that has lost a batch
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from wheelproof.topic_partition import TopicPartition
 from wheelproof_spec.base.calls import Interrupt
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.accumulator.bugs import AccumulatorBug
 from wheelproof_spec.components.accumulator.component import AccumulatorConfig
 from wheelproof_spec.components.accumulator.history import RECORDED
 from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
@@ -37,13 +37,11 @@ _PATIENTLY_MS = 600_000
 """Longer than a burst may take: if nothing comes, the burst is stuck."""
 
 
-def run_threaded_accumulator_fuzz(
-    accumulator_class: type[RecordAccumulator], **batch: Unpack[Batch]
-) -> FuzzReport:
-    """Run bursts of threads on `accumulator_class`; see `run_burst_fuzz`."""
+def run_threaded_accumulator_fuzz(bug: AccumulatorBug, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the accumulator of `bug`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "accumulator, real threads",
-        partial(AccumulatorUnderTest, accumulator_class),
+        partial(AccumulatorUnderTest, bug.accumulator_class),
         _setups(),
         _calls(),
         **batch,

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -23,6 +22,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.purgatory.bugs import PurgatoryBug
 from wheelproof_spec.components.purgatory.component import (
     WHEELPROOF,
     AwaitSubmitted,
@@ -49,16 +49,15 @@ _SHARDS = 2
 _LONGEST_DELAY_MS = 40
 
 
-def run_threaded_purgatory_fuzz(
-    purgatory_class: type[AnyPurgatory], discipline: MakeDiscipline | None, **batch: Unpack[Batch]
-) -> FuzzReport:
-    """Run bursts of threads on `purgatory_class`; see `run_burst_fuzz`.
+def run_threaded_purgatory_fuzz(bug: PurgatoryBug, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the purgatory of `bug`; see `run_burst_fuzz`.
 
-    Without a `discipline` each case has one of the five, and is judged by what that promises.
+    Of the reference each case has one of the five disciplines, and is judged by its promises.
     """
+    discipline = bug.discipline if bug.id else None
     return run_burst_fuzz(
         "purgatory, real threads",
-        partial(PurgatoryUnderTest, purgatory_class, discipline),
+        partial(PurgatoryUnderTest, bug.purgatory_class, discipline),
         _setups(len(DISCIPLINES) if discipline is None else 1),
         _calls(),
         **batch,

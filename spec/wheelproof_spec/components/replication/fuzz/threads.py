@@ -7,7 +7,6 @@ everybody's time is over, and nothing is kept.
 
 import threading
 from functools import partial
-from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -17,6 +16,7 @@ from wheelproof.sync import DeferredExecutor, use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.replication.bugs import ReplicationBug
 from wheelproof_spec.components.replication.component import ALL_ACKS, ReplicationConfig
 from wheelproof_spec.components.replication.history import RECORDED
 from wheelproof_spec.components.replication.recording.calls import RecordedBroker
@@ -32,13 +32,11 @@ _FOLLOWERS = (2, 3)
 _TIMEOUTS_MS = (1, 7, 40)
 
 
-def run_threaded_replication_fuzz(
-    manager_class: type[ReplicaManager], **batch: Unpack[Batch]
-) -> FuzzReport:
-    """Run bursts of threads on a broker of `manager_class`; see `run_burst_fuzz`."""
+def run_threaded_replication_fuzz(bug: ReplicationBug, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on a broker of `bug`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "replication, real threads",
-        partial(BrokerUnderTest, manager_class),
+        partial(BrokerUnderTest, bug.manager_class),
         _setups(),
         _calls(),
         **batch,

@@ -47,4 +47,5 @@ def _fuzz(
     return run_drawn_cases("counter, driven", CounterCases(), port, judge, plan)
 
 
-SUITE = any_suite(Suite(definition=DEFINITION, judge=Oracle, scenarios=_scenarios, fuzz=_fuzz))
+COUNTER = Suite(definition=DEFINITION, judge=Oracle, scenarios=_scenarios, fuzz=_fuzz)
+SUITE = any_suite(COUNTER)
