@@ -23,10 +23,7 @@ from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, T
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.purgatory.bugs import PurgatoryBug
-from wheelproof_spec.components.purgatory.component import (
-    WHEELPROOF,
-    AwaitSubmitted,
-)
+from wheelproof_spec.components.purgatory.component import WHEELPROOF, AwaitSubmitted
 from wheelproof_spec.components.purgatory.fuzz.disciplines import DISCIPLINES
 from wheelproof_spec.components.purgatory.history import RECORDED
 from wheelproof_spec.components.purgatory.recording.calls import (

@@ -18,14 +18,7 @@ from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 from ..cases import COUNTER
-from ..component import (
-    DEFINITION,
-    CounterConfig,
-    Increment,
-    Incremented,
-    Look,
-    Value,
-)
+from ..component import DEFINITION, CounterConfig, Increment, Incremented, Look, Value
 from ..history import RECORDED
 from ..reference import BoundedCounter, CounterPort, RacyCounter
 
