@@ -16,7 +16,7 @@ from wheelproof_spec.components.purgatory.bugs import (
 )
 from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import KAFKA, WHEELPROOF
-from wheelproof_spec.components.purgatory.fuzz.disciplines import DISCIPLINES, Claimed
+from wheelproof_spec.components.purgatory.fuzz.machine import DISCIPLINES, Claimed
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.engines.drive.driver.messages import parse_request

@@ -8,8 +8,11 @@ from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof_spec.app.parts import machines
 from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.purgatory.fuzz.disciplines import DISCIPLINES, Claimed
-from wheelproof_spec.components.purgatory.fuzz.threads import PurgatoryUnderTest
+from wheelproof_spec.components.purgatory.fuzz.machine import (
+    DISCIPLINES,
+    Claimed,
+    PurgatoryUnderTest,
+)
 from wheelproof_spec.components.registry import bugs
 from wheelproof_spec.engines.fuzz.order import FuzzOrder
 from wheelproof_spec.engines.fuzz.threaded_case import ThreadedCase
