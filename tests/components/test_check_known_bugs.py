@@ -10,49 +10,34 @@ from wheelproof.producer import BufferPool, RecordAccumulator
 from wheelproof.replication import ReplicaManager
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.component import Request
-from wheelproof_spec.base.known_bug import (
-    KnownBug,
-    Sight,
-)
+from wheelproof_spec.base.known_bug import KnownBug, Sight
 from wheelproof_spec.base.port import CaseJudge, Port, first_violation
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.accumulator.bugs import (
-    AccumulatorBug,
-)
-from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
+from wheelproof_spec.components.accumulator.bugs import AccumulatorBug
+from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
 from wheelproof_spec.components.accumulator.component import WHEELPROOF
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.components.buffer_pool.bugs import (
-    BufferPoolBug,
-)
-from wheelproof_spec.components.buffer_pool.cases import pool_scenarios
+from wheelproof_spec.components.buffer_pool.bugs import BufferPoolBug
+from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
 from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
-from wheelproof_spec.components.purgatory.bugs import (
-    PurgatoryBug,
-)
-from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
+from wheelproof_spec.components.purgatory.bugs import PurgatoryBug
+from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.components.registry import bugs
-from wheelproof_spec.components.replication.bugs import (
-    ReplicationBug,
-)
-from wheelproof_spec.components.replication.cases import replication_scenarios
+from wheelproof_spec.components.replication.bugs import ReplicationBug
+from wheelproof_spec.components.replication.cases import REPLICATION
 from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
 from wheelproof_spec.components.replication.reference import ReferenceReplicationPort
-from wheelproof_spec.components.timer.bugs import (
-    BUGS as TIMER_BUGS,
-)
-from wheelproof_spec.components.timer.bugs import (
-    TimerBug,
-)
-from wheelproof_spec.components.timer.cases import timer_scenarios
+from wheelproof_spec.components.timer.bugs import BUGS as TIMER_BUGS
+from wheelproof_spec.components.timer.bugs import TimerBug
+from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.oracle import TimerOracle
 from wheelproof_spec.components.timer.programs.system_timer import timer_programs
@@ -93,15 +78,15 @@ _Case = Callable[[KnownBug | None], Violation | None]
 def _cases(bug: KnownBug) -> Iterator[_Case]:
     match bug.component:
         case "timer":
-            yield from _cases_of(TimerOracle, _timer, "kafka", timer_scenarios())
+            yield from _cases_of(TimerOracle, _timer, "kafka", TIMER.scenarios())
         case "purgatory":
-            yield from _cases_of(OraclePurgatory, _purgatory, "wheelproof", purgatory_scenarios())
+            yield from _cases_of(OraclePurgatory, _purgatory, "wheelproof", PURGATORY.scenarios())
         case "buffer_pool":
-            yield from _cases_of(LedgerPool, _pool, LONGEST_WAITING_FIRST, pool_scenarios())
+            yield from _cases_of(LedgerPool, _pool, LONGEST_WAITING_FIRST, BUFFER_POOL.scenarios())
         case "accumulator":
-            yield from _cases_of(BatchLedger, _accumulator, WHEELPROOF, accumulator_scenarios())
+            yield from _cases_of(BatchLedger, _accumulator, WHEELPROOF, ACCUMULATOR.scenarios())
         case _:
-            yield from _cases_of(ReplicationLedger, _broker, WHEELPROOF, replication_scenarios())
+            yield from _cases_of(ReplicationLedger, _broker, WHEELPROOF, REPLICATION.scenarios())
 
 
 def _cases_of(

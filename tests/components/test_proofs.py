@@ -3,6 +3,7 @@
 import pytest
 
 from support.checkout import ROOT
+from support.graph.tied_proof import graph_model
 from wheelproof_spec.app.pages.proofs import PAGE, modules, render
 from wheelproof_spec.app.parts import proofs
 from wheelproof_spec.app.verbs.prove import proved
@@ -17,7 +18,6 @@ from wheelproof_spec.engines.prove.obligations import SECONDS
 from wheelproof_spec.engines.prove.system import Instance, Proof
 from wheelproof_spec.engines.prove.tables import Written, read
 from wheelproof_spec.engines.prove.terms import fields_in
-from wheelproof_spec.engines.prove.tied import graph_model
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 

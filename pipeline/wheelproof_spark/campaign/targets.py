@@ -60,15 +60,7 @@ def fuzz_target(machine: str, threads: str, bug: str | None = None) -> Target:
     command = f"wheelproof fuzz {machine} --threads {threads}{option} --case {{seed}}"
 
     def reports(seed: int, *, shrinks: bool) -> list[FuzzReport]:
-        order = FuzzOrder(
-            threads=threads,
-            cases=1,
-            seconds=None,
-            seed=seed,
-            bug=bug,
-            repeat=command,
-            progress=None,
-        )
+        order = FuzzOrder(threads=threads, cases=1, seed=seed, bug=bug, repeat=command)
         with drawn_by(PlainDrawing(shrinks=shrinks)):
             return list(machines()[machine].reports(order))
 

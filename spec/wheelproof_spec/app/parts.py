@@ -18,7 +18,7 @@ from wheelproof_spec.engines.explore.programs.catalog import (
     PASSING,
 )
 from wheelproof_spec.engines.explore.tasks.plain import threading_program
-from wheelproof_spec.engines.fuzz.order import Machine
+from wheelproof_spec.engines.fuzz.machine import AnyMachine, Machine
 from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load import Load
@@ -106,7 +106,7 @@ def proofs_of(component: str) -> tuple[Proof, ...]:
     return registry.part_of(component, "proofs.catalog", "PROOFS", _are_proofs) or ()
 
 
-def machines() -> dict[str, Machine]:
+def machines() -> dict[str, AnyMachine]:
     """Return the machines of `wheelproof fuzz`, by name."""
     return dict(registry.parts("fuzz.machine", "MACHINE", _is_machine))
 
@@ -154,7 +154,7 @@ def _are_proofs(value: object) -> TypeGuard[tuple[Proof, ...]]:
     return isinstance(value, tuple)
 
 
-def _is_machine(value: object) -> TypeGuard[Machine]:
+def _is_machine(value: object) -> TypeGuard[AnyMachine]:
     return isinstance(value, Machine)
 
 

@@ -97,3 +97,16 @@ def find_bug(bugs: Sequence[Bug], bug_id: str) -> Bug:
             return bug
     known = ", ".join(bug.id for bug in bugs)
     raise UsageError(f"no known bug {bug_id!r} here; there are: {known}")
+
+
+def variant(bugs: Sequence[Bug], bug_id: str | None) -> Bug:
+    """Return the entry of this id among `bugs`; None is the reference itself, without a defect.
+
+    Raises UsageError if there is no such bug.
+    """
+    if bug_id is not None:
+        return find_bug(bugs, bug_id)
+    first = bugs[0]
+    return type(first)(
+        id="", component=first.component, trigger="", broken="", source="", finders=()
+    )

@@ -1,12 +1,13 @@
 """How a component is driven: who judges it, its named cases, its random ones."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+import random
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeGuard, cast
+from typing import TYPE_CHECKING, Generic, Protocol, TypeGuard, cast
 
 from wheelproof_spec.base.component import CallT, CallT_co, ComponentDefinition, Request, SeenT
-from wheelproof_spec.base.port import CaseJudge, SendingPort
+from wheelproof_spec.base.port import CaseJudge, Judge
 from wheelproof_spec.base.results.tally import Tally
 
 if TYPE_CHECKING:
@@ -48,11 +49,32 @@ class FuzzPlan:
     tell: "Callable[[FuzzReport], object]" = _told
 
 
-Fuzz = Callable[[SendingPort[CallT, SeenT], str, Tally, FuzzPlan], "FuzzReport"]
-"""Drives random cases, which shrink, through a port, and judges by the contract of a profile.
+DrawnStep = tuple[str, tuple[int, ...]]
+"""What kind of call, and the numbers that it is made from; each may be replaced by one nearer 0."""
 
-The tally knows the known limits, and the capabilities that are not declared.
-"""
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawnCase:
+    """A case as numbers: the smaller they are and the fewer, the simpler is the case."""
+
+    config: tuple[int, ...]
+    steps: tuple[DrawnStep, ...]
+
+
+class CaseSpace(Protocol[CallT_co]):
+    """The cases of a component."""
+
+    def draw(self, chance: random.Random) -> DrawnCase:
+        """Return a random case."""
+        ...
+
+    def calls(self, case: DrawnCase) -> Iterable[CallT_co | None]:
+        """Return the calls of a case, a reset first; every smaller case has calls as well.
+
+        None among them: what comes behind it depends on the answers before it. Once it has been
+        taken, the judge knows them.
+        """
+        ...
 
 
 def _nothing(calls: Sequence[Request]) -> Collection[str]:
@@ -64,13 +86,15 @@ def _nothing(calls: Sequence[Request]) -> Collection[str]:
 class Suite(Generic[CallT, SeenT]):
     """A component with all that is needed to drive an implementation and judge it.
 
-    `judge` makes a judge by the contract of a profile that counts in a tally.
+    `judge` makes a judge by the contract of a profile that counts in a tally. `drawn` makes the
+    random cases, and their judge; the tally knows the known limits, and the capabilities that are
+    not declared.
     """
 
     definition: ComponentDefinition[CallT, SeenT]
     judge: Callable[[str, Tally], CaseJudge[CallT, SeenT]]
     scenarios: Callable[[], Sequence[Scenario[CallT]]]
-    fuzz: Fuzz[CallT, SeenT]
+    drawn: Callable[[str, Tally], tuple[CaseSpace[CallT], Judge[CallT, SeenT]]]
     asks_for: Callable[[Sequence[CallT]], Collection[str]] = _nothing
     """The parts of the domain and the capabilities that the calls of a case need."""
 

@@ -19,10 +19,10 @@ from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.drawing import Part, bar, chip
 from wheelproof_spec.base.results.verdicts import ExitCode
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
-from wheelproof_spec.components.buffer_pool.cases import pool_scenarios
-from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
-from wheelproof_spec.components.timer.cases import timer_scenarios
+from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
+from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
+from wheelproof_spec.components.purgatory.cases import PURGATORY
+from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.component import Add, TimerClause, TimerConfig
 from wheelproof_spec.components.timer.reference import ReferenceTimerPort
 from wheelproof_spec.components.timer.view import levels
@@ -80,11 +80,11 @@ def test_a_driver_that_fails_has_its_last_words_on_the_page(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("component", "profile", "calls", "shown"),
     [
-        ("timer", "kafka", timer_scenarios()[2].calls, "level 0: 20 x 1 ms"),
-        ("timer", "hashed-wheel", timer_scenarios()[2].calls, "level 0: 20 x 1 ms"),
-        ("purgatory", "kafka", purgatory_scenarios()[0].calls, "time-outs"),
-        ("buffer_pool", "kafka", pool_scenarios()[0].calls, "free list"),
-        ("accumulator", "kafka", accumulator_scenarios()[0].calls, "partition 0"),
+        ("timer", "kafka", TIMER.scenarios()[2].calls, "level 0: 20 x 1 ms"),
+        ("timer", "hashed-wheel", TIMER.scenarios()[2].calls, "level 0: 20 x 1 ms"),
+        ("purgatory", "kafka", PURGATORY.scenarios()[0].calls, "time-outs"),
+        ("buffer_pool", "kafka", BUFFER_POOL.scenarios()[0].calls, "free list"),
+        ("accumulator", "kafka", ACCUMULATOR.scenarios()[0].calls, "partition 0"),
     ],
 )
 def test_each_step_of_every_component_has_a_picture(
@@ -122,7 +122,7 @@ def test_a_case_that_leaves_the_way_of_the_reference_is_shown_without_pictures()
 
 
 def test_of_a_long_case_the_last_steps_are_drawn() -> None:
-    reset = request_line(1, timer_scenarios()[2].calls[0])
+    reset = request_line(1, TIMER.scenarios()[2].calls[0])
     sizes = tuple(json.dumps({"id": number, "op": "size"}) for number in range(2, 200))
     failure = ConformanceFailure(
         case="case", violation=VIOLATION, lines=(reset, *sizes), answers=(), repeat="again"

@@ -15,7 +15,7 @@ from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, j
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.accumulator.calls import EXPIRED, Append, Callback, Expire, OfBatch
-from wheelproof_spec.components.accumulator.cases import ACCUMULATOR, SUITE, accumulator_scenarios
+from wheelproof_spec.components.accumulator.cases import ACCUMULATOR, SUITE
 from wheelproof_spec.components.accumulator.component import (
     WHEELPROOF,
     AccumulatorCall,
@@ -104,7 +104,7 @@ def _broken(
     """Return the clauses that named cases, or else random ones, show to be broken."""
     tally = Tally(limits=undeclared)
     found: set[str] = set()
-    for scenario in accumulator_scenarios():
+    for scenario in ACCUMULATOR.scenarios():
         asked: list[Request] = list(scenario.calls)
         if not any(map(tally.skips, SUITE.asks_for(asked))):
             violation = first_violation(BatchLedger(WHEELPROOF, tally), port, scenario.calls)

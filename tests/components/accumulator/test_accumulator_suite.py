@@ -25,10 +25,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.accumulator.bugs import (
-    BUGS,
-    AccumulatorBug,
-)
+from wheelproof_spec.components.accumulator.bugs import BUGS, AccumulatorBug
 from wheelproof_spec.components.accumulator.calls import (
     EXPIRED,
     FAILED,
@@ -49,7 +46,7 @@ from wheelproof_spec.components.accumulator.calls import (
     Respond,
     Split,
 )
-from wheelproof_spec.components.accumulator.cases import accumulator_scenarios
+from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
 from wheelproof_spec.components.accumulator.component import (
     DEFINITION,
     KAFKA,
@@ -295,7 +292,7 @@ def _spoiled(
 
 
 @pytest.mark.parametrize("profile", DEFINITION.profiles)
-@pytest.mark.parametrize("scenario", accumulator_scenarios(), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", ACCUMULATOR.scenarios(), ids=lambda scenario: scenario.name)
 def test_accumulator_scenario_passes_on_the_reference(
     scenario: Scenario[AccumulatorCall], profile: str
 ) -> None:
@@ -309,13 +306,13 @@ def test_accumulator_scenario_passes_on_the_reference(
 def test_accumulator_scenarios_show_the_known_bugs(bug: AccumulatorBug) -> None:
     assert any(
         _broken_rule(scenario, bug.accumulator_class, WHEELPROOF)
-        for scenario in accumulator_scenarios()
+        for scenario in ACCUMULATOR.scenarios()
     )
 
 
 def test_accumulator_of_kafka_is_allowed_its_order_of_ends() -> None:
     queued_first = find_bug(BUGS, "queued-first").accumulator_class
-    for scenario in accumulator_scenarios():
+    for scenario in ACCUMULATOR.scenarios():
         assert _broken_rule(scenario, queued_first, KAFKA) is None
 
 
@@ -370,7 +367,7 @@ def test_accumulator_judge_refuses_a_split_of_one_record_that_is_carried_out() -
 
 def test_accumulator_scenarios_test_every_clause() -> None:
     tally = Tally(clauses_of(AccumulatorClause, Wire.DRIVEN, WHEELPROOF))
-    for scenario in accumulator_scenarios():
+    for scenario in ACCUMULATOR.scenarios():
         assert _broken_rule(scenario, RecordAccumulator, WHEELPROOF, tally) is None
     assert tally.untested() == ()
 

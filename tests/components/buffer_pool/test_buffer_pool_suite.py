@@ -14,11 +14,8 @@ from wheelproof_spec.base.port import first_violation
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.buffer_pool.bugs import (
-    BUGS,
-    BufferPoolBug,
-)
-from wheelproof_spec.components.buffer_pool.cases import pool_scenarios
+from wheelproof_spec.components.buffer_pool.bugs import BUGS, BufferPoolBug
+from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
 from wheelproof_spec.components.buffer_pool.component import (
     DEFINITION,
     KAFKA,
@@ -60,14 +57,14 @@ def _broken_rule(
 
 
 @pytest.mark.parametrize("profile", DEFINITION.profiles)
-@pytest.mark.parametrize("scenario", pool_scenarios(), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", BUFFER_POOL.scenarios(), ids=lambda scenario: scenario.name)
 def test_pool_scenario_passes_on_the_reference(scenario: Scenario[PoolCall], profile: str) -> None:
     assert _broken_rule(scenario, BufferPool, profile) is None
 
 
 def test_pool_scenarios_test_every_clause() -> None:
     tally = Tally(clauses_of(PoolClause, Wire.DRIVEN, LONGEST_WAITING_FIRST))
-    for scenario in pool_scenarios():
+    for scenario in BUFFER_POOL.scenarios():
         assert _broken_rule(scenario, BufferPool, LONGEST_WAITING_FIRST, tally) is None
     assert tally.untested() == ()
 
@@ -76,13 +73,13 @@ def test_pool_scenarios_test_every_clause() -> None:
 def test_pool_scenarios_show_the_known_bugs(bug: BufferPoolBug) -> None:
     assert any(
         _broken_rule(scenario, bug.pool_class, LONGEST_WAITING_FIRST)
-        for scenario in pool_scenarios()
+        for scenario in BUFFER_POOL.scenarios()
     )
 
 
 def test_pool_of_kafka_is_allowed_to_let_newcomers_go_first() -> None:
     barging = find_bug(BUGS, "barging").pool_class
-    for scenario in pool_scenarios():
+    for scenario in BUFFER_POOL.scenarios():
         assert _broken_rule(scenario, barging, KAFKA) is None
 
 

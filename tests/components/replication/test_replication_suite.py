@@ -13,7 +13,7 @@ from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.suite import Scenario
 from wheelproof_spec.components.replication.bugs import BUGS, ReplicationBug
-from wheelproof_spec.components.replication.cases import replication_scenarios
+from wheelproof_spec.components.replication.cases import REPLICATION
 from wheelproof_spec.components.replication.component import (
     DEFINITION,
     WHEELPROOF,
@@ -69,7 +69,7 @@ def _broken_rule(
 
 
 @pytest.mark.repeats("br-lag-shrinks", "br-rejoin", "kip-595-diverging")
-@pytest.mark.parametrize("scenario", replication_scenarios(), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", REPLICATION.scenarios(), ids=lambda scenario: scenario.name)
 def test_replication_scenario_passes_on_the_reference(
     scenario: Scenario[ReplicationCall],
 ) -> None:
@@ -78,7 +78,7 @@ def test_replication_scenario_passes_on_the_reference(
 
 def test_replication_scenarios_test_every_clause() -> None:
     tally = Tally(clauses_of(ReplicationClause, Wire.DRIVEN, WHEELPROOF))
-    for scenario in replication_scenarios():
+    for scenario in REPLICATION.scenarios():
         assert _broken_rule(scenario, tally=tally) is None
     assert tally.untested() == ()
 
@@ -86,7 +86,7 @@ def test_replication_scenarios_test_every_clause() -> None:
 @pytest.mark.repeats("k-19567")
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.id)
 def test_replication_scenarios_show_the_known_bugs_that_calls_show(bug: ReplicationBug) -> None:
-    shown = any(_broken_rule(scenario, bug.manager_class) for scenario in replication_scenarios())
+    shown = any(_broken_rule(scenario, bug.manager_class) for scenario in REPLICATION.scenarios())
     assert shown == (Sight.DRIVEN in bug.seen)
 
 

@@ -9,7 +9,7 @@ from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.port import RefusedError
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.timer.cases import timer_scenarios
+from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,
@@ -31,7 +31,7 @@ def _judge() -> TimerOracle:
     return TimerOracle(KAFKA.name, Tally())
 
 
-@pytest.mark.parametrize("scenario", timer_scenarios(), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", TIMER.scenarios(), ids=lambda scenario: scenario.name)
 def test_the_reference_passes_each_named_case(scenario: Scenario[TimerCall]) -> None:
     judge, port = _judge(), ReferenceTimerPort()
     for call in scenario.calls:
@@ -105,7 +105,7 @@ def test_a_refusal_breaks_a_clause_of_its_own() -> None:
 def test_every_driven_clause_is_counted_where_it_is_tested() -> None:
     clauses = clauses_of(TimerClause, Wire.DRIVEN, KAFKA.name)
     tally = Tally(clauses)
-    for scenario in timer_scenarios():
+    for scenario in TIMER.scenarios():
         judge, port = TimerOracle(KAFKA.name, tally), ReferenceTimerPort()
         for call in scenario.calls:
             assert judge.judge(call, port.perform(call)) is None

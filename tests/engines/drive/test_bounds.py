@@ -13,7 +13,7 @@ from wheelproof_spec.base.contract import EXACT, KAFKA, WITHIN_A_TICK, TimerCont
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
-from wheelproof_spec.components.timer.cases import SUITE, timer_scenarios
+from wheelproof_spec.components.timer.cases import SUITE, TIMER
 from wheelproof_spec.components.timer.component import TimerClause
 from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
 from wheelproof_spec.components.timer.oracle import HeapTimer
@@ -72,7 +72,7 @@ def test_every_case_that_is_drawn_lies_inside() -> None:
 
 def test_a_named_case_that_lies_outside_says_what_it_needs() -> None:
     tally = Tally(bounds={"delay_ms": Bound(most=600)})
-    needs = {one.name: lacking(SUITE, one, tally) for one in timer_scenarios()}
+    needs = {one.name: lacking(SUITE, one, tally) for one in TIMER.scenarios()}
     assert needs["what is due in 10 s has 5 s left after 5 s"] == ("delay_ms beyond at most 600",)
     assert needs["adding again moves a task and keeps the size"] == ()
 

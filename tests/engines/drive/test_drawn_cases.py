@@ -14,27 +14,13 @@ from wheelproof_spec.base.known_bug import Finder
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import FuzzPlan
-from wheelproof_spec.components.timer.bugs import (
-    BUGS,
-    TimerBug,
-)
-from wheelproof_spec.components.timer.component import (
-    DEFINITION,
-    Add,
-    Size,
-    TimerCall,
-    TimerConfig,
-)
+from wheelproof_spec.base.suite import DrawnCase, FuzzPlan
+from wheelproof_spec.components.timer.bugs import BUGS, TimerBug
+from wheelproof_spec.components.timer.component import DEFINITION, Add, Size, TimerCall, TimerConfig
 from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.oracle import TimerOracle
-from wheelproof_spec.engines.drive.drawn_cases import (
-    MOST_ATTEMPTS,
-    DrawnCase,
-    run_drawn_cases,
-    smaller_cases,
-)
+from wheelproof_spec.engines.drive.drawn_cases import MOST_ATTEMPTS, run_drawn_cases, smaller_cases
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError

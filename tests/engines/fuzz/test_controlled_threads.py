@@ -9,14 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.database import InMemoryExampleDatabase
 
 from wheelproof import sync
-from wheelproof.timer import SystemTimer
-from wheelproof_spec.base.contract import KAFKA
-from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.timer.bugs import (
-    BUGS,
-)
-from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
+from wheelproof_spec.components.timer.fuzz.machine import MACHINE
 from wheelproof_spec.engines.explore.strategies.drawn import keep_running
 from wheelproof_spec.engines.fuzz.burst import BurstError
 from wheelproof_spec.engines.fuzz.controlled_threads import (
@@ -24,6 +18,7 @@ from wheelproof_spec.engines.fuzz.controlled_threads import (
     burst_line,
     drawn_schedule,
 )
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
 _SEED = 20_261_120
 _SWITCH = 1
@@ -140,13 +135,14 @@ def test_a_call_that_raises_breaks_a_rule() -> None:
     stage.close()
 
 
-def _fuzz(timer_class: type[SystemTimer], cases: int) -> FuzzReport:
-    return run_controlled_timer_fuzz(timer_class, profile=KAFKA.name, cases=cases, seed=_SEED)
+def _fuzz(bug: str | None, cases: int) -> FuzzReport:
+    [report] = MACHINE.reports(FuzzOrder(threads="controlled", cases=cases, seed=_SEED, bug=bug))
+    return report
 
 
 @pytest.mark.slow
 def test_the_timer_holds_under_drawn_schedules() -> None:
-    report = _fuzz(SystemTimer, 150)
+    report = _fuzz(None, 150)
     assert report.failure is None
     assert report.cases >= 150
 
@@ -154,8 +150,7 @@ def test_the_timer_holds_under_drawn_schedules() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", ["KAFKA-2226/no-cancelled-test", "test-then-submit"])
 def test_a_known_bug_shrinks_to_a_handful_of_calls(bug: str) -> None:
-    timer_class = find_bug(BUGS, bug).timer_class
-    first, second = _fuzz(timer_class, 1_000), _fuzz(timer_class, 1_000)
+    first, second = _fuzz(bug, 1_000), _fuzz(bug, 1_000)
     assert first.failure is not None
     bursts = [line for line in first.failure.steps if line.startswith('{"burst"')]
     assert len(bursts) <= 2

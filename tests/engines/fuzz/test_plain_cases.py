@@ -15,15 +15,7 @@ _BUG = "KAFKA-2226/no-cancelled-test"
 def _report(
     machine: str, threads: str, seed: int, cases: int, bug: str | None = None
 ) -> FuzzReport:
-    order = FuzzOrder(
-        threads=threads,
-        cases=cases,
-        seconds=None,
-        seed=seed,
-        bug=bug,
-        repeat="seed {seed}",
-        progress=None,
-    )
+    order = FuzzOrder(threads=threads, cases=cases, seed=seed, bug=bug, repeat="seed {seed}")
     with drawn_by(PlainDrawing(shrinks=False)):
         [report] = machines()[machine].reports(order)
     return report

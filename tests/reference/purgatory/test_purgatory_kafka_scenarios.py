@@ -18,7 +18,7 @@ from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.port import judge_call
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import Scenario
-from wheelproof_spec.components.purgatory.cases import purgatory_scenarios
+from wheelproof_spec.components.purgatory.cases import PURGATORY
 from wheelproof_spec.components.purgatory.component import WHEELPROOF, PurgatoryCall
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
@@ -29,7 +29,7 @@ _ATTEMPTS = 20
 
 
 @pytest.mark.repeats("op-try-complete", "pu-check", "pu-cancel-2-1", "pu-three-six", "pu-20-ms")
-@pytest.mark.parametrize("scenario", purgatory_scenarios(), ids=lambda scenario: scenario.name)
+@pytest.mark.parametrize("scenario", PURGATORY.scenarios(), ids=lambda scenario: scenario.name)
 def test_the_reference_follows_the_oracle(scenario: Scenario[PurgatoryCall]) -> None:
     judge, port = OraclePurgatory(WHEELPROOF, Tally()), ReferencePurgatoryPort()
     for call in scenario.calls:

@@ -19,7 +19,7 @@ from wheelproof_spec.components.registry import COMPONENTS
 from wheelproof_spec.components.registry import bugs as known_bugs
 from wheelproof_spec.engines.detect.cells import Cell
 from wheelproof_spec.engines.detect.children import run_chains
-from wheelproof_spec.engines.fuzz.order import Machine
+from wheelproof_spec.engines.fuzz.machine import AnyMachine
 
 _ONCE = ("contracts", "TLC", "proof", "state graph")
 """The engines that draw nothing: they see the reference once, however many controls there are."""
@@ -87,7 +87,7 @@ def _cells(
                     yield cell("", component, engine, seed)
 
 
-def _applies(bug: KnownBug, engine: str, drawn: Mapping[str, Machine]) -> bool:
+def _applies(bug: KnownBug, engine: str, drawn: Mapping[str, AnyMachine]) -> bool:
     """Tell whether an engine has anything for a bug: a model, a variant, a machine.
 
     No known bug is in a function that has a contract.

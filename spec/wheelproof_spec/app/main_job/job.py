@@ -74,9 +74,7 @@ def _fuzz_section(seed: int, report: Reporter) -> Section:
             cases=_CASES_IN_A_BATCH,
             seed=seed,
             seconds=FUZZ_SECONDS * share / 3,
-            bug=None,
             repeat=f"{again} --threads {threads} --seed {{seed}}",
-            progress=None,
         )
         reports += timer.reports(order)
     return Section(

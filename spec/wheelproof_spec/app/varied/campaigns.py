@@ -126,15 +126,7 @@ def recordings(part: Part) -> Iterator[Recording]:
     machine = machines()[component]
     # The schedule of controlled threads repeats itself; that of real ones does not.
     threads = "controlled" if "controlled" in machine.threads else "real"
-    order = FuzzOrder(
-        threads=threads,
-        cases=part.cases,
-        seconds=None,
-        seed=seed,
-        bug=None,
-        repeat="",
-        progress=None,
-    )
+    order = FuzzOrder(threads=threads, cases=part.cases, seed=seed)
     with kept_histories() as kept, drawn_by(PlainDrawing(shrinks=False)):
         next(iter(machine.reports(order)))
     definition = registry.definition_of(component)

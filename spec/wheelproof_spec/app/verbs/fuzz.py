@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
-    from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
+    from wheelproof_spec.engines.fuzz.machine import AnyMachine
+    from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
 # A batch is over in a second or two, so that `--seconds` is kept to.
 _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
@@ -137,7 +138,7 @@ def _require_one_case(arguments: argparse.Namespace) -> None:
 
 
 def _reports(
-    arguments: argparse.Namespace, machine: "Machine", seed: int, stopped: Callable[[], bool]
+    arguments: argparse.Namespace, machine: "AnyMachine", seed: int, stopped: Callable[[], bool]
 ) -> "Iterator[FuzzReport]":
     from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, current_drawing, drawn_by
     from wheelproof_spec.engines.fuzz.patience import Patience, with_patience
@@ -148,7 +149,7 @@ def _reports(
         yield from machine.reports(_order(arguments, machine, seed))
 
 
-def _order(arguments: argparse.Namespace, machine: "Machine", seed: int) -> "FuzzOrder":
+def _order(arguments: argparse.Namespace, machine: "AnyMachine", seed: int) -> "FuzzOrder":
     from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
     if arguments.threads not in machine.threads:

@@ -15,9 +15,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Count,
     Name,
 )
-from wheelproof_spec.base.component import (
-    Call,
-)
+from wheelproof_spec.base.component import Call
 
 Partition = Annotated[Count, DRIVEN] | Annotated[Name, RECORDED]
 """A partition: when driven the number of one of a topic, in a history a name."""

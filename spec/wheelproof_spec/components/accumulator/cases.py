@@ -1,28 +1,21 @@
 """The cases of the record accumulator: named ones, and drawn ones."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from wheelproof_spec.base.calls import Close, Interrupt, Reset
-from wheelproof_spec.base.port import SendingPort
-from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
 from wheelproof_spec.components.accumulator.calls import Abort, Append, Flush, Split
 from wheelproof_spec.components.accumulator.component import (
     DEFINITION,
     AccumulatorCall,
     AccumulatorCapability,
     AccumulatorLimit,
-    AccumulatorObservation,
 )
 from wheelproof_spec.components.accumulator.oracle.ledger import CLOSE_TO_NOTHING, BatchLedger
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
 from wheelproof_spec.engines.drive.case_table import read_cases
-
-
-def accumulator_scenarios() -> tuple[Scenario[AccumulatorCall], ...]:
-    """Return all named cases of the record accumulator."""
-    return read_cases(__file__, DEFINITION)
 
 
 def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
@@ -51,14 +44,8 @@ def _asks_for(calls: Sequence[AccumulatorCall]) -> Iterator[str]:
                 pass
 
 
-def _fuzz(
-    port: SendingPort[AccumulatorCall, AccumulatorObservation],
-    profile: str,
-    tally: Tally,
-    plan: FuzzPlan,
-) -> FuzzReport:
+def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], BatchLedger]:
     from wheelproof_spec.components.accumulator.drawn import AccumulatorCases, AccumulatorDomain
-    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
     domain = AccumulatorDomain(
         faults=not any(
@@ -76,14 +63,14 @@ def _fuzz(
     )
     judge = BatchLedger(profile, tally)
     cases = AccumulatorCases(domain, judge)
-    return run_drawn_cases("accumulator, driven", cases, port, judge, plan)
+    return cases, judge
 
 
 ACCUMULATOR = Suite(
     definition=DEFINITION,
     judge=BatchLedger,
-    scenarios=accumulator_scenarios,
-    fuzz=_fuzz,
+    scenarios=partial(read_cases, __file__, DEFINITION),
+    drawn=_drawn,
     asks_for=lambda calls: frozenset(_asks_for(calls)),
 )
 SUITE = any_suite(ACCUMULATOR)

@@ -33,12 +33,7 @@ from wheelproof_spec.base.codec.vocabulary import (
     Time,
     Wire,
 )
-from wheelproof_spec.base.component import (
-    Capability,
-    ComponentDefinition,
-    Config,
-    Operation,
-)
+from wheelproof_spec.base.component import Capability, ComponentDefinition, Config, Operation
 from wheelproof_spec.base.port import Port
 from wheelproof_spec.components.accumulator.calls import (
     Abort,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
 from wheelproof_spec.base.codec.vocabulary import ABSENT
+from wheelproof_spec.base.suite import CaseSpace, DrawnCase, DrawnStep
 from wheelproof_spec.components.accumulator.calls import (
     Abort,
     Append,
@@ -25,7 +26,7 @@ from wheelproof_spec.components.accumulator.calls import (
 from wheelproof_spec.components.accumulator.component import AccumulatorCall, AccumulatorConfig
 from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.oracle.sizes import upper_bound
-from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep, draw_case
+from wheelproof_spec.engines.drive.drawn_cases import draw_case
 
 PARTITIONS = (0, 1, 2)
 """The partitions of a case; the last one has no leader now and then."""

@@ -1,12 +1,11 @@
 """The cases of the buffer pool: what Kafka's own tests ask (semantics.md 5), and drawn ones."""
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
-from wheelproof_spec.base.port import SendingPort
-from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
 from wheelproof_spec.components.buffer_pool.component import (
     DEFINITION,
     Allocate,
@@ -15,15 +14,9 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolCapability,
     PoolFault,
     PoolLimit,
-    PoolObservation,
 )
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
 from wheelproof_spec.engines.drive.case_table import read_cases
-
-
-def pool_scenarios() -> tuple[Scenario[PoolCall], ...]:
-    """Return all named cases of the buffer pool."""
-    return read_cases(__file__, DEFINITION)
 
 
 def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:
@@ -53,11 +46,8 @@ def _asks_for(calls: Sequence[PoolCall]) -> Iterator[str]:
                 pass
 
 
-def _fuzz(
-    port: SendingPort[PoolCall, PoolObservation], profile: str, tally: Tally, plan: FuzzPlan
-) -> FuzzReport:
+def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PoolCall], LedgerPool]:
     from wheelproof_spec.components.buffer_pool.drawn import PoolCases, PoolDomain
-    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
     domain = PoolDomain(
         wide=not tally.skips(PoolLimit.TWO_GIB),
@@ -71,14 +61,14 @@ def _fuzz(
     )
     judge = LedgerPool(profile, tally)
     cases = PoolCases(domain, judge)
-    return run_drawn_cases("buffer pool, driven", cases, port, judge, plan)
+    return cases, judge
 
 
 BUFFER_POOL = Suite(
     definition=DEFINITION,
     judge=LedgerPool,
-    scenarios=pool_scenarios,
-    fuzz=_fuzz,
+    scenarios=partial(read_cases, __file__, DEFINITION),
+    drawn=_drawn,
     asks_for=lambda calls: frozenset(_asks_for(calls)),
 )
 SUITE = any_suite(BUFFER_POOL)

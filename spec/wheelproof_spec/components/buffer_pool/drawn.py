@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from wheelproof_spec.base.calls import Advance, Close, Interrupt, Reset
+from wheelproof_spec.base.suite import CaseSpace, DrawnCase, DrawnStep
 from wheelproof_spec.components.buffer_pool.component import (
     Allocate,
     CallId,
@@ -17,7 +18,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     PoolFault,
 )
 from wheelproof_spec.components.buffer_pool.oracle import LedgerPool
-from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep, draw_case
+from wheelproof_spec.engines.drive.drawn_cases import draw_case
 
 _GIB = 2**30
 _LONGER_THAN_ANY_WAIT_MS = 2_000

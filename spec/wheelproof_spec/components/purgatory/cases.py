@@ -4,25 +4,18 @@ The sources are semantics.md 5 and 2.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
-from wheelproof_spec.base.port import SendingPort
-from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
+from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
 from wheelproof_spec.components.purgatory.component import (
     DEFINITION,
     CancelForKey,
     PurgatoryCall,
     PurgatoryCapability,
-    PurgatoryObservation,
 )
 from wheelproof_spec.components.purgatory.oracle import OraclePurgatory
 from wheelproof_spec.engines.drive.case_table import read_cases
-
-
-def purgatory_scenarios() -> tuple[Scenario[PurgatoryCall], ...]:
-    """Return all named cases of the purgatory."""
-    return read_cases(__file__, DEFINITION)
 
 
 def _asks_for(calls: Sequence[PurgatoryCall]) -> frozenset[str]:
@@ -30,24 +23,18 @@ def _asks_for(calls: Sequence[PurgatoryCall]) -> frozenset[str]:
     return frozenset({PurgatoryCapability.CANCEL_FOR_KEY} if cancels else ())
 
 
-def _fuzz(
-    port: SendingPort[PurgatoryCall, PurgatoryObservation],
-    profile: str,
-    tally: Tally,
-    plan: FuzzPlan,
-) -> FuzzReport:
+def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[PurgatoryCall], OraclePurgatory]:
     from wheelproof_spec.components.purgatory.drawn import PurgatoryCases
-    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
     judge = OraclePurgatory(profile, tally)
-    return run_drawn_cases("purgatory, driven", PurgatoryCases(tally), port, judge, plan)
+    return PurgatoryCases(tally), judge
 
 
 PURGATORY = Suite(
     definition=DEFINITION,
     judge=OraclePurgatory,
-    scenarios=purgatory_scenarios,
-    fuzz=_fuzz,
+    scenarios=partial(read_cases, __file__, DEFINITION),
+    drawn=_drawn,
     asks_for=_asks_for,
 )
 SUITE = any_suite(PURGATORY)

@@ -6,6 +6,7 @@ from itertools import permutations
 
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.suite import CaseSpace, DrawnCase, DrawnStep
 from wheelproof_spec.components.purgatory.component import (
     AskGauges,
     CancelForKey,
@@ -17,7 +18,7 @@ from wheelproof_spec.components.purgatory.component import (
     SetCondition,
     TryCompleteElseWatch,
 )
-from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep, draw_case
+from wheelproof_spec.engines.drive.drawn_cases import draw_case
 
 KEYS = tuple("xyz")
 """Few of them, so that operations share them."""

@@ -9,6 +9,7 @@ from itertools import permutations
 
 from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
 from wheelproof_spec.base.results.tally import Tally
+from wheelproof_spec.base.suite import CaseSpace, DrawnCase, DrawnStep
 from wheelproof_spec.components.replication.component import (
     AppendRecords,
     BecomeFollower,
@@ -27,7 +28,7 @@ from wheelproof_spec.components.replication.component import (
     TruncateAsFollower,
 )
 from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedger
-from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep, draw_case
+from wheelproof_spec.engines.drive.drawn_cases import draw_case
 
 PARTITIONS = ("a", "b", "c")
 """The last one is led less often: it is unknown in most cases."""

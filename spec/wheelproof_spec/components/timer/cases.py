@@ -5,33 +5,20 @@ overflow that runs early, a bucket at the cursor that is a whole turn late, a cl
 still.
 """
 
+from functools import partial
+
 from wheelproof_spec.base.contract import CONTRACTS
-from wheelproof_spec.base.port import SendingPort
-from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
-from wheelproof_spec.components.timer.component import (
-    DEFINITION,
-    TimerCall,
-    TimerLimit,
-    TimerObservation,
-)
+from wheelproof_spec.base.suite import CaseSpace, Suite, any_suite
+from wheelproof_spec.components.timer.component import DEFINITION, TimerCall, TimerLimit
 from wheelproof_spec.components.timer.oracle import TimerOracle
 from wheelproof_spec.engines.drive.case_table import read_cases
 
 _LEVELS_OF_SHORT_JUMPS = 2
 
 
-def timer_scenarios() -> tuple[Scenario[TimerCall], ...]:
-    """Return all named cases of the timer."""
-    return read_cases(__file__, DEFINITION)
-
-
-def _fuzz(
-    port: SendingPort[TimerCall, TimerObservation], profile: str, tally: Tally, plan: FuzzPlan
-) -> FuzzReport:
+def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[TimerCall], TimerOracle]:
     from wheelproof_spec.components.timer.drawn import TimerCases, TimerDomain
-    from wheelproof_spec.engines.drive.drawn_cases import run_drawn_cases
 
     domain = TimerDomain(
         min_wheel_size=2 if tally.skips(TimerLimit.ONE_BUCKET) else 1,
@@ -41,13 +28,13 @@ def _fuzz(
         else TimerDomain().max_level,
     )
     cases = TimerCases(domain, CONTRACTS[profile], tally.bounds)
-    return run_drawn_cases("timer, driven", cases, port, TimerOracle(profile, tally), plan)
+    return cases, TimerOracle(profile, tally)
 
 
 TIMER = Suite(
     definition=DEFINITION,
     judge=TimerOracle,
-    scenarios=timer_scenarios,
-    fuzz=_fuzz,
+    scenarios=partial(read_cases, __file__, DEFINITION),
+    drawn=_drawn,
 )
 SUITE = any_suite(TIMER)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from wheelproof_spec.base.calls import Advance, Reset
 from wheelproof_spec.base.codec.bounds import Bound, Bounds
 from wheelproof_spec.base.contract import TimerContract
+from wheelproof_spec.base.suite import CaseSpace, DrawnCase, DrawnStep
 from wheelproof_spec.components.timer.component import (
     Add,
     Cancel,
@@ -15,7 +16,6 @@ from wheelproof_spec.components.timer.component import (
     TimerCall,
     TimerConfig,
 )
-from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, DrawnStep
 
 STEPS_PER_CASE = 50
 

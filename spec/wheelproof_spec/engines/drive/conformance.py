@@ -21,6 +21,7 @@ from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
 from wheelproof_spec.engines.drive.answers import answers_to
 from wheelproof_spec.engines.drive.counting import CountingPort
+from wheelproof_spec.engines.drive.drawn_cases import fuzz
 from wheelproof_spec.engines.drive.driver.messages import Introduction, request_line
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
@@ -282,7 +283,7 @@ class _Run:
                 # With the seed of the case that it failed in the driver would fail again.
                 left, seed = self._plan.cases - cases, self._plan.seed + cases
                 plan = FuzzPlan(cases=left, seed=seed, repeat="")
-                report = self._suite.fuzz(self._port, self._profile, self._tally, plan)
+                report = fuzz(self._suite, self._port, self._profile, self._tally, plan)
                 found, cases, steps = report.failure, cases + report.cases, steps + report.steps
                 if self._session.failure is not None:
                     raise self._session.failure

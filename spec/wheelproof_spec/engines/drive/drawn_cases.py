@@ -11,7 +11,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from wheelproof_spec.base.component import Request
 from wheelproof_spec.base.port import (
@@ -21,8 +21,9 @@ from wheelproof_spec.base.port import (
     SendingPort,
     judge_outcome,
 )
+from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.base.suite import FuzzPlan
+from wheelproof_spec.base.suite import CaseSpace, DrawnCase, FuzzPlan, Suite
 from wheelproof_spec.engines.drive.counting import starts_a_case
 from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError
@@ -40,36 +41,8 @@ _OFTEN = (1, 3)
 _AT_TIMES = (0, 1, 1, 3)
 
 CallT = TypeVar("CallT", bound=Request)
-CallT_co = TypeVar("CallT_co", bound=Request, covariant=True)
 SeenT = TypeVar("SeenT")
 ItemT = TypeVar("ItemT")
-
-DrawnStep = tuple[str, tuple[int, ...]]
-"""What kind of call, and the numbers that it is made from; each may be replaced by one nearer 0."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DrawnCase:
-    """A case as numbers: the smaller they are and the fewer, the simpler is the case."""
-
-    config: tuple[int, ...]
-    steps: tuple[DrawnStep, ...]
-
-
-class CaseSpace(Protocol[CallT_co]):
-    """The cases of a component."""
-
-    def draw(self, chance: random.Random) -> DrawnCase:
-        """Return a random case."""
-        ...
-
-    def calls(self, case: DrawnCase) -> Iterable[CallT_co | None]:
-        """Return the calls of a case, a reset first; every smaller case has calls as well.
-
-        None among them: what comes behind it depends on the answers before it. Once it has been
-        taken, the judge knows them.
-        """
-        ...
 
 
 def draw_case(
@@ -94,6 +67,19 @@ class _Failed(Generic[CallT]):
     case: DrawnCase
     calls: Sequence[CallT]
     violation: Violation
+
+
+def fuzz(
+    suite: Suite[CallT, SeenT],
+    port: SendingPort[CallT, SeenT],
+    profile: str,
+    tally: Tally,
+    plan: FuzzPlan,
+) -> "FuzzReport":
+    """Drive random cases of a component, which shrink, and judge by the contract of a profile."""
+    space, judge = suite.drawn(profile, tally)
+    name = suite.definition.name.replace("_", " ")
+    return run_drawn_cases(f"{name}, driven", space, port, judge, plan)
 
 
 def run_drawn_cases(

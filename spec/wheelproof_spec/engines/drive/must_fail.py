@@ -18,6 +18,7 @@ from wheelproof_spec.base.results.known_limits import KnownLimit
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan
+from wheelproof_spec.engines.drive.drawn_cases import fuzz
 from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
 from wheelproof_spec.engines.drive.driver.session import DriverSession
@@ -117,7 +118,7 @@ class LiftedLimits:
     def _in_random_cases(
         self, lifted: KnownLimit, port: SendingPort[Request, object], tally: Tally
     ) -> str | None:
-        failure = self._suite.fuzz(port, self._profile, tally, self._plan).failure
+        failure = fuzz(self._suite, port, self._profile, tally, self._plan).failure
         if failure is None or not self._is_about(lifted, failure.violation.rule):
             return None
         return f"{failure.violation.rule}: {failure.violation.reason}"

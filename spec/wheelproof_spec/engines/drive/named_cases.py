@@ -14,7 +14,7 @@ from wheelproof_spec.base.port import SendingPort, first_violation
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.suite import AnySuite, FuzzPlan, Scenario
-from wheelproof_spec.engines.drive.drawn_cases import without_chunks
+from wheelproof_spec.engines.drive.drawn_cases import fuzz, without_chunks
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 
 MOST_ATTEMPTS = 300
@@ -92,7 +92,7 @@ class OtherProfiles:
         judge = self._suite.judge(profile, tally)
         if any(first_violation(judge, self._port, calls) for calls in (*failed, *named)):
             return False
-        return self._suite.fuzz(self._port, profile, tally, self._plan).failure is None
+        return fuzz(self._suite, self._port, profile, tally, self._plan).failure is None
 
     def _call(self, line: str) -> Request:
         _, operation, content = parse_request(line.encode())

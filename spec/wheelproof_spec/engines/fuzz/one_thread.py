@@ -15,6 +15,7 @@ from wheelproof_spec.base.port import BrokenDownError, Port, RefusedError, outco
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.suite import FuzzPlan, Suite
+from wheelproof_spec.engines.drive.drawn_cases import fuzz
 from wheelproof_spec.engines.fuzz.drawing import current_drawing
 from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.patience import current_patience
@@ -86,7 +87,7 @@ def fuzz_with_one_thread(
         tell=report,
     )
     while True:
-        done = report(suite.fuzz(InProcess(port), profile, tally or Tally(), plan))
+        done = report(fuzz(suite, InProcess(port), profile, tally or Tally(), plan))
         over = seconds is None or done.seconds >= seconds
         if done.failure is not None or done.interrupted or over:
             return done

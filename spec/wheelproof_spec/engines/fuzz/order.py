@@ -1,6 +1,6 @@
 """What a user orders from a fuzzing machine."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NotRequired, TypedDict
 
@@ -22,16 +22,18 @@ class FuzzOrder:
     """One run of a machine; `repeat` is the command of a failure, with `{seed}` left open.
 
     `threads` is none, real or controlled; `cases` is the size of a batch, and batches follow one
-    another for `seconds` (None: one batch). `bug` is the id of the known bug to bring back.
+    another for `seconds` (None: one batch). `bug` is the id of the known bug to bring back. One
+    thread is judged by `profile` (None: that of the reference).
     """
 
     threads: str
     cases: int
-    seconds: float | None
     seed: int
-    bug: str | None
-    repeat: str
-    progress: Callable[[FuzzReport], None] | None
+    seconds: float | None = None
+    bug: str | None = None
+    profile: str | None = None
+    repeat: str = ""
+    progress: Callable[[FuzzReport], None] | None = None
 
     def batch(self) -> Batch:
         """Return the part of the order that every run takes."""
@@ -42,12 +44,3 @@ class FuzzOrder:
             repeat=self.repeat,
             progress=self.progress,
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Machine:
-    """What can be fuzzed, with which kinds of threads; `reports` yields one for each part of it."""
-
-    name: str
-    threads: tuple[str, ...]
-    reports: Callable[[FuzzOrder], Iterator[FuzzReport]]

@@ -1,29 +1,193 @@
-"""The machine `accumulator` of `wheelproof fuzz`."""
+"""Threads that append, flush, interrupt each other and close the accumulator, and a sender.
 
-from collections.abc import Iterator
+The machine `accumulator` of `wheelproof fuzz`. What they do is recorded, and the history judge says
+whether the accumulator may have done so. After each burst it is asked for its memory, and for what
+is under way: nothing is. One that was closed, by force or not, makes room for a new one, and so
+does one that has lost a batch.
+"""
 
-from wheelproof.producer import RecordAccumulator
-from wheelproof_spec.base.known_bug import find_bug
+import threading
+from collections.abc import Callable
+from functools import partial
+
+from hypothesis import strategies as st
+
+from wheelproof.producer import BufferPool, RecordAccumulator
+from wheelproof.sync import use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.topic_partition import TopicPartition
+from wheelproof_spec.base.calls import Interrupt
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.accumulator.bugs import BUGS
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.accumulator.bugs import BUGS, AccumulatorBug
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR
-from wheelproof_spec.components.accumulator.component import WHEELPROOF
-from wheelproof_spec.components.accumulator.fuzz.threads import run_threaded_accumulator_fuzz
-from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
-from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
-from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
+from wheelproof_spec.components.accumulator.component import WHEELPROOF, AccumulatorConfig
+from wheelproof_spec.components.accumulator.history import RECORDED
+from wheelproof_spec.components.accumulator.recording.calls import RecordedAccumulator
+from wheelproof_spec.components.accumulator.reference import (
+    ReferenceAccumulatorPort,
+    reference_config,
+)
+from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.interruptions import Interruptions
+from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.machine import Machine
+from wheelproof_spec.engines.fuzz.order import Batch
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
+
+_PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
+_BATCH_SIZE = 100
+_MAX_SIZE = 2**20
+_PATIENTLY_MS = 600_000
+"""Longer than a burst may take: if nothing comes, the burst is stuck."""
 
 
-def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
-    """Fuzz the record accumulator; raises UsageError if it has no such bug."""
-    bug = None if order.bug is None else find_bug(BUGS, order.bug)
-    accumulator_class = RecordAccumulator if bug is None else bug.accumulator_class
-    if order.threads == "none":
-        yield fuzz_with_one_thread(
-            ACCUMULATOR, ReferenceAccumulatorPort(accumulator_class), WHEELPROOF, **order.batch()
+def run_threaded_accumulator_fuzz(bug: AccumulatorBug, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the accumulator of `bug`; see `run_burst_fuzz`."""
+    return run_burst_fuzz(
+        "accumulator, real threads",
+        partial(AccumulatorUnderTest, bug.accumulator_class),
+        _setups(),
+        _calls(),
+        **batch,
+    )
+
+
+class AccumulatorUnderTest:
+    """An accumulator whose threads record what they do."""
+
+    def __init__(self, accumulator_class: type[RecordAccumulator], case: ThreadedCase) -> None:
+        setup = dict(case.setup)
+        self._split_one_in = setup["split_one_in"]
+        self._config = AccumulatorConfig(
+            total_memory=setup["total_memory"],
+            batch_size=_BATCH_SIZE,
+            callbacks="in_order",
+            gives_back="at_once",
         )
-        return
-    yield run_threaded_accumulator_fuzz(accumulator_class, **order.batch())
+        self._accumulator_class = accumulator_class
+        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
+        self._responses = 0
+        self._open()
+
+    def run(self, burst: Burst) -> Violation | None:
+        """Run one burst, with a sender beside it, and return what the history breaks."""
+        self._interruptions = Interruptions()
+        self._news = _News(len(burst))
+        programs: list[list[Callable[[], None]]] = [
+            [*(partial(self._call, words) for words in program), self._news.leave]
+            for program in burst
+        ]
+        violation = self._bursts.run([*programs, [self._serve]], self._recorded.look)
+        if violation is None and (self._closed or self._recorded.accumulator.has_incomplete()):
+            violation = self._bursts.finish()
+            self._open()
+        return violation
+
+    def _open(self) -> None:
+        self._closed = self._aborting = False
+        self._bursts = JudgedBursts(RECORDED, self._config)
+        with use_runtime(self._runtime):
+            pool = BufferPool(self._config.total_memory, _BATCH_SIZE)
+            accumulator = self._accumulator_class(pool, reference_config(self._config))
+        self._recorded = RecordedAccumulator(accumulator, pool, self._bursts.recorder, _PARTITIONS)
+
+    def _call(self, words: str) -> None:
+        recorder = self._bursts.recorder
+        self._interruptions.join_in(recorder.process())
+        match words.split(" "):
+            case ["append", partition, size]:
+                self._recorded.append(_PARTITIONS[int(partition)], int(size), _PATIENTLY_MS)
+            case ["interrupt", number]:
+                victim = self._interruptions.victim(int(number))
+                recorder.do(Interrupt(name=victim.name), victim.interrupt)
+            case ["flush"]:
+                self._recorded.flush()
+            case ["close"]:
+                self._close()
+            case ["abort"]:
+                # The sender's to do.
+                self._aborting = True
+            case _:
+                raise AssertionError(words)
+        self._news.spread()
+
+    def _close(self) -> None:
+        self._closed = True
+        self._recorded.close()
+
+    def _serve(self) -> None:
+        """Be the sender until everybody else has ended and nothing is left to send."""
+        while self._news.wait():
+            self._send()
+        self._send()
+
+    def _send(self) -> None:
+        if self._aborting:
+            self._aborting = False
+            self._close()
+            self._recorded.abort()
+        while self._recorded.accumulator.has_undrained():
+            for batch in self._recorded.drain_all(_MAX_SIZE):
+                self._responses += 1
+                if self._responses % self._split_one_in == 0 and len(batch.thunks) > 1:
+                    self._recorded.split(batch)
+                else:
+                    self._recorded.store(batch)
 
 
-MACHINE = Machine(name="accumulator", threads=("none", "real"), reports=reports)
+class _News:
+    """Wakes the sender up whenever a call has ended; what blocks waits for what others have done.
+
+    An append waits for the memory of batches that others have queued, and a flush for the batches
+    of appends that have returned, so nothing has to be sent before that.
+    """
+
+    def __init__(self, at_work: int) -> None:
+        self._changed = threading.Condition()
+        self._at_work = at_work
+        self._is_any = False
+
+    def spread(self) -> None:
+        """A call has ended."""
+        with self._changed:
+            self._is_any = True
+            self._changed.notify()
+
+    def leave(self) -> None:
+        """A thread has ended."""
+        with self._changed:
+            self._at_work -= 1
+            self._changed.notify()
+
+    def wait(self) -> bool:
+        """Wait for news, and tell whether anybody may still bring some."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._is_any or not self._at_work)
+            self._is_any = False
+            return self._at_work > 0
+
+
+def _setups() -> st.SearchStrategy[Setup]:
+    return st.builds(_setup, st.integers(1, 3), st.sampled_from((2, 1_000)))
+
+
+def _setup(batches: int, split_one_in: int) -> Setup:
+    return ("total_memory", _BATCH_SIZE * batches), ("split_one_in", split_one_in)
+
+
+def _calls() -> st.SearchStrategy[str]:
+    appends = st.builds("append {} {}".format, st.integers(0, 1), st.sampled_from((0, 3, 10)))
+    interruptions = st.builds("interrupt {}".format, st.integers(0, 3))
+    rare = st.sampled_from(("close", "abort", *("flush",) * 6))
+    return st.one_of(*[appends] * 5, st.just("flush"), interruptions, rare)
+
+
+MACHINE = Machine(
+    suite=ACCUMULATOR,
+    profile=WHEELPROOF,
+    bugs=BUGS,
+    port=lambda bug: ReferenceAccumulatorPort(bug.accumulator_class),
+    parts={"real": (run_threaded_accumulator_fuzz,)},
+)

@@ -53,10 +53,8 @@ from wheelproof_spec.components.accumulator.oracle.readiness import judge_next_e
 
 CLOSE_TO_NOTHING = AccumulatorConfig(total_memory=0, batch_size=1)
 """How the accumulator is made that a judge or a port has before the first reset."""
-
 AGAIN = "'"
 """What a record is called that a callback sends: the first one's name and this."""
-
 
 _SIZES, _TIME = AccumulatorCapability.KAFKA_SIZES, AccumulatorCapability.EXACT_TIME
 

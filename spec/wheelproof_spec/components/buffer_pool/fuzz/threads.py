@@ -7,7 +7,6 @@ for a new one.
 
 import threading
 from functools import partial
-from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.buffer_pool.bugs import BufferPoolBug
 from wheelproof_spec.components.buffer_pool.component import (
     Allocate,
     Allocated,
@@ -38,11 +38,11 @@ _TIMEOUTS_MS = {"patiently": 600_000, "hastily": 1, "never": 0}
 """Who is patient waits longer than a burst may take: if nothing comes, the burst is stuck."""
 
 
-def run_threaded_pool_fuzz(pool_class: type[BufferPool], **batch: Unpack[Batch]) -> FuzzReport:
-    """Run bursts of threads on `pool_class`; see `run_burst_fuzz`."""
+def run_threaded_pool_fuzz(bug: BufferPoolBug, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the pool of `bug`; see `run_burst_fuzz`."""
     return run_burst_fuzz(
         "buffer pool, real threads",
-        partial(PoolUnderTest, pool_class),
+        partial(PoolUnderTest, bug.pool_class),
         _setups(),
         _calls(),
         **batch,

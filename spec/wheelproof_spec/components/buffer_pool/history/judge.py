@@ -24,12 +24,7 @@ from wheelproof_spec.components.buffer_pool.component import (
     Queued,
     WaitingThreads,
 )
-from wheelproof_spec.components.buffer_pool.history.ledger import (
-    BusyPeriod,
-    Ledger,
-    Loan,
-    Request,
-)
+from wheelproof_spec.components.buffer_pool.history.ledger import BusyPeriod, Ledger, Loan, Request
 from wheelproof_spec.components.buffer_pool.history.queue import WaitingQueue
 
 CLOSED = "Closed"

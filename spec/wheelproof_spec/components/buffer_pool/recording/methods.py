@@ -33,9 +33,9 @@ class PoolRecorder:
         recorded = self._writer.recorded
         return {
             (BufferPool, "__init__"): self._made(BufferPool.__init__),
-            (BufferPool, "allocate"): recorded(BufferPool.allocate, _allocates, self._lent),
+            (BufferPool, "allocate"): recorded(BufferPool.allocate, Allocate, self._lent),
             (BufferPool, "deallocate"): recorded(BufferPool.deallocate, _deallocates, nothing),
-            (BufferPool, "close"): recorded(BufferPool.close, lambda _run, _pool: Close(), nothing),
+            (BufferPool, "close"): recorded(BufferPool.close, Close, nothing),
         }
 
     def _made(self, original: Callable[_P, None]) -> Callable[_P, None]:
@@ -51,10 +51,6 @@ class PoolRecorder:
 
     def _lent(self, run: Run, buffer: ByteBuffer) -> Allocated:
         return Allocated(buffer=self._writer.rename(run, buffer, "buffer"), size=buffer.capacity)
-
-
-def _allocates(_run: Run, _pool: BufferPool, size: int, max_time_to_block_ms: int) -> Allocate:
-    return Allocate(size=size, max_time_to_block_ms=max_time_to_block_ms)
 
 
 def _deallocates(run: Run, _: BufferPool, buffer: ByteBuffer | None) -> Deallocate | None:

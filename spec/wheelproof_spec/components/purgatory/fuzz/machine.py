@@ -1,30 +1,258 @@
-"""The machine `purgatory` of `wheelproof fuzz`."""
+"""Threads that hand in operations, trigger, cancel, purge and advance a purgatory at the same time.
 
-from collections.abc import Iterator
+The machine `purgatory` of `wheelproof fuzz`. What they do is recorded, and the history judge says
+whether the purgatory may have done so. After each burst all that was submitted has run, and its
+gauges are looked at; at the end of a case all time-outs are over and a purge leaves nothing behind.
+"""
 
-from wheelproof.purgatory import DelayedOperationPurgatory, ExclusiveDiscipline
-from wheelproof_spec.base.known_bug import find_bug
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import count
+
+from hypothesis import strategies as st
+
+from wheelproof.clock import ManualClock
+from wheelproof.purgatory import (
+    BlockingDiscipline,
+    CompletionDiscipline,
+    ExclusiveDiscipline,
+    MonitorDiscipline,
+    PendingFlagDiscipline,
+    TryLockOnceDiscipline,
+)
+from wheelproof.sync import single_thread_executor, use_runtime
+from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof.timer import SystemTimer
+from wheelproof.units import Millis
+from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
+from wheelproof_spec.base.codec.vocabulary import ABSENT
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
-from wheelproof_spec.components.purgatory.bugs import BUGS, any_case
+from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.purgatory.bugs import BUGS, PurgatoryBug
 from wheelproof_spec.components.purgatory.cases import PURGATORY
-from wheelproof_spec.components.purgatory.component import WHEELPROOF
-from wheelproof_spec.components.purgatory.fuzz.threads import run_threaded_purgatory_fuzz
+from wheelproof_spec.components.purgatory.component import (
+    PREDICATES_TOO,
+    WHEELPROOF,
+    AwaitSubmitted,
+    PurgatoryConfig,
+)
+from wheelproof_spec.components.purgatory.history import RECORDED
+from wheelproof_spec.components.purgatory.recording.calls import (
+    AnyPurgatory,
+    RecordedCalls,
+    RecordedOperation,
+)
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
-from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
-from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
+from wheelproof_spec.engines.fuzz.burst import await_submitted
+from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
+from wheelproof_spec.engines.fuzz.machine import Machine
+from wheelproof_spec.engines.fuzz.order import Batch
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.history.run import EVERY_CALL_RETURNS
+from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 
-def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
-    """Fuzz the purgatory; raises UsageError if it has no such bug."""
-    bug = None if order.bug is None else find_bug(BUGS, order.bug)
-    purgatory_class = DelayedOperationPurgatory if bug is None else bug.purgatory_class
-    if order.threads == "real":
-        discipline = None if bug is None else bug.discipline
-        yield run_threaded_purgatory_fuzz(purgatory_class, discipline, **order.batch())
-        return
-    holds, first = (any_case, ExclusiveDiscipline) if bug is None else (bug.holds, bug.discipline)
-    port = ReferencePurgatoryPort(purgatory_class, first, holds)
-    yield fuzz_with_one_thread(PURGATORY, port, WHEELPROOF, **order.batch())
+@dataclass(frozen=True, slots=True)
+class Claimed:
+    """A discipline, and what is promised with it."""
+
+    discipline: type[CompletionDiscipline]
+    claims: PurgatoryConfig
 
 
-MACHINE = Machine(name="purgatory", threads=("none", "real"), reports=reports)
+_OVERLAPPING = replace(PREDICATES_TOO, attempts=ABSENT)
+
+DISCIPLINES = (
+    Claimed(ExclusiveDiscipline, PREDICATES_TOO),
+    Claimed(BlockingDiscipline, _OVERLAPPING),
+    Claimed(PendingFlagDiscipline, _OVERLAPPING),
+    Claimed(TryLockOnceDiscipline, replace(_OVERLAPPING, triggers="may_be_missed")),
+    Claimed(MonitorDiscipline, _OVERLAPPING),
+)
+
+
+MakeDiscipline = Callable[[], CompletionDiscipline]
+
+_KEYS = ("x", "y")
+_SHARDS = 2
+_LONGEST_DELAY_MS = 40
+
+
+def run_threaded_purgatory_fuzz(bug: PurgatoryBug, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the purgatory of `bug`; see `run_burst_fuzz`.
+
+    Of the reference each case has one of the five disciplines, and is judged by its promises.
+    """
+    discipline = bug.discipline if bug.id else None
+    return run_burst_fuzz(
+        "purgatory, real threads",
+        partial(PurgatoryUnderTest, bug.purgatory_class, discipline),
+        _setups(len(DISCIPLINES) if discipline is None else 1),
+        _calls(),
+        **batch,
+    )
+
+
+class PurgatoryUnderTest:
+    """A purgatory whose threads record what they do.
+
+    In words: "watch 25 xy" hands in an operation with a time-out of 25 ms and two keys; "true 25
+    xy" one that can end at once. "trigger 2 x" satisfies the two operations that were made last,
+    then checks the key; "force" completes the last one. "advance 7" moves the clock by 7 ms, then
+    the timer.
+    """
+
+    def __init__(
+        self,
+        purgatory_class: type[AnyPurgatory],
+        discipline: MakeDiscipline | None,
+        case: ThreadedCase,
+    ) -> None:
+        setup = dict(case.setup)
+        drawn = DISCIPLINES[setup.get("discipline", 0)]
+        config = replace(
+            drawn.claims,
+            tick_ms=setup["tick_ms"],
+            wheel_size=setup["wheel_size"],
+            purge_interval=setup["purge_interval"],
+        )
+        self._discipline = drawn.discipline if discipline is None else discipline
+        self._names = count(1)
+        self._made: list[RecordedOperation] = []
+        self._now_ms = 0
+        self._clock_moves = threading.Lock()
+        self._broken = False
+        self._bursts = JudgedBursts(RECORDED, config, clock="virtual", profile=WHEELPROOF)
+        self._runtime = InstrumentedRuntime(ThreadsRuntime(), case.preemption())
+        with use_runtime(self._runtime):
+            self._clock = ManualClock(0)
+            self._executor = single_thread_executor("purgatory under test")
+            timer = SystemTimer(
+                "under test",
+                tick_ms=config.tick_ms,
+                wheel_size=config.wheel_size,
+                clock=self._clock,
+                executor=self._executor,
+            )
+            self._purgatory = purgatory_class(
+                "under test",
+                timer,
+                purge_interval=config.purge_interval,
+                shards=_SHARDS,
+                reaper_enabled=False,
+            )
+        self._calls = RecordedCalls(self._purgatory, self._bursts.recorder)
+
+    def run(self, burst: Burst) -> Violation | None:
+        """Run one burst and return what the history breaks."""
+        programs = [[partial(self._call, words) for words in program] for program in burst]
+        # Operations are made in the threads, of primitives of the same runtime.
+        with use_runtime(self._runtime):
+            violation = self._bursts.run(programs, self._settle)
+        self._broken = violation is not None
+        return violation
+
+    def finish(self) -> Violation | None:
+        """Let everything expire and purge: nothing is left."""
+        if self._broken:
+            # A thread may be stuck in it.
+            self._executor.shutdown()
+            return None
+        end = partial(self._advance, _LONGEST_DELAY_MS + 1)
+        violation = self._bursts.run([[end]], self._purge) or self._bursts.finish()
+        end_it = self._executor.shutdown if violation else self._purgatory.shutdown
+        end_it()
+        return violation
+
+    def _call(self, words: str) -> None:
+        match words.split(" "):
+            case ["watch" | "true" as verb, delay_ms, keys]:
+                operation = self._operation(int(delay_ms), tuple(keys))
+                if verb == "true":
+                    operation.satisfy()
+                self._calls.hand_in(operation)
+            case ["trigger", last, key]:
+                for operation in self._made[-int(last) :]:
+                    operation.satisfy()
+                self._calls.check(key)
+            case ["check", key]:
+                self._calls.check(key)
+            case ["cancel", key]:
+                self._calls.cancel(key)
+            case ["force"]:
+                for operation in self._made[-1:]:
+                    operation.force()
+            case ["advance", jump_ms]:
+                self._advance(int(jump_ms))
+            case ["purge"]:
+                self._bursts.recorder.do(PurgeCompleted(), self._purgatory.purge_completed)
+            case _:
+                raise AssertionError(words)
+
+    def _operation(self, delay_ms: int, keys: tuple[str, ...]) -> RecordedOperation:
+        """Return a new operation, which others may complete while it is being handed in."""
+        name, recorder = f"op{next(self._names)}", self._bursts.recorder
+        operation = RecordedOperation(name, delay_ms, keys, recorder, self._discipline())
+        self._made.append(operation)
+        return operation
+
+    def _advance(self, jump_ms: int) -> None:
+        recorder = self._bursts.recorder
+        with self._clock_moves:
+            self._now_ms += jump_ms
+            move = partial(self._clock.advance_to, self._now_ms)
+            recorder.do(Tick(to_ms=self._now_ms), move)
+        advance = partial(self._purgatory.advance_clock, Millis(0))
+        recorder.call(AdvanceClock(timeout_ms=0), lambda: Advanced(expired=advance()))
+
+    def _settle(self) -> None:
+        wait = partial(await_submitted, self._executor, EVERY_CALL_RETURNS)
+        self._bursts.recorder.do(AwaitSubmitted(), wait)
+        self._calls.watched()
+        self._calls.num_delayed()
+        self._calls.num_keys()
+
+    def _purge(self) -> None:
+        self._settle()
+        self._call("purge")
+        self._settle()
+
+
+def _setups(disciplines: int) -> st.SearchStrategy[Setup]:
+    sizes = {"tick_ms": (1, 3), "wheel_size": (2, 4), "purge_interval": (0, 2)}
+    drawn = [st.tuples(st.just(name), st.integers(*bounds)) for name, bounds in sizes.items()]
+    if disciplines > 1:
+        # Every second case has the reference's own.
+        numbers = (*(0 for _ in range(disciplines)), *range(disciplines))
+        drawn.append(st.tuples(st.just("discipline"), st.sampled_from(numbers)))
+    return st.tuples(*drawn)
+
+
+def _calls() -> st.SearchStrategy[str]:
+    keys = st.sampled_from(_KEYS)
+    watches = st.builds(
+        "{} {} {}".format,
+        st.sampled_from(("watch", "watch", "watch", "true")),
+        st.sampled_from((0, 1, 7, _LONGEST_DELAY_MS)),
+        st.lists(keys, min_size=1, unique=True).map("".join),
+    )
+    triggers = st.builds("trigger {} {}".format, st.sampled_from((1, 2, 9)), keys)
+    others = st.one_of(
+        st.builds("check {}".format, keys),
+        st.builds("cancel {}".format, keys),
+        st.sampled_from(("force", "purge")),
+    )
+    advances = st.builds("advance {}".format, st.integers(0, 10))
+    return st.one_of(watches, watches, triggers, others, advances)
+
+
+MACHINE = Machine(
+    suite=PURGATORY,
+    profile=WHEELPROOF,
+    bugs=BUGS,
+    port=lambda bug: ReferencePurgatoryPort(bug.purgatory_class, bug.discipline, bug.holds),
+    parts={"real": (run_threaded_purgatory_fuzz,)},
+)

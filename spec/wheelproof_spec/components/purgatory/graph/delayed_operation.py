@@ -11,10 +11,7 @@ from dataclasses import dataclass
 from wheelproof import sync
 from wheelproof.purgatory import CompletionDiscipline, DelayedOperation, OperationState
 from wheelproof_spec.components.purgatory.graph.maybe_try_complete import TIMER, discipline_of
-from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import (
-    ANSWERS,
-    EXPIRATIONS,
-)
+from wheelproof_spec.components.purgatory.graph.maybe_try_complete_view import ANSWERS, EXPIRATIONS
 from wheelproof_spec.engines.explore.program import Action, Scenario, forget
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.graph.comparing.projected import changes_of

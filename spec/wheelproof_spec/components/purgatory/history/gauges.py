@@ -14,9 +14,7 @@ from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.history.lines import HistoryOp
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.components.purgatory.component import (
-    PurgatoryClause,
-)
+from wheelproof_spec.components.purgatory.component import PurgatoryClause
 from wheelproof_spec.components.purgatory.history.operation import Operation
 
 

@@ -10,7 +10,6 @@ from wheelproof.errors import DelayedOperationError
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.purgatory.delayed_operation_purgatory import DEFAULT_PURGE_INTERVAL
 from wheelproof.timer import Timer
-from wheelproof.units import Millis
 from wheelproof_spec.base.calls import (
     AdvanceClock,
     Advanced,
@@ -44,6 +43,7 @@ from wheelproof_spec.engines.history.recording.recorded_run import (
     Replacements,
     Run,
     nothing,
+    telling,
 )
 from wheelproof_spec.engines.history.recording.refusals import refusal_of
 
@@ -74,7 +74,7 @@ class PurgatoryRecorder:
     def replacements(self) -> Replacements:
         """Return the methods that record, by the class and the name that they replace."""
         purgatory, recorded = DelayedOperationPurgatory, self._writer.recorded
-        known = AnyPurgatory
+        known, gauge = AnyPurgatory, telling(Gauge)
         init: Callable[..., None] = purgatory.__dict__["__init__"]
         return {
             (purgatory, "__init__"): self._made(init),
@@ -83,22 +83,22 @@ class PurgatoryRecorder:
             (purgatory, "cancel_for_key"): recorded(
                 known.cancel_for_key, _cancels, self._cancelled
             ),
-            (purgatory, "watched"): recorded(known.watched, self._outermost(Watched()), _gauge),
+            (purgatory, "watched"): recorded(known.watched, self._outermost(Watched()), gauge),
             (purgatory, "num_delayed"): recorded(
-                known.num_delayed, self._outermost(NumDelayed()), _gauge
+                known.num_delayed, self._outermost(NumDelayed()), gauge
             ),
-            (purgatory, "num_keys"): recorded(known.num_keys, self._outermost(NumKeys()), _gauge),
+            (purgatory, "num_keys"): recorded(known.num_keys, self._outermost(NumKeys()), gauge),
             (purgatory, "purge_completed"): recorded(
                 known.purge_completed, self._outermost(PurgeCompleted()), nothing
             ),
-            (purgatory, "advance_clock"): recorded(known.advance_clock, _advances, _advanced),
-            (purgatory, "shutdown"): recorded(
-                known.shutdown, lambda _run, _purgatory: Shutdown(), nothing
+            (purgatory, "advance_clock"): recorded(
+                known.advance_clock, AdvanceClock, telling(Advanced)
             ),
+            (purgatory, "shutdown"): recorded(known.shutdown, Shutdown, nothing),
             (DelayedOperation, "force_complete"): recorded(
                 DelayedOperation.force_complete,
                 self._forces,
-                lambda _run, completed: _completed(completed),
+                telling(Completed),
                 lambda operation: self._purgatory_of.get(id(operation)),
             ),
             (DelayedOperation, "run"): self._run(DelayedOperation.run),
@@ -281,15 +281,3 @@ def _checked(result: int | None) -> Checked:
 
 def _cancels(_run: Run, _purgatory: AnyPurgatory, key: Hashable) -> CancelForKey:
     return CancelForKey(key=str(key))
-
-
-def _advances(_run: Run, _purgatory: AnyPurgatory, timeout_ms: Millis) -> AdvanceClock:
-    return AdvanceClock(timeout_ms=timeout_ms)
-
-
-def _gauge(_: Run, count: int) -> Gauge:
-    return Gauge(count=count)
-
-
-def _advanced(_: Run, expired: bool) -> Advanced:
-    return Advanced(expired=expired)

@@ -4,13 +4,14 @@ What it finds repeats itself, so Hypothesis shrinks it: to few calls, and to few
 """
 
 import itertools
-from typing import Unpack
+from functools import partial
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.components.timer.bugs import TimerBug
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
@@ -28,32 +29,20 @@ BURSTS = 3
 """How many bursts a case has at most, but for the one that lets everything expire."""
 
 _FEW_TASKS = TASKS[:3]
-_DEFAULT_DOMAIN = TimerDomain(max_level=2, max_wheel_size=4, max_tick_ms=3, max_start_ms=20)
+_DOMAIN = TimerDomain(max_level=2, max_wheel_size=4, max_tick_ms=3, max_start_ms=20)
 
 
-def run_controlled_timer_fuzz(
-    timer_class: type[SystemTimer],
-    *,
-    profile: str,
-    limits: TimerDomain = _DEFAULT_DOMAIN,
-    **batch: Unpack[Batch],
-) -> FuzzReport:
-    """Run drawn schedules of drawn calls on `timer_class`; see `run_timer_fuzz`."""
+def run_controlled_timer_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
+    """Run drawn schedules of drawn calls on the timer of `bug`; see `run_machine`."""
     return run_machine(
         "timer, controlled threads",
-        lambda recorder: controlled_timer_machine(timer_class, profile, limits, recorder),
+        partial(_machine, bug.timer_class),
         steps_per_case=BURSTS,
         **batch,
     )
 
 
-def controlled_timer_machine(
-    timer_class: type[SystemTimer],
-    profile: str,
-    domain: TimerDomain,
-    recorder: Recorder,
-) -> type[RuleBasedStateMachine]:
-    """Return the state machine that runs bursts on `timer_class`."""
+def _machine(timer_class: type[SystemTimer], recorder: Recorder) -> type[RuleBasedStateMachine]:
     task = st.sampled_from(_FEW_TASKS)
     add, cancel, advance = (
         st.tuples(task.map("add {}".format)),
@@ -72,7 +61,7 @@ def controlled_timer_machine(
     programs = st.lists(program, max_size=1).map(tuple) | st.tuples(program, program)
     # Half of all durations are one of two, so that tasks share a bucket and the clock reaches it.
     near = st.builds(Span, st.just(0), st.integers(0, 1), st.just(0), st.just(0))
-    delay, jump = near | delays(domain), near | jumps(domain)
+    delay, jump = near | delays(_DOMAIN), near | jumps(_DOMAIN)
     tasks = len(_FEW_TASKS)
     several = near.map(lambda span: (span,) * tasks) | st.tuples(*[delay] * tasks)
 
@@ -85,7 +74,7 @@ def controlled_timer_machine(
             self._failed = False
 
         @initialize(
-            config=configs(domain),
+            config=configs(_DOMAIN),
             spans=several,
             one_in=st.sampled_from(SWITCH_ONE_IN),
         )
@@ -99,7 +88,7 @@ def controlled_timer_machine(
             setup = setup_of(config, delay_ms)
             self._lines = [setup_line(setup)]
             self._stage = DrawnThreads()
-            self._timer = TimerUnderTest(timer_class, profile, setup, self._stage)
+            self._timer = TimerUnderTest(timer_class, setup, self._stage)
 
         @precondition(lambda self: self._stage is not None)
         @rule(move=jump, programs=programs, data=st.data())

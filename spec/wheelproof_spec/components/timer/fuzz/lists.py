@@ -7,7 +7,6 @@ agree (semantics.md 1.6, 1.13, 1.18).
 
 from collections.abc import Callable
 from functools import partial
-from typing import Unpack
 
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from wheelproof.units import Millis
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.components.timer.bugs import TimerBug
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.order import Batch
@@ -43,13 +43,13 @@ class ListClause(Clause):
     COUNTER_EQUALS_LINKED = "Timer.CounterEqualsLinkedEntries"
 
 
-def run_list_fuzz(bucket_class: type[TimerTaskList], **batch: Unpack[Batch]) -> FuzzReport:
-    """Let threads move entries between lists of `bucket_class`; see `run_burst_fuzz`."""
+def run_list_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
+    """Let threads move entries between lists of `bug`; see `run_burst_fuzz`."""
     entries = st.integers(0, _ENTRIES - 1)
     adds = st.builds("add {} {}".format, entries, st.integers(0, _LISTS - 1))
     return run_burst_fuzz(
         "timer task lists, real threads",
-        lambda case: _ListsUnderTest(bucket_class, case.preemption()),
+        lambda case: _ListsUnderTest(bug.bucket_class, case.preemption()),
         st.just((("lists", _LISTS), ("entries", _ENTRIES))),
         adds | st.builds("remove {}".format, entries),
         **batch,

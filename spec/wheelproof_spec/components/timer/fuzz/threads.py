@@ -7,13 +7,13 @@ says whether the timer may have done so (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.1
 import itertools
 from dataclasses import replace
 from functools import partial
-from typing import Unpack
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
 from wheelproof.timer import SystemTimer
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.components.timer.bugs import TimerBug
 from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
@@ -33,32 +33,20 @@ _PREEMPT_ONE_IN = (2, 4, 16)
 """How rarely threads give way: once in so many steps."""
 
 _FEW_TASKS = TASKS[:4]
-_DEFAULT_DOMAIN = TimerDomain(max_level=3, max_wheel_size=8, max_tick_ms=4, max_start_ms=50)
+_DOMAIN = TimerDomain(max_level=3, max_wheel_size=8, max_tick_ms=4, max_start_ms=50)
 
 
-def run_threaded_timer_fuzz(
-    timer_class: type[SystemTimer],
-    *,
-    profile: str,
-    limits: TimerDomain = _DEFAULT_DOMAIN,
-    **batch: Unpack[Batch],
-) -> FuzzReport:
-    """Run bursts of threads on `timer_class` and judge them by `profile`; see `run_timer_fuzz`."""
+def run_threaded_timer_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the timer of `bug`; see `run_machine`."""
     return run_machine(
         "timer, real threads",
-        lambda recorder: threaded_timer_machine(timer_class, profile, limits, recorder),
-        run_threaded_case=partial(run_case, timer_class, profile),
+        partial(_machine, bug.timer_class),
+        run_threaded_case=partial(run_case, bug.timer_class),
         **batch,
     )
 
 
-def threaded_timer_machine(
-    timer_class: type[SystemTimer],
-    profile: str,
-    domain: TimerDomain,
-    recorder: Recorder,
-) -> type[RuleBasedStateMachine]:
-    """Return the state machine that runs bursts on `timer_class`."""
+def _machine(timer_class: type[SystemTimer], recorder: Recorder) -> type[RuleBasedStateMachine]:
     calls = st.builds(
         "{} {}".format, st.sampled_from(("add", "cancel")), st.sampled_from(_FEW_TASKS)
     )
@@ -75,8 +63,8 @@ def threaded_timer_machine(
             self._failed = False
 
         @initialize(
-            config=configs(domain),
-            spans=st.tuples(*[delays(domain) for _ in _FEW_TASKS]),
+            config=configs(_DOMAIN),
+            spans=st.tuples(*[delays(_DOMAIN) for _ in _FEW_TASKS]),
             preemption_seed=st.integers(0, 1_000),
             one_in=st.sampled_from(_PREEMPT_ONE_IN),
         )
@@ -95,10 +83,10 @@ def threaded_timer_machine(
                 preempt_one_in=one_in,
             )
             stage = RealThreads(self._case.preemption())
-            self._timer = TimerUnderTest(timer_class, profile, self._case.setup, stage)
+            self._timer = TimerUnderTest(timer_class, self._case.setup, stage)
 
         @precondition(lambda self: self._timer is not None)
-        @rule(adders=programs, advancing=st.lists(jumps(domain), max_size=3))
+        @rule(adders=programs, advancing=st.lists(jumps(_DOMAIN), max_size=3))
         def burst(self, adders: Burst, advancing: list[Span]) -> None:
             if self._timer is not None:
                 jumps_ms = (jump.millis(self._config) for jump in advancing)

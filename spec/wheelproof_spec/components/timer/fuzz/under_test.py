@@ -7,6 +7,7 @@ from wheelproof.clock import ManualClock
 from wheelproof.timer import SystemTimer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Tick
+from wheelproof_spec.base.contract import KAFKA
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.component import (
     Add,
@@ -38,9 +39,9 @@ def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> Setup:
     )
 
 
-def run_case(timer_class: type[SystemTimer], profile: str, case: ThreadedCase) -> Violation | None:
+def run_case(timer_class: type[SystemTimer], case: ThreadedCase) -> Violation | None:
     """Run a whole case from the beginning and return the first violation."""
-    timer = TimerUnderTest(timer_class, profile, case.setup, RealThreads(case.preemption()))
+    timer = TimerUnderTest(timer_class, case.setup, RealThreads(case.preemption()))
     try:
         for burst in case.bursts:
             violation = timer.run(burst)
@@ -54,13 +55,7 @@ def run_case(timer_class: type[SystemTimer], profile: str, case: ThreadedCase) -
 class TimerUnderTest:
     """The timer and its tasks, which record what they do, on a stage that has the threads."""
 
-    def __init__(
-        self,
-        timer_class: type[SystemTimer],
-        profile: str,
-        setup: Setup,
-        stage: TimerStage,
-    ) -> None:
+    def __init__(self, timer_class: type[SystemTimer], setup: Setup, stage: TimerStage) -> None:
         values = dict(setup)
         delays = {
             key.removeprefix(_DELAY): delay
@@ -78,7 +73,7 @@ class TimerUnderTest:
         self._stage = stage
         self._broken = False
         self._bursts = JudgedBursts(
-            RECORDED, self._config, clock="virtual", profile=profile, process=stage.process
+            RECORDED, self._config, clock="virtual", profile=KAFKA.name, process=stage.process
         )
         self._recorder = self._bursts.recorder
         with stage.alone():

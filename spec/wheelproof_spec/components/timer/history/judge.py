@@ -26,11 +26,7 @@ from wheelproof_spec.components.timer.component import (
 )
 from wheelproof_spec.components.timer.history.advancing import Advancing
 from wheelproof_spec.components.timer.history.order import RunOrder
-from wheelproof_spec.components.timer.history.states import (
-    Advances,
-    OpenAdd,
-    OpenCancel,
-)
+from wheelproof_spec.components.timer.history.states import Advances, OpenAdd, OpenCancel
 from wheelproof_spec.components.timer.history.task import Phase, Task
 from wheelproof_spec.components.timer.history.tasks import Tasks
 from wheelproof_spec.components.timer.history.violations import (

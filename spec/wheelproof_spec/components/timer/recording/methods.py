@@ -23,6 +23,7 @@ from wheelproof_spec.engines.history.recording.recorded_run import (
     HistoryWriter,
     Replacements,
     nothing,
+    telling,
 )
 from wheelproof_spec.engines.history.recording.recorded_run import Run as RecordedRun
 
@@ -45,17 +46,12 @@ class TimerRecorder:
             (SystemTimer, "__init__"): self._made(SystemTimer.__init__),
             (SystemTimer, "add"): recorded(SystemTimer.add, self._adds, nothing),
             (SystemTimer, "advance_clock"): recorded(
-                SystemTimer.advance_clock, _advances, _expired
+                SystemTimer.advance_clock, AdvanceClock, telling(Advanced)
             ),
-            (SystemTimer, "size"): recorded(SystemTimer.size, lambda _run, _timer: Size(), _size),
-            (SystemTimer, "close"): recorded(
-                SystemTimer.close, lambda _run, _timer: Close(), nothing
-            ),
+            (SystemTimer, "size"): recorded(SystemTimer.size, Size, telling(WaitingTasks)),
+            (SystemTimer, "close"): recorded(SystemTimer.close, Close, nothing),
             (TimerTask, "cancel"): recorded(
-                TimerTask.cancel,
-                self._cancels,
-                _cancelled,
-                self._run_of,
+                TimerTask.cancel, self._cancels, telling(Cancelled), self._run_of
             ),
             (TimerTask, "claim"): self._claim(TimerTask.claim),
             (ManualClock, "advance"): self._move(ManualClock.advance, relative=True),
@@ -136,19 +132,3 @@ class TimerRecorder:
             return claimed
 
         return claim
-
-
-def _advances(_run: RecordedRun, _timer: SystemTimer, timeout_ms: Millis) -> AdvanceClock:
-    return AdvanceClock(timeout_ms=timeout_ms)
-
-
-def _expired(_: RecordedRun, expired: bool) -> Advanced:
-    return Advanced(expired=expired)
-
-
-def _size(_: RecordedRun, size: int) -> WaitingTasks:
-    return WaitingTasks(size=size)
-
-
-def _cancelled(_: RecordedRun, cancelled: bool) -> Cancelled:
-    return Cancelled(cancelled=cancelled)

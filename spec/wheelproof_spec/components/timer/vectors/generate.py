@@ -18,7 +18,7 @@ from wheelproof_spec.base.contract import CONTRACTS, KAFKA, Rounding, TimerContr
 from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.history.lines import VECTOR, Origin, Vector
 from wheelproof_spec.base.results.reports import make_folder
-from wheelproof_spec.components.timer.cases import timer_scenarios
+from wheelproof_spec.components.timer.cases import TIMER
 from wheelproof_spec.components.timer.component import (
     Add,
     Size,
@@ -100,7 +100,7 @@ def corner_vectors(seed: int, count: int) -> list[Vector[object, object]]:
 
 
 def _scenario_cases() -> Iterator[_Case]:
-    for scenario in timer_scenarios():
+    for scenario in TIMER.scenarios():
         first = scenario.calls[0]
         assert isinstance(first, Reset)
         slug = re.sub(r"[^a-z0-9]+", "-", scenario.name.lower()).strip("-")

@@ -4,11 +4,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
-from wheelproof_spec.engines.explore.runtime.model import (
-    ModelThread,
-    SharedObject,
-    StepOn,
-)
+from wheelproof_spec.engines.explore.runtime.model import ModelThread, SharedObject, StepOn
 
 T = TypeVar("T")
 

@@ -6,8 +6,9 @@ Every line is written under one lock, so the index of a line is its order in rea
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial, wraps
+from inspect import signature
 from itertools import count
 from typing import BinaryIO, Concatenate, Literal, ParamSpec, TypeVar
 
@@ -153,20 +154,22 @@ class HistoryWriter:
     def recorded(
         self,
         original: Callable[Concatenate[_S, _P], _R],
-        asked: Callable[Concatenate[Run, _S, _P], Call | None],
+        asked: type[Call] | Callable[Concatenate[Run, _S, _P], Call | None],
         answer: Callable[[Run, _R], object],
         run_of: Callable[[_S], Run | None] | None = None,
     ) -> Callable[..., object]:
         """Return a method that does the same and is recorded, for objects that are.
 
-        `asked` says which call it is, None for one that is not written; `run_of` whose it is, if
-        the object has no history of its own.
+        `asked` says which call it is, None for one that is not written; a class of calls has the
+        method's arguments by their names. `run_of` says whose it is, if the object has no history
+        of its own.
         """
+        asks = _asking(original, asked) if isinstance(asked, type) else asked
 
         @wraps(original)
         def method(subject: _S, *args: _P.args, **kwargs: _P.kwargs) -> _R:
             run = self.run_of(subject) if run_of is None else run_of(subject)
-            call = None if run is None else asked(run, subject, *args, **kwargs)
+            call = None if run is None else asks(run, subject, *args, **kwargs)
             if run is None or call is None:
                 return original(subject, *args, **kwargs)
             told: Callable[[_R], object] = partial(answer, run)
@@ -250,6 +253,23 @@ def end_of(problem: Exception) -> tuple[LineType, str | None]:
     """Return how an error is written: a refusal by its name, a defect as such."""
     refusal = refusal_of(problem)
     return ("info", None) if refusal is None else ("fail", refusal)
+
+
+def _asking(method: Callable[..., object], call: Callable[..., Call]) -> Callable[..., Call]:
+    _, *names = signature(method).parameters
+
+    def asked(_run: Run, _subject: object, *args: object, **kwargs: object) -> Call:
+        return call(**dict(zip(names, args, strict=False)), **kwargs)
+
+    return asked
+
+
+def telling(answer: type[object]) -> Callable[[Run, object], object]:
+    """Return what makes an answer of a result, which is its one field."""
+    assert is_dataclass(answer)
+    (told,) = fields(answer)
+    make: Callable[..., object] = answer
+    return lambda _run, result: make(**{told.name: result})
 
 
 def nothing(*results: object) -> Nothing:

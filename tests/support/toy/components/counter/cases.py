@@ -4,20 +4,10 @@ import random
 from collections.abc import Sequence
 
 from wheelproof_spec.base.calls import Reset
-from wheelproof_spec.base.port import SendingPort
-from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.tally import Tally
-from wheelproof_spec.base.suite import FuzzPlan, Scenario, Suite, any_suite
-from wheelproof_spec.engines.drive.drawn_cases import CaseSpace, DrawnCase, run_drawn_cases
+from wheelproof_spec.base.suite import CaseSpace, DrawnCase, Scenario, Suite, any_suite
 
-from .component import (
-    DEFINITION,
-    CounterCall,
-    CounterConfig,
-    CounterObservation,
-    Increment,
-    Look,
-)
+from .component import DEFINITION, CounterCall, CounterConfig, Increment, Look
 from .oracle import Oracle
 
 
@@ -37,14 +27,9 @@ def _scenarios() -> tuple[Scenario[CounterCall], ...]:
     return (Scenario(name="nothing is counted beyond the bound", calls=full),)
 
 
-def _fuzz(
-    port: SendingPort[CounterCall, CounterObservation],
-    profile: str,
-    tally: Tally,
-    plan: FuzzPlan,
-) -> FuzzReport:
-    judge = Oracle(profile, tally)
-    return run_drawn_cases("counter, driven", CounterCases(), port, judge, plan)
+def _drawn(profile: str, tally: Tally) -> tuple[CounterCases, Oracle]:
+    return CounterCases(), Oracle(profile, tally)
 
 
-SUITE = any_suite(Suite(definition=DEFINITION, judge=Oracle, scenarios=_scenarios, fuzz=_fuzz))
+COUNTER = Suite(definition=DEFINITION, judge=Oracle, scenarios=_scenarios, drawn=_drawn)
+SUITE = any_suite(COUNTER)

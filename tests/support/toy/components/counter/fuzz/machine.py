@@ -1,31 +1,42 @@
 """Bursts of threads that count, recorded and judged."""
 
-from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 
 from hypothesis import strategies as st
 
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
+from wheelproof_spec.base.known_bug import Finder, KnownBug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
-from wheelproof_spec.engines.fuzz.order import FuzzOrder, Machine
+from wheelproof_spec.engines.fuzz.machine import Machine
+from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst, ThreadedCase
 from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
-from ..component import (
-    CounterConfig,
-    Increment,
-    Incremented,
-    Look,
-    Value,
-)
+from ..cases import COUNTER
+from ..component import DEFINITION, CounterConfig, Increment, Incremented, Look, Value
 from ..history import RECORDED
-from ..reference import BoundedCounter, RacyCounter
+from ..reference import BoundedCounter, CounterPort, RacyCounter
 
-_CLASSES = {None: BoundedCounter, "racy": RacyCounter}
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CounterBug(KnownBug):
+    counter_class: type[BoundedCounter] = BoundedCounter
+
+
+RACY = CounterBug(
+    id="racy",
+    component="counter",
+    trigger="two increments at once",
+    broken="one of them is lost",
+    source="",
+    finders=(Finder.THREADS,),
+    counter_class=RacyCounter,
+)
 
 
 class CounterUnderTest:
@@ -51,14 +62,20 @@ def _setup(bound: int) -> tuple[tuple[str, int], ...]:
     return (("bound", bound),)
 
 
-def reports(order: FuzzOrder) -> Iterator[FuzzReport]:
-    yield run_burst_fuzz(
+def _run(bug: CounterBug, batch: Batch) -> FuzzReport:
+    return run_burst_fuzz(
         "counter, real threads",
-        partial(CounterUnderTest, _CLASSES[order.bug]),
+        partial(CounterUnderTest, bug.counter_class),
         st.integers(5, 20).map(_setup),
         st.sampled_from(("increment", "increment", "look")),
-        **order.batch(),
+        **batch,
     )
 
 
-MACHINE = Machine(name="counter", threads=("real",), reports=reports)
+MACHINE = Machine(
+    suite=COUNTER,
+    profile=DEFINITION.profiles[0],
+    bugs=(RACY,),
+    port=lambda bug: CounterPort(bug.counter_class),
+    parts={"real": (_run,)},
+)

@@ -1,0 +1,64 @@
+"""Real threads on each component: the reference holds, each known bug falls."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from wheelproof.purgatory import DelayedOperationPurgatory
+from wheelproof_spec.app.parts import machines
+from wheelproof_spec.base.known_bug import Finder
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.components.purgatory.fuzz.machine import (
+    DISCIPLINES,
+    Claimed,
+    PurgatoryUnderTest,
+)
+from wheelproof_spec.components.registry import bugs
+from wheelproof_spec.engines.fuzz.order import FuzzOrder
+from wheelproof_spec.engines.fuzz.threaded_case import ThreadedCase
+
+SEED = 20_261_120
+MANY_BATCHES_S = 120.0
+"""How long a race that is known to be there may hide, in seconds, before the test gives up."""
+MACHINES = machines()
+BUGS = [(bug.component, bug.id) for bug in bugs() if Finder.THREADS in bug.finders]
+CASES = {"timer": 60, "purgatory": 60, "replication": 20}
+
+pytestmark = pytest.mark.slow
+
+
+def _reports(
+    component: str, cases: int, bug: str | None = None, seconds: float | None = None
+) -> Iterator[FuzzReport]:
+    order = FuzzOrder(threads="real", cases=cases, seed=SEED, seconds=seconds, bug=bug)
+    return MACHINES[component].reports(order)
+
+
+@pytest.mark.parametrize("component", MACHINES)
+def test_real_threads_reference_follows_the_oracle(component: str) -> None:
+    cases = CASES.get(component, 40)
+    for report in _reports(component, cases):
+        assert report.failure is None
+        assert report.cases >= cases
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("component", "bug"), BUGS)
+def test_real_threads_find(component: str, bug: str) -> None:
+    reports = _reports(component, 50, bug, MANY_BATCHES_S)
+    failure = next((report.failure for report in reports if report.failure is not None), None)
+    assert failure is not None, f"no failure with seed {SEED}"
+    assert failure.violation.rule.partition(".")[0].lower() == component.replace("_", "")
+    assert len(failure.steps) >= 2
+
+
+@pytest.mark.parametrize("one", DISCIPLINES, ids=lambda one: one.discipline.__name__)
+def test_every_discipline_is_drawn_and_keeps_its_claims(one: Claimed) -> None:
+    number = DISCIPLINES.index(one)
+    setup = {"tick_ms": 1, "wheel_size": 2, "purge_interval": 0, "discipline": number}
+    case = ThreadedCase(setup=tuple(setup.items()), preemption_seed=SEED, preempt_one_in=4)
+    under_test = PurgatoryUnderTest(DelayedOperationPurgatory, None, case)
+    burst = (("watch 7 xy", "trigger 1 x"), ("check x", "force"), ("check y", "advance 9"))
+    for _ in range(20):
+        assert under_test.run(burst) is None
+    assert under_test.finish() is None
