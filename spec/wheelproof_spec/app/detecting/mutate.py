@@ -132,7 +132,7 @@ def _judged(
         elif not killed and why:
             summary = f"equivalent: {why}"
         elif not killed and any(one.found.end is End.HANGS for one in chain):
-            # It loops for ever, or the machine is busy: nothing is shown.
+            # By the clock nothing is shown: the machine may be busy.
             verdict, summary = Verdict.INCONCLUSIVE, TIMED_OUT
         elif not killed:
             verdict, summary = Verdict.FAIL, "survives"
