@@ -218,6 +218,9 @@ def _others(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case _:
             pass
     match node:
+        case ast.Call(func=ast.Name(id="min" | "max")):
+            # Of numbers the order is all the same.
+            pass
         case ast.Call(func=called, args=[first, second, *more], keywords=keywords):
             yield (
                 "swapped arguments",
