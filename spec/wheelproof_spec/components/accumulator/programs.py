@@ -24,6 +24,7 @@ from wheelproof.producer import (
     Record,
     RecordAccumulator,
     RecordMetadata,
+    ResultTimeoutError,
     TopicPartition,
 )
 from wheelproof.units import Millis
@@ -72,6 +73,7 @@ class AccumulatorBench(Bench):
         self._outcomes: sync.Volatile[tuple[str, ...]] = sync.volatile((), "outcomes")
         self._offset = 0
         self._flushing = 0
+        self._answered: list[ProducerBatch] = []
 
     def append(self, name: str) -> None:
         """Append a record; a closed accumulator may refuse it."""
@@ -99,6 +101,7 @@ class AccumulatorBench(Bench):
         """Let a batch be stored."""
         self.accumulator.complete_batch(batch, self._offset)
         self._offset += len(batch.thunks)
+        self._check_answered(batch)
 
     def flush(self, *accepted: str) -> None:
         """Flush: the records that had been accepted before have outcomes afterwards."""
@@ -131,6 +134,7 @@ class AccumulatorBench(Bench):
         """Split what is drained, and send the parts."""
         for batch in self.drain():
             self.accumulator.split_and_reenqueue(batch)
+            self._check_answered(batch)
         self.check_in_flight()
         self.send()
         self.send()
@@ -176,17 +180,18 @@ class AccumulatorBench(Bench):
 
     @staticmethod
     def _is_refused(again: Callable[[], object]) -> None:
-        """Raise unless a batch that has ended is not sent again."""
+        """Raise unless what is done to a batch that has ended, or is not in flight, is refused."""
         try:
             again()
         except IllegalStateError:
             return
-        raise AssertionError("a batch that has ended is sent again")
+        raise AssertionError("a batch that is over is sent, answered or given back again")
 
     def send_again(self) -> None:
         """Drain, and put everything back into its queue, to be sent a second time."""
         for batch in self.drain():
             self.accumulator.reenqueue(batch, self.clock.hi_res_clock_ms())
+            self._check_answered(batch)
         self.look()
 
     def send_later(self) -> None:
@@ -198,6 +203,16 @@ class AccumulatorBench(Bench):
         """Drain once, and let what was drained fail."""
         for batch in self.drain():
             self.accumulator.fail_batch(batch, ProducerAbortedError("not stored"))
+            self._check_answered(batch)
+
+    def _check_answered(self, batch: ProducerBatch) -> None:
+        """Raise unless a second response is refused: the batch is not in flight any more."""
+        accumulator = self.accumulator
+        self._is_refused(partial(accumulator.complete_batch, batch, 0))
+        self._is_refused(partial(accumulator.fail_batch, batch, ProducerAbortedError("again")))
+        self._is_refused(partial(accumulator.reenqueue, batch, self.clock.now_ms))
+        self._is_refused(partial(accumulator.split_and_reenqueue, batch))
+        self._answered.append(batch)
 
     def send_in_order(self) -> None:
         """Send with the partition muted as long as a batch of it is on its way."""
@@ -261,6 +276,8 @@ class AccumulatorBench(Bench):
 
     def check(self) -> None:
         """Let everything be stored; raise unless each record has one outcome and memory is back."""
+        for future in self._futures.values():
+            self._is_timed_out(future)
         self.clock.now_ms = Millis(self.clock.now_ms + _AFTER_BACKOFF_MS)
         while self.accumulator.has_undrained():
             drained = self.drain()
@@ -271,12 +288,24 @@ class AccumulatorBench(Bench):
             self.accumulator.await_flush_completion()
         self.check_ended()
 
+    @staticmethod
+    def _is_timed_out(future: FutureRecordMetadata) -> None:
+        """Raise if a record without an outcome has one when its time is over."""
+        try:
+            if not future.is_done():
+                raise AssertionError(f"an outcome before there is one: {future.get(0)}")
+        except ResultTimeoutError:
+            return
+
     def check_ended(self) -> None:
         """Raise unless each accepted record has one outcome, and all memory is back."""
         outcomes = self._outcomes.get()
         assert sorted(outcomes) == sorted(self.accepted), (
             f"accepted {self.accepted}, and told the outcome of {outcomes}"
         )
+        for batch in self._answered:
+            self._is_refused(partial(self.accumulator.deallocate, batch))
+            self._is_refused(batch.records)
         for name, future in self._futures.items():
             assert future.is_done(), f"{name} has an outcome, and its future is not done"
             self.wait_for(name)
