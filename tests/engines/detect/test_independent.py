@@ -13,6 +13,7 @@ _SAME = (
     "def f(): size = 0; rest = 1",
     "def f(self): self._count = 0; self._changed.notify_all()",
     "def f(self): self._changed.notify_all(); self._count -= 1",
+    "def f(a, b): require_integer('a', a, 0, MOST); require_integer('b', b, 0, MOST)",
 )
 _OTHER = (
     # One reads, or writes, what the other writes.
@@ -24,6 +25,7 @@ _OTHER = (
     "def __init__(self): self._size = 0; self._free = make(self)",
     "def __init__(self): start(self); self._size = 0; self._free = 1",
     "def __init__(self): self.start(); self._size = 0; self._free = 1",
+    "def f(self): require_integer('a', self.a, 0); require_integer('b', self.b, 0, self.a)",
     # Both may raise, or look at what others write.
     "def __init__(self, a, b): self._a = require(a); self._b = require(b)",
     "def f(pool): size = pool.size; rest = pool.rest",

@@ -4,12 +4,11 @@ The clock stands still, and whoever waits waits for ever: a wake-up that is lost
 that never ends. One partition, one node, batches for two records. TLA+: RecordAccumulator.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import cast
 
 from wheelproof import sync
-from wheelproof.errors import ThreadInterruptedError
+from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError
 from wheelproof.producer import (
     AccumulatorConfig,
     BufferPool,
@@ -33,6 +32,7 @@ from wheelproof_spec.components.accumulator.bugs import BUGS
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
+    WRONG_NUMBERS,
     Bench,
     pairs_of,
     programs_of,
@@ -172,20 +172,11 @@ class AccumulatorBench(Bench):
         late_ms = Millis(self.clock.hi_res_clock_ms() + _DELIVERY_TIMEOUT_MS)
         for expired in self.accumulator.expired_batches(late_ms):
             self.accumulator.expire(expired)
-        self._is_refused(partial(self.accumulator.reenqueue, batch, late_ms))
+        self.refuses(IllegalStateError, partial(self.accumulator.reenqueue, batch, late_ms))
         # Whatever the appender does here, the request has not been written out yet.
         self.accumulator.has_undrained()
         assert bytes(request) == sent, "the memory of a request was reused before it was sent"
         self.accumulator.fail_batch(batch, ProducerAbortedError("the response of a late request"))
-
-    @staticmethod
-    def _is_refused(again: Callable[[], object]) -> None:
-        """Raise unless what is done to a batch that has ended, or is not in flight, is refused."""
-        try:
-            again()
-        except IllegalStateError:
-            return
-        raise AssertionError("a batch that is over is sent, answered or given back again")
 
     def send_again(self) -> None:
         """Drain, and put everything back into its queue, to be sent a second time."""
@@ -208,10 +199,13 @@ class AccumulatorBench(Bench):
     def _check_answered(self, batch: ProducerBatch) -> None:
         """Raise unless a second response is refused: the batch is not in flight any more."""
         accumulator = self.accumulator
-        self._is_refused(partial(accumulator.complete_batch, batch, 0))
-        self._is_refused(partial(accumulator.fail_batch, batch, ProducerAbortedError("again")))
-        self._is_refused(partial(accumulator.reenqueue, batch, self.clock.now_ms))
-        self._is_refused(partial(accumulator.split_and_reenqueue, batch))
+        self.refuses(
+            IllegalStateError,
+            partial(accumulator.complete_batch, batch, 0),
+            partial(accumulator.fail_batch, batch, ProducerAbortedError("again")),
+            partial(accumulator.reenqueue, batch, self.clock.now_ms),
+            partial(accumulator.split_and_reenqueue, batch),
+        )
         self._answered.append(batch)
 
     def send_in_order(self) -> None:
@@ -277,7 +271,8 @@ class AccumulatorBench(Bench):
     def check(self) -> None:
         """Let everything be stored; raise unless each record has one outcome and memory is back."""
         for future in self._futures.values():
-            self._is_timed_out(future)
+            if not future.is_done():
+                self.refuses(ResultTimeoutError, partial(future.get, 0))
         self.clock.now_ms = Millis(self.clock.now_ms + _AFTER_BACKOFF_MS)
         while self.accumulator.has_undrained():
             drained = self.drain()
@@ -288,14 +283,15 @@ class AccumulatorBench(Bench):
             self.accumulator.await_flush_completion()
         self.check_ended()
 
-    @staticmethod
-    def _is_timed_out(future: FutureRecordMetadata) -> None:
-        """Raise if a record without an outcome has one when its time is over."""
-        try:
-            if not future.is_done():
-                raise AssertionError(f"an outcome before there is one: {future.get(0)}")
-        except ResultTimeoutError:
-            return
+    def _check_arguments(self) -> None:
+        """Raise unless what is no number of bytes or milliseconds is refused."""
+        now_ms = self.clock.now_ms
+        for wrong in WRONG_NUMBERS:
+            self.refuses(
+                IllegalArgumentError,
+                partial(self.accumulator.drain, _CLUSTER, [_NODE], wrong, now_ms),
+                *(partial(future.get, wrong) for future in self._futures.values()),
+            )
 
     def check_ended(self) -> None:
         """Raise unless each accepted record has one outcome, and all memory is back."""
@@ -304,8 +300,9 @@ class AccumulatorBench(Bench):
             f"accepted {self.accepted}, and told the outcome of {outcomes}"
         )
         for batch in self._answered:
-            self._is_refused(partial(self.accumulator.deallocate, batch))
-            self._is_refused(batch.records)
+            deallocate = partial(self.accumulator.deallocate, batch)
+            self.refuses(IllegalStateError, deallocate, batch.records)
+        self._check_arguments()
         for name, future in self._futures.items():
             assert future.is_done(), f"{name} has an outcome, and its future is not done"
             self.wait_for(name)

@@ -1,7 +1,8 @@
 """Which neighbouring statements do the same in either order: a mutant that swaps them is none.
 
 Only what the text proves: fields of an object that no other thread can have yet, local names, and
-a signal, which nobody hears before the lock is released.
+a signal, which nobody hears before the lock is released. And two refusals of arguments: the rules
+do not say which of two that are wrong is named.
 """
 
 import ast
@@ -9,6 +10,7 @@ import ast
 _MAKERS = frozenset({"set", "dict", "list", "deque", "bytearray"})
 """What makes a new object and does nothing else; so does everything that `sync` makes."""
 _SIGNALS = frozenset({"notify", "notify_all"})
+_REFUSAL = "require_integer"
 _SILENT = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.expr_context)
 _SELF = "self"
 
@@ -17,6 +19,9 @@ def independent(function: ast.FunctionDef, first: ast.stmt, second: ast.stmt) ->
     """Tell whether the two, which are neighbours in the function, may be swapped."""
     pairs = ((first, second), (second, first))
     if any(_is_signal(one) and _is_silent(other) for one, other in pairs):
+        return True
+    arguments = _arguments_of_refusal(first), _arguments_of_refusal(second)
+    if all(arguments) and arguments[0].isdisjoint(arguments[1]):
         return True
     if not (_targets(first) and _targets(second)) or _touch(first, second):
         return False
@@ -99,6 +104,16 @@ def _is_signal(statement: ast.stmt) -> bool:
             return attr in _SIGNALS
         case _:
             return False
+
+
+def _arguments_of_refusal(statement: ast.stmt) -> set[str]:
+    """Return what is refused if it is wrong; nothing if that is not what the statement does."""
+    value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
+    if not (isinstance(value, ast.Call) and ast.unparse(value.func) == _REFUSAL):
+        return set()
+    nodes = (node for argument in value.args for node in ast.walk(argument))
+    names = {ast.unparse(node) for node in nodes if isinstance(node, ast.Name | ast.Attribute)}
+    return {name for name in names if name != _SELF and not name.isupper()}
 
 
 def _is_unpublished(function: ast.FunctionDef, line: int) -> bool:

@@ -19,6 +19,8 @@ from wheelproof_spec.engines.explore.program import Action, Body, Program, Scena
 
 _Words = tuple[object, ...]
 KindT = TypeVar("KindT")
+WRONG_NUMBERS: Sequence[int] = (-1, cast(int, "1"), True)
+"""What is no time-out and no size (semantics.md 1.17)."""
 
 
 class Bench:
@@ -31,6 +33,16 @@ class Bench:
         """Start an idle thread, and interrupt it."""
         self.idle[name].start()
         self.idle[name].interrupt()
+
+    @staticmethod
+    def refuses(error: type[Exception], *calls: Callable[[], object]) -> None:
+        """Raise unless each of the calls ends in this error."""
+        for call in calls:
+            try:
+                call()
+            except error:
+                continue
+            raise AssertionError(f"it has to end in {error.__name__}: {call}")
 
 
 def scenario_of(row: Row, bench: Bench) -> Scenario:
