@@ -29,6 +29,7 @@ from wheelproof.producer import (
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.accumulator.bugs import BUGS
+from wheelproof_spec.components.accumulator.oracle.records import records_of
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
@@ -48,6 +49,16 @@ _DELIVERY_TIMEOUT_MS = 100
 _BACKOFF_MS = 1
 _AFTER_BACKOFF_MS = 1_000
 _REQUEST = 10_000
+
+
+_STRANGE_RECORDS = (
+    Record(timestamp_ms=0),
+    Record(timestamp_ms=-1, key=b"", value=b""),
+    Record(timestamp_ms=1, key=b"key", headers=(("of", b"header"), ("none", None))),
+    *(Record(timestamp_ms=later_ms) for later_ms in (-65, -64, 63, 64, 1_000_000)),
+    *(Record(timestamp_ms=0, value=bytes(size)) for size in (63, 64, 8_191, 8_192)),
+)
+"""Numbers just below and above what a byte or two can hold, of either sign."""
 
 
 def _record(name: str) -> Record:
@@ -90,7 +101,28 @@ class AccumulatorBench(Bench):
         drained = self.accumulator.drain(_CLUSTER, [_NODE], _REQUEST, now_ms)[_NODE]
         for batch in drained:
             assert batch.is_full(), "a batch that is on its way takes records"
+            self._check_request(batch)
         return drained
+
+    @staticmethod
+    def _check_request(batch: ProducerBatch) -> None:
+        """Raise unless the records of a request are those that were appended."""
+        appended = [thunk.record for thunk in batch.thunks]
+        for number, sent in enumerate(records_of(bytes(batch.records()))):
+            record = appended.pop(0)
+            later_ms = record.timestamp_ms - batch.thunks[0].record.timestamp_ms
+            headers = tuple((name.encode(), data) for name, data in record.headers)
+            expected = later_ms, number, record.key, record.value, headers
+            assert sent == expected, f"appended {expected}, and sent {sent}"
+        assert not appended, f"appended, and not sent: {appended}"
+
+    def send_strange_records(self) -> None:
+        """Send records of many shapes, each in a request with a plain one."""
+        for strange in _STRANGE_RECORDS:
+            for record in (_record("s"), strange):
+                self.accumulator.append(_PARTITION, record)
+            self.send()
+            self.send()
 
     def send(self) -> None:
         """Drain once, and let what was drained be stored."""
@@ -301,7 +333,7 @@ class AccumulatorBench(Bench):
         )
         for batch in self._answered:
             deallocate = partial(self.accumulator.deallocate, batch)
-            self.refuses(IllegalStateError, deallocate, batch.records)
+            self.refuses(IllegalStateError, deallocate, batch.records, partial(batch.split, 1))
         self._check_arguments()
         for name, future in self._futures.items():
             assert future.is_done(), f"{name} has an outcome, and its future is not done"
