@@ -8,7 +8,12 @@ from functools import partial
 from typing import cast
 
 from wheelproof import sync
-from wheelproof.errors import DelayedOperationError, PurgatoryClosedError, TimerClosedError
+from wheelproof.errors import (
+    DelayedOperationError,
+    IllegalArgumentError,
+    PurgatoryClosedError,
+    TimerClosedError,
+)
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.sync import Volatile
 from wheelproof.timer import Timer, TimerTask, TimerTaskEntry, TimerTaskList
@@ -18,6 +23,7 @@ from wheelproof_spec.components.purgatory import bugs
 from wheelproof_spec.components.purgatory.bugs import BUGS, PurgatoryBug
 from wheelproof_spec.engines.explore.program import Action, Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
+    WRONG_NUMBERS,
     Bench,
     pairs_of,
     programs_of,
@@ -26,6 +32,8 @@ from wheelproof_spec.engines.explore.programs.tables import (
 
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 _NOW = Millis(0)
+_NO_KEY = cast(str, [])
+"""A list: it has no hash."""
 
 
 class TimerOfOneList(Timer):
@@ -295,6 +303,16 @@ class PurgatoryWorld(Bench):
             self.purgatory.num_delayed(),
         )
         assert left == (0, 0, 0), f"watches, keys and time-outs left: {left}"
+        self._check_arguments()
+
+    def _check_arguments(self) -> None:
+        """Raise unless what is no number of operations or shards, or no key, is refused."""
+        made = partial(self.purgatory.__class__, "refused", self.timer, reaper_enabled=False)
+        watch = partial(self.purgatory.try_complete_else_watch, FlagOperation(self.flag))
+        for wrong in WRONG_NUMBERS:
+            intervals = partial(made, purge_interval=wrong), partial(made, shards=wrong)
+            self.refuses(IllegalArgumentError, *intervals)
+        self.refuses(IllegalArgumentError, partial(watch, []), partial(watch, [_NO_KEY]))
 
 
 class EagerCancelFlagOperation(FlagOperation, bugs.EagerCancelOperation):

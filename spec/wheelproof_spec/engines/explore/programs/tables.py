@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement, product
 from typing import TypeVar, cast
 
 from wheelproof import sync
+from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row, read_table
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
@@ -19,7 +20,7 @@ from wheelproof_spec.engines.explore.program import Action, Body, Program, Scena
 
 _Words = tuple[object, ...]
 KindT = TypeVar("KindT")
-WRONG_NUMBERS: Sequence[int] = (-1, cast(int, "1"), True)
+WRONG_NUMBERS = (Millis(-1), cast(Millis, "1"), Millis(True))
 """What is no time-out and no size (semantics.md 1.17)."""
 
 
