@@ -54,7 +54,7 @@ _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
     (Engine.SAMPLE, 1_000),
     (Engine.OPTIMAL, None),
 )
-"""How each program is explored, round after round: a glance, small ones, at random, class by class."""
+"""How each program is explored, round after round; the first two are over soon."""
 _MADE: tuple[Engine, int | None] = (Engine.OPTIMAL, 20_000)
 """How the program is explored that was made for a bug, before all others."""
 

@@ -166,8 +166,8 @@ class AccumulatorBench(Bench):
         """Split what is drained, and send the parts."""
         for batch in self.drain():
             self.accumulator.split_and_reenqueue(batch)
+            self.check_in_flight()
             self._check_answered(batch)
-        self.check_in_flight()
         self.send()
         self.send()
 

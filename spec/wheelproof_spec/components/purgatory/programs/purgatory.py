@@ -119,6 +119,8 @@ class PurgatoryWorld(Bench):
         purgatory_class: type[AnyPurgatory],
         operation_class: type[FlagOperation] = FlagOperation,
         purge_interval: int = 0,
+        *,
+        timer_enabled: bool = True,
     ) -> None:
         super().__init__()
         self.timer = TimerOfOneList()
@@ -128,6 +130,7 @@ class PurgatoryWorld(Bench):
             purge_interval=purge_interval,
             shards=1,
             reaper_enabled=False,
+            timer_enabled=timer_enabled,
         )
         self.flag = sync.volatile(False, "flag")
         self._operation_class = operation_class
@@ -275,6 +278,23 @@ class PurgatoryWorld(Bench):
         garbage = self.purgatory.watched()
         assert garbage == 0, f"{garbage} operations that are done are left, and none may"
 
+    def check_purged_in_time(self) -> None:
+        """Raise unless what is done is dropped once that is more than the interval of 1 allows."""
+        self.check_no_garbage()
+        for left in (1, 0):
+            self.watched("key").force_complete()
+            self.advance()
+            watched = self.purgatory.watched()
+            assert watched == left, f"{watched} operations are left, and not {left}"
+
+    def check_never_expires(self) -> None:
+        """Raise unless the operation waits for its trigger, however late it is."""
+        self.advance()
+        (operation,) = self.operations
+        assert not operation.is_done(), "it has expired"
+        assert self.purgatory.num_delayed() == 0, "it is in the timer"
+        self.check_reachable()
+
     def check_shut_down(self) -> None:
         """Raise if a shutdown completed an operation, or lost one that was not refused."""
         (operation,) = self.operations
@@ -337,7 +357,11 @@ _OF_OPERATIONS = {
 
 
 def _build(row: Row, classes: Classes) -> Scenario:
-    world = PurgatoryWorld(*classes, purge_interval=cast(int, row.get("purge_interval", 0)))
+    world = PurgatoryWorld(
+        *classes,
+        purge_interval=cast(int, row.get("purge_interval", 0)),
+        timer_enabled=bool(row.get("timer_enabled", True)),
+    )
     return scenario_of(row, world)
 
 
