@@ -61,12 +61,14 @@ def test_what_uses_its_limit_of_cpu_time_or_sleeps_for_good_is_seen(
     monkeypatch.setattr(children, "LOOK_S", 0.1)
     monkeypatch.setattr(children, "START_S", 1)
     monkeypatch.setattr(children, "STUCK_S", 1)
+    monkeypatch.setattr(children, "TIMES_BUSY", 1_000)
     (looping,) = _run(["loops"])
     assert looping.found.end is End.FOUND
     assert "after 1 s of CPU time" in looping.found.story
     (sleeping,) = _run(["sleeps"])
     assert sleeping.found.end is End.FOUND
     assert "all its threads slept" in sleeping.found.story
+    monkeypatch.setattr(children, "TIMES_BUSY", 2)
     # Its pieces of work may be that long.
     assert [outcome.found.end for outcome in _run(["proof"])] == [End.HANGS]
 
