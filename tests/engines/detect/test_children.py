@@ -22,7 +22,11 @@ def _cell(engine: str) -> Cell:
 def _command(cell: Cell) -> Sequence[str]:
     """A process that ends as the engine is called, or hangs, or dies."""
     if cell.engine == "hangs":
-        return ("-c", "import time; time.sleep(60)")
+        return ("-c", "import time\nwhile True: time.sleep(0.02); sum(range(10**5))")
+    if cell.engine == "sleeps":
+        return ("-c", "import threading; threading.Lock().acquire() and threading.Event().wait()")
+    if cell.engine in ("loops", "proof"):
+        return ("-c", "while True: pass")
     if cell.engine == "dies":
         return ("-c", "import sys; sys.exit('it died')")
     outcome = Outcome(cell=cell, found=Found(end=End(cell.engine), runs=3), milliseconds=1)
@@ -46,8 +50,27 @@ def test_a_chain_ends_with_what_is_seen(monkeypatch: pytest.MonkeyPatch) -> None
     assert ends == [End.CLEAN, End.ERROR, End.ABSENT, End.FOUND]
     assert "it died" in _run(["dies"])[0].found.story
     monkeypatch.setattr(children, "START_S", 1)
+    monkeypatch.setattr(children, "TIMES_BUSY", 0)
     ends = [outcome.found.end for outcome in _run(["hangs", "clean", "hangs", "found"])]
     assert ends == [End.HANGS, End.CLEAN, End.HANGS], "given up after two"
+
+
+def test_what_uses_its_limit_of_cpu_time_or_sleeps_for_good_is_seen(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(children, "LOOK_S", 0.1)
+    monkeypatch.setattr(children, "START_S", 1)
+    monkeypatch.setattr(children, "STUCK_S", 1)
+    monkeypatch.setattr(children, "TIMES_BUSY", 1_000)
+    (looping,) = _run(["loops"])
+    assert looping.found.end is End.FOUND
+    assert "after 1 s of CPU time" in looping.found.story
+    (sleeping,) = _run(["sleeps"])
+    assert sleeping.found.end is End.FOUND
+    assert "all its threads slept" in sleeping.found.story
+    monkeypatch.setattr(children, "TIMES_BUSY", 2)
+    # Its pieces of work may be that long.
+    assert [outcome.found.end for outcome in _run(["proof"])] == [End.HANGS]
 
 
 def test_whoever_is_interrupted_leaves_no_process(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ class Pool:
             self._cond.notify()
         if x > 0:
             raise ValueError(x)
-        self._count.add_and_get(x)
+        self._count.add_and_get(max(x, 1))
 '''
 
 _EXPECTED = {
@@ -40,7 +40,10 @@ _EXPECTED = {
     ("deletion", "pass"),
     ("guard always", "raise ValueError(x)"),
     ("swapped statements", "+ self._cond.notify()"),
-    ("atomic step in two", "(self._count.set(self._count.get() + x), self._count.get())[1]"),
+    (
+        "atomic step in two",
+        "(self._count.set(self._count.get() + max(x, 1)), self._count.get())[1]",
+    ),
 }
 
 
@@ -60,6 +63,7 @@ def test_a_mutant_is_the_module_with_one_change() -> None:
         compile(text, "pool", "exec")
         # Docstrings and annotations are no code.
         assert '"""Take."""' in text
+        assert "max(1, x)" not in text, "it does the same"
         assert "size: int=1" in text or "size: int=2" in text
 
 

@@ -47,12 +47,14 @@ _CASES, _SEEDS = 20, 1 << 20
 _SHRINK_S = 2.0
 _LONGEST_STORY = 4_000
 _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
+    (Engine.SAMPLE, 4),
+    (Engine.OPTIMAL, 100),
     (Engine.SAMPLE, 60),
     (Engine.OPTIMAL, 1_500),
     (Engine.SAMPLE, 1_000),
     (Engine.OPTIMAL, None),
 )
-"""How each program is explored, round after round: at random, then class by class."""
+"""How each program is explored, round after round; the first two are over soon."""
 _MADE: tuple[Engine, int | None] = (Engine.OPTIMAL, 20_000)
 """How the program is explored that was made for a bug, before all others."""
 

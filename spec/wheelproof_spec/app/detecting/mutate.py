@@ -123,7 +123,8 @@ def _judged(
     for name, chain in zip(mutants, outcomes, strict=True):
         last = chain[-1]
         killed = last.found.end in SEEN
-        why = ledger.get(name, {}).get("equivalent", "")
+        entries = (entry for ids, entry in ledger.items() if fnmatchcase(name, ids))
+        why = next(entries, {"equivalent": ""})["equivalent"]
         verdict, summary = Verdict.PASS, f"killed by {last.cell.engine}, {last.found.end.value}"
         if any(one.found.end is End.ERROR for one in chain):
             verdict, summary = Verdict.ERROR, "an engine failed itself"
@@ -132,7 +133,7 @@ def _judged(
         elif not killed and why:
             summary = f"equivalent: {why}"
         elif not killed and any(one.found.end is End.HANGS for one in chain):
-            # It loops for ever, or the machine is busy: nothing is shown.
+            # By the clock nothing is shown: the machine may be busy.
             verdict, summary = Verdict.INCONCLUSIVE, TIMED_OUT
         elif not killed:
             verdict, summary = Verdict.FAIL, "survives"

@@ -4,7 +4,7 @@ A fetch reads near the end of a log: there a case waits for its answers.
 """
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import permutations
 
 from wheelproof_spec.base.calls import Advance, PurgeCompleted, Reset
@@ -66,6 +66,7 @@ _KINDS = {
     # One kind for all that ends what a leader does, so that most of a case has leaders.
     "change": (len(_CHANGES), len(_PARTITIONS), len(_BACK)),
     "catch_up": (len(FOLLOWERS),),
+    "fall_behind": (len(FOLLOWERS),),
     "keep_up": (2,),
     "advance": (_MOST_JUMP_MS + 1,),
 }
@@ -97,7 +98,7 @@ class ReplicationCases(CaseSpace[ReplicationCall]):
             replica_lag_time_max_ms=1 + lag_ms,
             start_ms=start_ms,
         )
-        walk = _Walk(start_ms, self._ahead, controller_errs=self._errs)
+        walk = _Walk(config, self._ahead, controller_errs=self._errs)
         yield Reset(config=config)
         for partition in PARTITIONS[:2]:
             yield walk.lead(partition, FOLLOWERS)
@@ -109,10 +110,13 @@ class ReplicationCases(CaseSpace[ReplicationCall]):
 
 
 class _Walk:
-    def __init__(self, start_ms: int, ahead: ReplicationLedger, *, controller_errs: bool) -> None:
+    def __init__(
+        self, config: ReplicationConfig, ahead: ReplicationLedger, *, controller_errs: bool
+    ) -> None:
         self._ahead = ahead
         self._errs = controller_errs
-        self._now_ms = start_ms
+        self._now_ms = config.start_ms
+        self._half_lag_ms = config.replica_lag_time_max_ms // 2
         self._epochs: dict[PartitionName, int] = {}
         self._requests = 0
 
@@ -126,6 +130,8 @@ class _Walk:
                 yield self._fetch(_REPLICAS[replica], tuple(numbers))
             case "catch_up", (follower,):
                 yield self._catch_up(FOLLOWERS[follower])
+            case "fall_behind", (follower,):
+                yield from self._fall_behind(FOLLOWERS[follower])
             case "lead", (place, in_sync):
                 yield self.lead(_PARTITIONS[place], _IN_SYNC[in_sync])
             case "change", (change, place, back):
@@ -133,8 +139,7 @@ class _Walk:
             case "keep_up", (purge,):
                 yield PurgeCompleted() if purge else MaybeShrinkInSync()
             case "advance", (jump_ms,):
-                self._now_ms += jump_ms
-                yield Advance(to_ms=self._now_ms)
+                yield self._advance(jump_ms)
             case _:
                 pass
 
@@ -178,6 +183,19 @@ class _Walk:
 
     def _catch_up(self, follower: int) -> ReplicationCall:
         """A follower has all there is, so the high watermark can rise, and consumers read."""
+        return self._follow(
+            follower, {name: max(self._ahead.log_end(name), 0) for name in PARTITIONS[:2]}
+        )
+
+    def _fall_behind(self, follower: int) -> Iterator[ReplicationCall]:
+        """A follower fetches all the time, and never has what there was at its fetch before."""
+        for _ in range(3):
+            yield self.append(1, 1, PARTITIONS[:1], [0])
+            yield self._follow(follower, {PARTITIONS[0]: 0})
+            yield self._advance(self._half_lag_ms)
+        yield MaybeShrinkInSync()
+
+    def _follow(self, follower: int, offsets: Mapping[PartitionName, int]) -> ReplicationCall:
         return FetchMessages(
             request=self._next_name(),
             replica_id=follower,
@@ -185,12 +203,14 @@ class _Walk:
             min_bytes=0,
             max_bytes=0,
             partitions=tuple(
-                FetchPartition(
-                    partition=name, fetch_offset=max(self._ahead.log_end(name), 0), max_bytes=0
-                )
-                for name in PARTITIONS[:2]
+                FetchPartition(partition=name, fetch_offset=offset, max_bytes=0)
+                for name, offset in offsets.items()
             ),
         )
+
+    def _advance(self, jump_ms: int) -> ReplicationCall:
+        self._now_ms += jump_ms
+        return Advance(to_ms=self._now_ms)
 
     def _fetch(self, replica: int | None, numbers: tuple[int, ...]) -> ReplicationCall:
         max_wait_ms, min_bytes, max_bytes, names, *places = numbers

@@ -4,9 +4,10 @@ TLA+: ProduceFetch.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from wheelproof.clock import ManualClock
-from wheelproof.errors import WheelproofError
+from wheelproof.errors import IllegalArgumentError, WheelproofError
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.replication import (
     ALL_ACKS,
@@ -28,6 +29,7 @@ from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneLi
 from wheelproof_spec.components.replication.bugs import BUGS
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
+    WRONG_NUMBERS,
     Bench,
     pairs_of,
     programs_of,
@@ -70,7 +72,9 @@ class Broker(Bench):
             _PARTITION, epoch, replica_ids=[_BROKER, _FOLLOWER], in_sync_ids=in_sync
         )
 
-    def produce(self, record: bytes = _RECORD, acks: int = ALL_ACKS) -> None:
+    def produce(
+        self, record: bytes = _RECORD, acks: int = ALL_ACKS, *, timeout_ms: Millis = _SOME_TIME
+    ) -> None:
         """Append one record."""
 
         def answer(responses: Mapping[TopicPartition, PartitionProduceResponse]) -> None:
@@ -79,7 +83,7 @@ class Broker(Bench):
 
         self._asked += record == _RECORD
         self.manager.append_records(
-            timeout_ms=_SOME_TIME,
+            timeout_ms=timeout_ms,
             required_acks=acks,
             entries={_PARTITION: [record]},
             callback=answer,
@@ -172,8 +176,19 @@ class Broker(Bench):
         replicated = partition.log.high_watermark > 0
         assert len(self.produced) == replicated, f"answered {len(self.produced)} times"
 
+    def _check_arguments(self) -> None:
+        """Raise unless what is no time and no size is refused."""
+        for wrong in WRONG_NUMBERS:
+            self.refuses(
+                IllegalArgumentError,
+                partial(self._fetch, None, 0, _NOW, self._take, min_bytes=wrong),
+                partial(self._fetch, None, 0, _NOW, self._take, max_bytes=wrong),
+                partial(self.produce, timeout_ms=wrong),
+            )
+
     def check_produced_once(self) -> None:
         """Raise unless the produce request was answered once."""
+        self._check_arguments()
         assert len(self.produced) == 1, f"answered {len(self.produced)} times"
 
     def check_acknowledged_is_there(self) -> None:
@@ -188,11 +203,21 @@ class Broker(Bench):
         assert not acknowledged or _RECORD in values, f"acknowledged, and the log has {values}"
 
     def _fetch(
-        self, replica_id: int | None, offset: int, max_wait_ms: Millis, take: FetchCallback
+        self,
+        replica_id: int | None,
+        offset: int,
+        max_wait_ms: Millis,
+        take: FetchCallback,
+        *,
+        min_bytes: int = 1,
+        max_bytes: int = _ENOUGH_BYTES,
     ) -> None:
         self.manager.fetch_messages(
             FetchParams(
-                replica_id=replica_id, max_wait_ms=max_wait_ms, min_bytes=1, max_bytes=_ENOUGH_BYTES
+                replica_id=replica_id,
+                max_wait_ms=max_wait_ms,
+                min_bytes=min_bytes,
+                max_bytes=max_bytes,
             ),
             {_PARTITION: FetchPartition(fetch_offset=offset, max_bytes=_ENOUGH_BYTES)},
             take,

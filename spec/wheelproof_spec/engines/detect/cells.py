@@ -23,7 +23,7 @@ class End(StrEnum):
     PIN = "pin"
     """No property fails, but a number is not the one that is pinned."""
     HANGS = "hangs"
-    """It was ended at the limit of time, many times the budget: stuck, or the machine is busy."""
+    """It was ended at a limit of the clock: nothing is known."""
     ABSENT = "absent"
     """The engine has nothing for this component, or for this defect."""
     ERROR = "error"

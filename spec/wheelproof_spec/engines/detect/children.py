@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from wheelproof_spec.base.codec.writer import format_line
@@ -23,17 +24,54 @@ from wheelproof_spec.engines.detect.cells import (
     read_outcome,
     read_outcomes,
 )
+from wheelproof_spec.engines.detect.usage import usage_of
 
-START_S = 60
-"""What a process may take beyond its budget before it counts as one that hangs, in seconds."""
+START_S = 20
+"""What a process may take beyond its budget, in seconds of CPU time."""
+STUCK_S = 60
+"""How long all threads have to sleep before they are stuck: longer than any engine waits."""
+LOOK_S = 2.0
+TIMES_BUSY = 4
+"""How many times the limit of CPU time the clock may show: others use the machine as well."""
 MOST_STUCK = 2
 """After how many cells that were ended at their limit a chain is given up."""
+_LONG = frozenset({"TLC", "proof", "state graph"})
+"""What does a whole piece of work, however long it takes: CPU time shows nothing."""
 _LONGEST_STORY = 4_000
 
 
 def limit_of(cell: Cell) -> int:
-    """Return after how many seconds a cell that has not ended is ended."""
+    """Return the CPU time of a cell that does not end, in seconds: many times the budget."""
     return START_S + TIMES_THE_BUDGET * cell.seconds
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Sees, by CPU time, that a cell does not end; by the clock, nothing is shown."""
+
+    cell: Cell
+    process: int
+    begin: float = field(default_factory=time.monotonic)
+    asleep: float | None = None
+    ticks: int = -1
+
+    def look(self) -> Found | None:
+        """Return how the cell ends, if it is to be ended now."""
+        usage, now, limit = usage_of(self.process), time.monotonic(), limit_of(self.cell)
+        asleep = usage.sleeps and usage.ticks == self.ticks
+        self.asleep = (self.asleep or now) if asleep else None
+        self.ticks = usage.ticks
+        if usage.seconds > limit and self.cell.engine not in _LONG:
+            return self._endless(f"it had not ended after {limit} s of CPU time")
+        if self.asleep is not None and now - self.asleep > STUCK_S:
+            return self._endless(f"it is stuck: all its threads slept for {STUCK_S} s")
+        if now - self.begin > TIMES_BUSY * limit:
+            return Found(end=End.HANGS, story=f"it had not ended after {TIMES_BUSY * limit} s")
+        return None
+
+    def _endless(self, story: str) -> Found:
+        # The reference ends: one that does not is altered, and seen.
+        return Found(end=End.FOUND if self.cell.subject else End.HANGS, story=story)
 
 
 def run_chains(
@@ -110,13 +148,11 @@ class _Children:
         begin = time.monotonic()
         process = self._start(command)
         try:
-            said, complaint = process.communicate(timeout=limit_of(cell))
+            said, complaint, found = _watched(process, cell)
             outcome = _told(said)
-            story = complaint.decode(errors="replace")[-_LONGEST_STORY:]
-            found = Found(end=End.ERROR, story=story or "it ended, and said nothing")
-        except subprocess.TimeoutExpired:
-            outcome = None
-            found = Found(end=End.HANGS, story=f"it had not ended after {limit_of(cell)} s")
+            if found is None:
+                story = complaint.decode(errors="replace")[-_LONGEST_STORY:]
+                found = Found(end=End.ERROR, story=story or "it ended, and said nothing")
         finally:
             self._end(process)
         if self._ended:
@@ -153,6 +189,18 @@ class _Children:
         for stream in (process.stdout, process.stderr):
             if stream is not None:
                 stream.close()
+
+
+def _watched(process: "subprocess.Popen[bytes]", cell: Cell) -> tuple[bytes, bytes, Found | None]:
+    """Return what a process says, or how it is to be ended."""
+    watch = _Watch(cell, process.pid)
+    while True:
+        try:
+            return *process.communicate(timeout=LOOK_S), None
+        except subprocess.TimeoutExpired:
+            found = watch.look()
+            if found is not None:
+                return b"", b"", found
 
 
 def _told(said: bytes) -> Outcome | None:

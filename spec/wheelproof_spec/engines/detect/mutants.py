@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TypeGuard
 
+from wheelproof_spec.engines.detect.independent import independent
+
 _OTHER_COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE,
     ast.LtE: ast.Lt,
@@ -78,7 +80,7 @@ def _mutations(module: str, text: str) -> Iterator[tuple[Mutant, Callable[[], st
     for place, node in _functions(tree, module):
         before = ast.unparse(node)
         function = hashlib.blake2b(before.encode(), digest_size=3).hexdigest()
-        for change in _changes(node):
+        for change in _changes(node, node):
             undo = change.apply()
             try:
                 after = ast.unparse(ast.fix_missing_locations(node))
@@ -145,17 +147,17 @@ class _Change:
         return undo
 
 
-def _changes(node: ast.AST) -> Iterator[_Change]:
-    """Yield the changes below a node, in the order of the text."""
+def _changes(node: ast.AST, function: ast.FunctionDef) -> Iterator[_Change]:
+    """Yield the changes below a node of a function, in the order of the text."""
     for field, value in ast.iter_fields(node):
         if field in _NOT_MUTATED:
             continue
         if isinstance(value, ast.expr):
             yield from _of_expression(node, field, None, value)
-            yield from _changes(value)
+            yield from _changes(value, function)
         elif _is_list(value):
             body = [item for item in value if isinstance(item, ast.stmt)]
-            for index, operator, new in _of_statements(body):
+            for index, operator, new in _of_statements(body, function):
                 yield _Change(
                     operator=operator,
                     holder=node,
@@ -168,7 +170,7 @@ def _changes(node: ast.AST) -> Iterator[_Change]:
                 if isinstance(item, ast.expr):
                     yield from _of_expression(node, field, index, item)
                 if isinstance(item, ast.AST):
-                    yield from _changes(item)
+                    yield from _changes(item, function)
 
 
 def _is_list(value: object) -> TypeGuard[list[object]]:
@@ -216,6 +218,9 @@ def _others(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
         case _:
             pass
     match node:
+        case ast.Call(func=ast.Name(id="min" | "max")):
+            # Of numbers the order is all the same.
+            pass
         case ast.Call(func=called, args=[first, second, *more], keywords=keywords):
             yield (
                 "swapped arguments",
@@ -241,13 +246,17 @@ def _joined(op: ast.boolop, values: Sequence[ast.expr]) -> ast.expr:
     return values[0] if len(values) == 1 else ast.BoolOp(op=op, values=[*values])
 
 
-def _of_statements(body: list[ast.stmt]) -> Iterator[tuple[int, str, list[ast.stmt]]]:
+def _of_statements(
+    body: list[ast.stmt], function: ast.FunctionDef
+) -> Iterator[tuple[int, str, list[ast.stmt]]]:
     """Yield the index of the statement that changes, the operator, and the list as it is then."""
     for index, statement in enumerate(body):
         before, after = body[:index], body[index + 1 :]
         for operator, instead in _instead_of(statement):
             yield index, operator, [*before, *instead, *after] or [_PASS]
-        if after and _has_effect(statement) and _has_effect(after[0]):
+        if not (after and _has_effect(statement) and _has_effect(after[0])):
+            continue
+        if not independent(function, statement, after[0]):
             yield index, "swapped statements", [*before, after[0], statement, *after[1:]]
 
 

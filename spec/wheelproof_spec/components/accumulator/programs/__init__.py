@@ -4,12 +4,11 @@ The clock stands still, and whoever waits waits for ever: a wake-up that is lost
 that never ends. One partition, one node, batches for two records. TLA+: RecordAccumulator.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import cast
 
 from wheelproof import sync
-from wheelproof.errors import ThreadInterruptedError
+from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError
 from wheelproof.producer import (
     AccumulatorConfig,
     BufferPool,
@@ -24,14 +23,17 @@ from wheelproof.producer import (
     Record,
     RecordAccumulator,
     RecordMetadata,
+    ResultTimeoutError,
     TopicPartition,
 )
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.accumulator.bugs import BUGS
+from wheelproof_spec.components.accumulator.oracle.records import records_of
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
+    WRONG_NUMBERS,
     Bench,
     pairs_of,
     programs_of,
@@ -47,6 +49,16 @@ _DELIVERY_TIMEOUT_MS = 100
 _BACKOFF_MS = 1
 _AFTER_BACKOFF_MS = 1_000
 _REQUEST = 10_000
+
+
+_STRANGE_RECORDS = (
+    Record(timestamp_ms=0),
+    Record(timestamp_ms=-1, key=b"", value=b""),
+    Record(timestamp_ms=1, key=b"key", headers=(("of", b"header"), ("none", None))),
+    *(Record(timestamp_ms=later_ms) for later_ms in (-65, -64, 63, 64, 1_000_000)),
+    *(Record(timestamp_ms=0, value=bytes(size)) for size in (63, 64, 8_191, 8_192)),
+)
+"""Numbers just below and above what a byte or two can hold, of either sign."""
 
 
 def _record(name: str) -> Record:
@@ -72,6 +84,7 @@ class AccumulatorBench(Bench):
         self._outcomes: sync.Volatile[tuple[str, ...]] = sync.volatile((), "outcomes")
         self._offset = 0
         self._flushing = 0
+        self._answered: list[ProducerBatch] = []
 
     def append(self, name: str) -> None:
         """Append a record; a closed accumulator may refuse it."""
@@ -88,7 +101,28 @@ class AccumulatorBench(Bench):
         drained = self.accumulator.drain(_CLUSTER, [_NODE], _REQUEST, now_ms)[_NODE]
         for batch in drained:
             assert batch.is_full(), "a batch that is on its way takes records"
+            self._check_request(batch)
         return drained
+
+    @staticmethod
+    def _check_request(batch: ProducerBatch) -> None:
+        """Raise unless the records of a request are those that were appended."""
+        appended = [thunk.record for thunk in batch.thunks]
+        for number, sent in enumerate(records_of(bytes(batch.records()))):
+            record = appended.pop(0)
+            later_ms = record.timestamp_ms - batch.thunks[0].record.timestamp_ms
+            headers = tuple((name.encode(), data) for name, data in record.headers)
+            expected = later_ms, number, record.key, record.value, headers
+            assert sent == expected, f"appended {expected}, and sent {sent}"
+        assert not appended, f"appended, and not sent: {appended}"
+
+    def send_strange_records(self) -> None:
+        """Send records of many shapes, each in a request with a plain one."""
+        for strange in _STRANGE_RECORDS:
+            for record in (_record("s"), strange):
+                self.accumulator.append(_PARTITION, record)
+            self.send()
+            self.send()
 
     def send(self) -> None:
         """Drain once, and let what was drained be stored."""
@@ -99,6 +133,7 @@ class AccumulatorBench(Bench):
         """Let a batch be stored."""
         self.accumulator.complete_batch(batch, self._offset)
         self._offset += len(batch.thunks)
+        self._check_answered(batch)
 
     def flush(self, *accepted: str) -> None:
         """Flush: the records that had been accepted before have outcomes afterwards."""
@@ -131,7 +166,8 @@ class AccumulatorBench(Bench):
         """Split what is drained, and send the parts."""
         for batch in self.drain():
             self.accumulator.split_and_reenqueue(batch)
-        self.check_in_flight()
+            self.check_in_flight()
+            self._check_answered(batch)
         self.send()
         self.send()
 
@@ -168,25 +204,17 @@ class AccumulatorBench(Bench):
         late_ms = Millis(self.clock.hi_res_clock_ms() + _DELIVERY_TIMEOUT_MS)
         for expired in self.accumulator.expired_batches(late_ms):
             self.accumulator.expire(expired)
-        self._is_refused(partial(self.accumulator.reenqueue, batch, late_ms))
+        self.refuses(IllegalStateError, partial(self.accumulator.reenqueue, batch, late_ms))
         # Whatever the appender does here, the request has not been written out yet.
         self.accumulator.has_undrained()
         assert bytes(request) == sent, "the memory of a request was reused before it was sent"
         self.accumulator.fail_batch(batch, ProducerAbortedError("the response of a late request"))
 
-    @staticmethod
-    def _is_refused(again: Callable[[], object]) -> None:
-        """Raise unless a batch that has ended is not sent again."""
-        try:
-            again()
-        except IllegalStateError:
-            return
-        raise AssertionError("a batch that has ended is sent again")
-
     def send_again(self) -> None:
         """Drain, and put everything back into its queue, to be sent a second time."""
         for batch in self.drain():
             self.accumulator.reenqueue(batch, self.clock.hi_res_clock_ms())
+            self._check_answered(batch)
         self.look()
 
     def send_later(self) -> None:
@@ -198,6 +226,19 @@ class AccumulatorBench(Bench):
         """Drain once, and let what was drained fail."""
         for batch in self.drain():
             self.accumulator.fail_batch(batch, ProducerAbortedError("not stored"))
+            self._check_answered(batch)
+
+    def _check_answered(self, batch: ProducerBatch) -> None:
+        """Raise unless a second response is refused: the batch is not in flight any more."""
+        accumulator = self.accumulator
+        self.refuses(
+            IllegalStateError,
+            partial(accumulator.complete_batch, batch, 0),
+            partial(accumulator.fail_batch, batch, ProducerAbortedError("again")),
+            partial(accumulator.reenqueue, batch, self.clock.now_ms),
+            partial(accumulator.split_and_reenqueue, batch),
+        )
+        self._answered.append(batch)
 
     def send_in_order(self) -> None:
         """Send with the partition muted as long as a batch of it is on its way."""
@@ -261,6 +302,9 @@ class AccumulatorBench(Bench):
 
     def check(self) -> None:
         """Let everything be stored; raise unless each record has one outcome and memory is back."""
+        for future in self._futures.values():
+            if not future.is_done():
+                self.refuses(ResultTimeoutError, partial(future.get, 0))
         self.clock.now_ms = Millis(self.clock.now_ms + _AFTER_BACKOFF_MS)
         while self.accumulator.has_undrained():
             drained = self.drain()
@@ -271,12 +315,26 @@ class AccumulatorBench(Bench):
             self.accumulator.await_flush_completion()
         self.check_ended()
 
+    def _check_arguments(self) -> None:
+        """Raise unless what is no number of bytes or milliseconds is refused."""
+        now_ms = self.clock.now_ms
+        for wrong in WRONG_NUMBERS:
+            self.refuses(
+                IllegalArgumentError,
+                partial(self.accumulator.drain, _CLUSTER, [_NODE], wrong, now_ms),
+                *(partial(future.get, wrong) for future in self._futures.values()),
+            )
+
     def check_ended(self) -> None:
         """Raise unless each accepted record has one outcome, and all memory is back."""
         outcomes = self._outcomes.get()
         assert sorted(outcomes) == sorted(self.accepted), (
             f"accepted {self.accepted}, and told the outcome of {outcomes}"
         )
+        for batch in self._answered:
+            deallocate = partial(self.accumulator.deallocate, batch)
+            self.refuses(IllegalStateError, deallocate, batch.records, partial(batch.split, 1))
+        self._check_arguments()
         for name, future in self._futures.items():
             assert future.is_done(), f"{name} has an outcome, and its future is not done"
             self.wait_for(name)

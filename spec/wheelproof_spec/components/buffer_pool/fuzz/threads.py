@@ -10,7 +10,7 @@ from functools import partial
 
 from hypothesis import strategies as st
 
-from wheelproof.producer import BufferPool, ByteBuffer
+from wheelproof.producer import BufferPool, ByteBuffer, WaitTime
 from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
@@ -74,7 +74,10 @@ class PoolUnderTest:
         self._bursts = JudgedBursts(RECORDED, self._config)
         with use_runtime(self._runtime):
             self._pool = self._pool_class(
-                self._config.total_memory, self._config.poolable_size, allocator=self._allocate
+                self._config.total_memory,
+                self._config.poolable_size,
+                allocator=self._allocate,
+                wait_time=WaitTime(),
             )
 
     def _call(self, words: str) -> None:

@@ -5,10 +5,11 @@ that waits for ever; any other time-out may fire at any moment. TLA+: BufferPool
 """
 
 from collections.abc import Sequence
+from functools import partial
 from typing import cast
 
 from wheelproof import sync
-from wheelproof.errors import ThreadInterruptedError
+from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError
 from wheelproof.producer import (
     BufferExhaustedError,
     BufferPool,
@@ -24,6 +25,7 @@ from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.buffer_pool.bugs import BUGS
 from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario, choose
 from wheelproof_spec.engines.explore.programs.tables import (
+    WRONG_NUMBERS,
     Bench,
     pairs_of,
     programs_of,
@@ -143,8 +145,11 @@ class PoolBench(Bench):
         assert found == self.pool.total_memory, f"{usage} is not {self.pool.total_memory} bytes"
 
     def check(self) -> None:
-        """Raise unless all memory is back and nobody waits."""
+        """Raise unless all memory is back and nobody waits, and a wrong size is refused."""
         self.audit()
+        for wrong in WRONG_NUMBERS:
+            for size, wait_ms in ((wrong, 0), (1, wrong)):
+                self.refuses(IllegalArgumentError, partial(self.pool.allocate, size, wait_ms))
         usage = self.pool.usage()
         assert usage.lent == 0, f"{usage.lent} bytes are still on loan"
         assert usage.waiting == 0, f"{usage.waiting} threads are in the queue, and all have ended"

@@ -8,7 +8,12 @@ from functools import partial
 from typing import cast
 
 from wheelproof import sync
-from wheelproof.errors import DelayedOperationError, PurgatoryClosedError, TimerClosedError
+from wheelproof.errors import (
+    DelayedOperationError,
+    IllegalArgumentError,
+    PurgatoryClosedError,
+    TimerClosedError,
+)
 from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 from wheelproof.sync import Volatile
 from wheelproof.timer import Timer, TimerTask, TimerTaskEntry, TimerTaskList
@@ -18,6 +23,7 @@ from wheelproof_spec.components.purgatory import bugs
 from wheelproof_spec.components.purgatory.bugs import BUGS, PurgatoryBug
 from wheelproof_spec.engines.explore.program import Action, Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
+    WRONG_NUMBERS,
     Bench,
     pairs_of,
     programs_of,
@@ -26,6 +32,8 @@ from wheelproof_spec.engines.explore.programs.tables import (
 
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 _NOW = Millis(0)
+_NO_KEY = cast(str, [])
+"""A list: it has no hash."""
 
 
 class TimerOfOneList(Timer):
@@ -111,6 +119,8 @@ class PurgatoryWorld(Bench):
         purgatory_class: type[AnyPurgatory],
         operation_class: type[FlagOperation] = FlagOperation,
         purge_interval: int = 0,
+        *,
+        timer_enabled: bool = True,
     ) -> None:
         super().__init__()
         self.timer = TimerOfOneList()
@@ -120,6 +130,7 @@ class PurgatoryWorld(Bench):
             purge_interval=purge_interval,
             shards=1,
             reaper_enabled=False,
+            timer_enabled=timer_enabled,
         )
         self.flag = sync.volatile(False, "flag")
         self._operation_class = operation_class
@@ -167,7 +178,7 @@ class PurgatoryWorld(Bench):
         try:
             self.watch(operation, *keys)
         except ValueError:
-            assert operation.is_cancelled() or not self.purgatory.watched(), "left behind"
+            assert not self.purgatory.watched(), "left behind"
 
     def come_and_go(self, key: str) -> None:
         """Hand in two operations, then complete them."""
@@ -267,6 +278,23 @@ class PurgatoryWorld(Bench):
         garbage = self.purgatory.watched()
         assert garbage == 0, f"{garbage} operations that are done are left, and none may"
 
+    def check_purged_in_time(self) -> None:
+        """Raise unless what is done is dropped once that is more than the interval of 1 allows."""
+        self.check_no_garbage()
+        for left in (1, 0):
+            self.watched("key").force_complete()
+            self.advance()
+            watched = self.purgatory.watched()
+            assert watched == left, f"{watched} operations are left, and not {left}"
+
+    def check_never_expires(self) -> None:
+        """Raise unless the operation waits for its trigger, however late it is."""
+        self.advance()
+        (operation,) = self.operations
+        assert not operation.is_done(), "it has expired"
+        assert self.purgatory.num_delayed() == 0, "it is in the timer"
+        self.check_reachable()
+
     def check_shut_down(self) -> None:
         """Raise if a shutdown completed an operation, or lost one that was not refused."""
         (operation,) = self.operations
@@ -295,6 +323,16 @@ class PurgatoryWorld(Bench):
             self.purgatory.num_delayed(),
         )
         assert left == (0, 0, 0), f"watches, keys and time-outs left: {left}"
+        self._check_arguments()
+
+    def _check_arguments(self) -> None:
+        """Raise unless what is no number of operations or shards, or no key, is refused."""
+        made = partial(self.purgatory.__class__, "refused", self.timer, reaper_enabled=False)
+        watch = partial(self.purgatory.try_complete_else_watch, FlagOperation(self.flag))
+        for wrong in WRONG_NUMBERS:
+            intervals = partial(made, purge_interval=wrong), partial(made, shards=wrong)
+            self.refuses(IllegalArgumentError, *intervals)
+        self.refuses(IllegalArgumentError, partial(watch, []), partial(watch, [_NO_KEY]))
 
 
 class EagerCancelFlagOperation(FlagOperation, bugs.EagerCancelOperation):
@@ -319,7 +357,11 @@ _OF_OPERATIONS = {
 
 
 def _build(row: Row, classes: Classes) -> Scenario:
-    world = PurgatoryWorld(*classes, purge_interval=cast(int, row.get("purge_interval", 0)))
+    world = PurgatoryWorld(
+        *classes,
+        purge_interval=cast(int, row.get("purge_interval", 0)),
+        timer_enabled=bool(row.get("timer_enabled", True)),
+    )
     return scenario_of(row, world)
 
 

@@ -5,10 +5,11 @@ until the end. Then everything that was not cancelled has to run exactly once. T
 """
 
 from collections.abc import Iterable
+from functools import partial
 
 from wheelproof import sync
 from wheelproof.clock import Clock
-from wheelproof.errors import TimerClosedError
+from wheelproof.errors import IllegalArgumentError, TimerClosedError
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimingWheel
 from wheelproof.units import Millis
@@ -17,6 +18,7 @@ from wheelproof_spec.components.timer.bugs import BUGS, TimerBug
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.engines.explore.program import PlainField, Program, Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
+    WRONG_NUMBERS,
     Bench,
     pairs_of,
     programs_of,
@@ -128,6 +130,7 @@ class TimerBench(Bench):
 
     def check(self) -> None:
         """Raise unless every task ran once or was cancelled, and nothing is left."""
+        self._check_arguments()
         self.clock.now_ms = Millis(_LATER_MS)
         self.timer.advance_clock(Millis(0))
         self.executor.run_pending()
@@ -137,6 +140,18 @@ class TimerBench(Bench):
                 f"and was cancelled {task.cancels} times"
             )
         assert self.timer.size() == 0, f"{self.timer.size()} tasks are left"
+
+    def _check_arguments(self) -> None:
+        """Raise unless what is no time, no tick and no size is refused."""
+        made = partial(SystemTimer, "refused", clock=self.clock, executor=self.executor)
+        for wrong in WRONG_NUMBERS:
+            self.refuses(
+                IllegalArgumentError,
+                partial(self.timer.advance_clock, wrong),
+                partial(made, tick_ms=wrong),
+                partial(made, wheel_size=wrong),
+                partial(made, start_ms=wrong),
+            )
 
     def check_closed(self) -> None:
         """Raise unless the timer is closed and no task ran more than once."""

@@ -152,6 +152,7 @@ class _OnePass(Timer):
     def __init__(self) -> None:
         self._closed = sync.volatile(False, "closed")
         self._passes = 0
+        self.refused = 0
         self.under_way = sync.volatile(False, "pass under way")
         self.in_a_pass: Callable[[], object] = self.size
 
@@ -163,6 +164,7 @@ class _OnePass(Timer):
         del timeout_ms
         if self._passes:
             sync.await_until(self._closed, bool)
+            self.refused += 1
             raise TimerClosedError("closed")
         self._passes += 1
         self.under_way.set(True)
@@ -187,6 +189,7 @@ def reaper_closed_in_a_pass() -> Scenario:
     def close() -> None:
         reaped.close()
         assert not timer.under_way.get(), "closed, and a pass is under way"
+        assert timer.refused == 1, "it stopped before the timer was closed, or went on after that"
 
     return Scenario(threads={"close": close})
 

@@ -12,6 +12,7 @@ from itertools import combinations_with_replacement, product
 from typing import TypeVar, cast
 
 from wheelproof import sync
+from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row, read_table
 from wheelproof_spec.base.known_bug import KnownBug
 from wheelproof_spec.engines.explore.fields.plain_fields import PlainField
@@ -19,6 +20,8 @@ from wheelproof_spec.engines.explore.program import Action, Body, Program, Scena
 
 _Words = tuple[object, ...]
 KindT = TypeVar("KindT")
+WRONG_NUMBERS = (Millis(-1), cast(Millis, "1"), Millis(True))
+"""What is no time-out and no size (semantics.md 1.17)."""
 
 
 class Bench:
@@ -31,6 +34,16 @@ class Bench:
         """Start an idle thread, and interrupt it."""
         self.idle[name].start()
         self.idle[name].interrupt()
+
+    @staticmethod
+    def refuses(error: type[Exception], *calls: Callable[[], object]) -> None:
+        """Raise unless each of the calls ends in this error."""
+        for call in calls:
+            try:
+                call()
+            except error:
+                continue
+            raise AssertionError(f"it has to end in {error.__name__}: {call}")
 
 
 def scenario_of(row: Row, bench: Bench) -> Scenario:
