@@ -25,8 +25,8 @@ _SCROLLS = re.compile(r"<table>|(?<=<pre>)(?:<span></span>)?<code>")
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Replace what MkDocs found in its folder by the pages and the files that they link to."""
     for found in [*files]:
-        place = Path(found.abs_src_path or "")
-        if place.is_relative_to(_ROOT / "docs") and place.suffix != ".css":
+        source = Path(found.abs_src_path or "")
+        if source.is_relative_to(_ROOT / "docs") and source.suffix != ".css":
             files.remove(found)
     for path in sorted({*_pages(), *_linked()}):
         place = path.relative_to(_ROOT).as_posix()
