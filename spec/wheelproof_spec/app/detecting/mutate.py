@@ -19,7 +19,7 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
-from wheelproof_spec.engines.detect.cells import SEEN, Cell, End, Outcome
+from wheelproof_spec.engines.detect.cells import SEEN, WEAKLY_SEEN, Cell, End, Outcome
 from wheelproof_spec.engines.detect.children import run_chains
 from wheelproof_spec.engines.detect.mutants import Mutant, mutants_of
 from wheelproof_spec.engines.detect.tla_mutants import TLA
@@ -165,7 +165,7 @@ def _killers(mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]
 
 def _summary(outcomes: Sequence[Sequence[Outcome]], checks: Sequence[CheckResult]) -> str:
     killed = [chain[-1] for chain in outcomes if chain[-1].found.end in SEEN]
-    weakly = sum(one.found.end is End.PIN or one.cell.engine == "tests" for one in killed)
+    weakly = sum(one.found.end in WEAKLY_SEEN or one.cell.engine == "tests" for one in killed)
     timed_out = sum(check.summary == TIMED_OUT for check in checks)
     none = sum(check.summary.startswith((NO_MUTANT, "equivalent")) for check in checks)
     alive = len(checks) - len(killed) - none - timed_out
