@@ -21,8 +21,12 @@ _UPDATE = re.compile(r"(\w+)' (?:=|\\in) ")
 _FIRST_VALUE = re.compile(r"\s*(?:\w+ == )?/\\ \w+ = ")
 _TEMPORAL = re.compile(r"\b[WS]F_|\]_")
 _WORD = re.compile(r'"[^"]*"|\w+|\'')
+_BULLET = "".join(
+    rf"(?<!{word})" for word in (r"\s", r"[/\\:(]", "==", "=>", r"\bIN", "THEN", "ELSE")
+)
+"""What an operator that is none of a chain comes after."""
 _PART = re.compile(
-    r"<<|>>|[(\[{}\])]|=>|==|,|:|\b(?:IF|THEN|ELSE|IN|LET)\b|(?<=[^\s/\\]) (?:/\\|\\/) "
+    r"<<|>>|[(\[{}\])]|=>|==|,|:|\b(?:IF|THEN|ELSE|IN|LET)\b|" + _BULLET + r" (?:/\\|\\/) "
 )
 _STEP = re.compile(r'(?<=, )"(\w+)"(?=\))')
 _OPERATORS: tuple[tuple[str, str, str], ...] = (
