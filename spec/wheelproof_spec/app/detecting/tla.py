@@ -104,14 +104,18 @@ def _file(folder: Path, module: str) -> Path:
 def _chosen(models: list[Model], file: Path) -> tuple[frozenset[str], frozenset[str]]:
     """Return the definitions that the models' behaviours depend on, and those that are steps.
 
-    A change of a property, or of what it says, is none of the module's behaviour; nor is one of an
-    action that no model takes: that is another design, which findings show.
+    A change of a property, or of what it says, is none of the module's behaviour; nor is one of a
+    step that changes nothing, or of an action that no model takes: that is another design, which
+    findings show.
     """
     module = read_module(file)
     needed: set[str] = set()
     for model in models:
         root = read_module(model.module_path)
-        both = replace(module, operators={**module.operators, **root.operators})
-        needed |= both.needed_by((*model.cfg.behaviours, *model.cfg.replaced.values()))
+        both = {**module.operators, **root.operators}
+        moving = {name: body for name, body in both.items() if "UNCHANGED vars" not in body}
+        needed |= replace(module, operators=moving).needed_by(
+            (*model.cfg.behaviours, *model.cfg.replaced.values())
+        )
     needed -= frozenset[str].intersection(*(frozenset(model.unreached_actions) for model in models))
     return frozenset(needed & module.operators.keys()), module.steps()
