@@ -37,6 +37,8 @@ def all_tla_mutants() -> Iterator[Mutant]:
 def check_mutant(mutant: str, seconds: int) -> Found:
     """Let TLC check the models of a mutant's module, the small ones first, until a property fails.
 
+    After those come the smoke models of the modules that refine it.
+
     What counts as a property is what its models check, and that there is no deadlock. A value that
     does not exist, in a state that TLC has come to, is told apart, as it is not the module that
     forbids it; in the first states, or where a variable got no value, the mutant is no module. A
@@ -47,13 +49,13 @@ def check_mutant(mutant: str, seconds: int) -> Found:
     with tempfile.TemporaryDirectory(prefix="wheelproof-mutant-") as name:
         folder = Path(name) / "tla"
         shutil.copytree(tla_directory(), folder)
-        models = _models(folder)[module]
-        file = _file(folder, module)
+        all_models, file = _models(folder), _file(folder, module)
+        models = all_models[module]
         text = file.read_text(encoding="utf-8")
         file.write_text(mutated_tla(module, text, *_chosen(models, file), mutant), encoding="utf-8")
         runs, stories = 0, dict[End, str]()
         settings = RunSettings(jobs=1, seconds=TIMES_THE_BUDGET * seconds)
-        for model in models:
+        for model in (*models, *_refining(all_models, folder, module)):
             (outcome,) = run_models(find_toolchain(), [model], settings, SilentObserver())
             runs += outcome.generated or 0
             story = f"{model.name}: {'; '.join(outcome.problems)}"
@@ -95,6 +97,13 @@ def _models(folder: Path) -> Mapping[str, list[Model]]:
         for module, models in found.items()
         if _file(folder, module).exists()
     }
+
+
+def _refining(models: Mapping[str, list[Model]], folder: Path, module: str) -> Iterator[Model]:
+    """Yield the smoke models of the modules that say they are an instance of this one."""
+    for other, others in models.items():
+        if f"INSTANCE {module} " in _file(folder, other).read_text(encoding="utf-8"):
+            yield from (model for model in others if model.tier is Tier.SMOKE)
 
 
 def _file(folder: Path, module: str) -> Path:

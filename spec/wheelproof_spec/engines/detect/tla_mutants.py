@@ -42,7 +42,8 @@ _OPERATORS: tuple[tuple[str, str, str], ...] = (
     ("boolean", r"\bFALSE\b", "TRUE"),
     ("negation", r"~(?=\w)", ""),
     ("constant", r"\b0\b", "1"),
-    ("constant", r"\b1\b", "2"),
+    # Below zero is what no number of the module is: any other would do.
+    ("constant", r"(?<!-)\b1\b", "2"),
 )
 
 
