@@ -624,6 +624,13 @@ OnlyExpiredProducesTimeOut ==
 AnsweredProducesArePendingNowhere ==
     \A p \in Producers : answer[p] = "ok" => \A q \in Partitions : status[p][q] # "pending"
 
+\* What a call needs is gone when it ends.
+CallsLeaveNothingBehind ==
+    \A t \in Threads : pc[t] \in {"Wait", "Done", "Stopped", "Watchdog", "Controller"} =>
+        /\ least[t] = 0 /\ risen[t] = {} /\ triggers[t] = <<>>
+        /\ pc[t] \in {"Wait", "Done"} /\ t \in Fetchers => ready[t] = "none"
+        /\ pc[t] = "Wait" /\ t \notin Consumers => todo[t] = <<>>
+
 (* Action properties *)
 
 WatermarkNeverGoesBack == [][\A q \in Partitions : hw'[q] >= hw[q]]_vars

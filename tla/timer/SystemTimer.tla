@@ -672,6 +672,13 @@ DueTaskIsSubmittedByTheEndOfTheAdvance == \A v \in Advancers : pc[v] = "Idle" =>
 NothingIsRejected == \A k \in Tasks : state[k] # "rejected"
 
 -----------------------------------------------------------------------------
+\* What a call needs is gone when it ends.
+CallsLeaveNothingBehind ==
+    /\ \A a \in Adders : pc[a] \in {"LockRead", "Refuse", "ReadClock", "UnlockRead", "Done"} =>
+        reading[a] = 0 /\ hand[a] = None /\ into[a] = None
+    /\ \A v \in Advancers : pc[v] \in {"Idle", "AwaitDue", "Poll", "UnlockWrite", "Done"} =>
+        polled[v] = None /\ hand[v] = None /\ into[v] = None
+
 (* Action properties *)
 
 WheelClockNeverGoesBack == [][\A l \in DOMAIN wheel : wheel'[l].clock >= wheel[l].clock]_vars

@@ -24,7 +24,7 @@ _NO_STATE = "not completely specified"
 """What TLC says of an action that gives a variable no value: such a module is none."""
 _LAST = frozenset({End.FOUND, End.BROKEN, End.ABSENT})
 """The ends after which no other model is asked."""
-_BY_WEIGHT = (End.UNREACHED, End.PIN, End.HANGS, End.CLEAN)
+_BY_WEIGHT = (End.REACH, End.PIN, End.HANGS, End.CLEAN)
 
 
 def all_tla_mutants() -> Iterator[Mutant]:
@@ -42,8 +42,9 @@ def check_mutant(mutant: str, seconds: int) -> Found:
     What counts as a property is what its models check, and that there is no deadlock. A value that
     does not exist, in a state that TLC has come to, is told apart, as it is not the module that
     forbids it; in the first states, or where a variable got no value, the mutant is no module. A
-    witness or an action that is not reached any more is told apart from a pinned number alone that
-    differs. Of models that do not come to an end nothing is known.
+    witness or an action that is not reached any more, or an action that the manifest says is never
+    taken, is told apart from a pinned number alone that differs. Of models that do not come to an
+    end nothing is known.
     """
     module = mutant.removeprefix(TLA).partition(".")[0]
     with tempfile.TemporaryDirectory(prefix="wheelproof-mutant-") as name:
@@ -83,8 +84,8 @@ def _end(model: Model, outcome: ModelOutcome) -> End:
         return End.HANGS
     taken = {action.name for action in report.coverage if action.generated}
     wanted = {action.name for action in report.coverage} - {*model.unreached_actions}
-    reached = taken >= wanted and report.reached.keys() >= {*model.witnesses}
-    return End.PIN if reached else End.UNREACHED
+    reached = taken == wanted and report.reached.keys() >= {*model.witnesses}
+    return End.PIN if reached else End.REACH
 
 
 def _models(folder: Path) -> Mapping[str, list[Model]]:
