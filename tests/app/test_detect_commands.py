@@ -131,5 +131,5 @@ def test_a_mutant_of_a_module_breaks_a_property_or_a_pin(tmp_path: Path) -> None
         check["name"].partition("/")[2]: check["summary"]
         for check in json.loads(report.read_text())["checks"]
     }
-    assert summaries["boundary/1"] == "killed by TLC, pin"
+    assert summaries["boundary/1"].startswith("equivalent")
     assert summaries["constant/1"] == "killed by TLC, found"
