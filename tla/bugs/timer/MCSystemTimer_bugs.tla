@@ -180,4 +180,9 @@ AdvanceForEver(v) ==
     /\ Settle(v)
     /\ Go(v, "Idle")
     /\ UNCHANGED <<now, wheel, queue, closed, executor, tasks, step, reading, hand, into, polled>>
+
+\* The thread keeps what it has put down.
+PutDownAndKeep(t) ==
+    /\ Go(t, IF t \in Adders THEN "UnlockRead" ELSE "FlushEntry")
+    /\ UNCHANGED hand
 =============================================================================
