@@ -672,6 +672,14 @@ DueTaskIsSubmittedByTheEndOfTheAdvance == \A v \in Advancers : pc[v] = "Idle" =>
 NothingIsRejected == \A k \in Tasks : state[k] # "rejected"
 
 -----------------------------------------------------------------------------
+\* A lock without an order has no queue, and one that does not know phases has only writers there.
+WhoeverQueuesIsAtTheLock ==
+    /\ queued \cup admitted # {} => LockOrder # "none"
+    /\ \A t \in queued \cup admitted :
+        IF t \in Adders
+        THEN pc[t] = "LockRead" /\ LockOrder = "phases"
+        ELSE pc[t] \in {"LockWrite", "CloseLock"} /\ t \notin admitted
+
 \* What a call needs is gone when it ends.
 CallsLeaveNothingBehind ==
     /\ \A a \in Adders : pc[a] \in {"LockRead", "Refuse", "ReadClock", "UnlockRead", "Done"} =>

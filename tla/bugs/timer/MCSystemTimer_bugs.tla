@@ -185,4 +185,9 @@ AdvanceForEver(v) ==
 PutDownAndKeep(t) ==
     /\ Go(t, IF t \in Adders THEN "UnlockRead" ELSE "FlushEntry")
     /\ UNCHANGED hand
+\* A thread that gets its side stays in the queue.
+TakeWriteAndStayQueued(t) ==
+    /\ MayWrite(t)
+    /\ writer' = t
+    /\ UNCHANGED <<readers, queued, admitted>>
 =============================================================================

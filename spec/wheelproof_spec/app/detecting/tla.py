@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -55,8 +56,9 @@ def check_mutant(mutant: str, seconds: int) -> Found:
         text = file.read_text(encoding="utf-8")
         file.write_text(mutated_tla(module, text, *_chosen(models, file), mutant), encoding="utf-8")
         runs, stories = 0, dict[End, str]()
-        settings = RunSettings(jobs=1, seconds=TIMES_THE_BUDGET * seconds)
+        until = time.monotonic() + TIMES_THE_BUDGET * seconds
         for model in (*models, *_refining(all_models, folder, module)):
+            settings = RunSettings(jobs=1, seconds=max(1, until - time.monotonic()))
             (outcome,) = run_models(find_toolchain(), [model], settings, SilentObserver())
             runs += outcome.generated or 0
             story = f"{model.name}: {'; '.join(outcome.problems)}"

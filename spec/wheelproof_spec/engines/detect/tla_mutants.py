@@ -114,7 +114,8 @@ def _changes(
     if conjunct and not whole and update and _UPDATE.match(conjunct[2]):
         yield "update left out", f"{conjunct[1]}{update[1]}' = {update[1]}"
     for step in _STEP.finditer(code):
-        other = steps[(steps.index(step[1]) + 1) % len(steps)]
+        alike = [other for other in steps if other[0].isupper() is step[1][0].isupper()]
+        other = alike[(alike.index(step[1]) + 1) % len(alike)]
         yield "another step", f'{code[: step.start()]}"{other}"{code[step.end() :]}'
     if not temporal:
         yield from _swapped(code, acts=acts)
