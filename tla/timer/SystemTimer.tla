@@ -698,6 +698,9 @@ CancelledTasksAreNotSubmitted ==
 CancelledTasksGetNoBucket ==
     [][\A t \in Workers : pc[t] = "Insert" /\ ~Waiting(hand[t]) => into'[t] = None]_vars
 
+WhoeverQueuesHasToWait ==
+    [][\A t \in queued' \ queued : IF t \in Adders THEN ~MayRead(t) ELSE ~MayWrite(t)]_vars
+
 NothingIsAddedAfterClose ==
     [][\A k \in Tasks : closed /\ ~Waiting(k) => state'[k] = state[k]]_vars
 

@@ -190,4 +190,10 @@ TakeWriteAndStayQueued(t) ==
     /\ MayWrite(t)
     /\ writer' = t
     /\ UNCHANGED <<readers, queued, admitted>>
+
+\* A reader queues though it could go in.
+QueueForReadAnyway(t) ==
+    /\ LockOrder = "phases"
+    /\ pc[t] = "LockRead"
+    /\ QueueUp(t)
 =============================================================================
