@@ -57,7 +57,7 @@ def check_mutant(mutant: str, seconds: int) -> Found:
         file.write_text(mutated_tla(module, text, *_chosen(models, file), mutant), encoding="utf-8")
         runs, stories = 0, dict[End, str]()
         until = time.monotonic() + TIMES_THE_BUDGET * seconds
-        for model in (*models, *_refining(all_models, folder, module)):
+        for model in (*_in_order(models, mutant), *_refining(all_models, folder, module)):
             settings = RunSettings(jobs=1, seconds=max(1, until - time.monotonic()))
             (outcome,) = run_models(find_toolchain(), [model], settings, SilentObserver())
             runs += outcome.generated or 0
@@ -100,6 +100,21 @@ def _models(folder: Path) -> Mapping[str, list[Model]]:
         for module, models in found.items()
         if _file(folder, module).exists()
     }
+
+
+def _in_order(models: list[Model], mutant: str) -> list[Model]:
+    """Return the models that can see a mutant, in the order in which they are asked.
+
+    First those that never take the action whose guard is left out; where no guard changes, an
+    action that is not taken is not seen.
+    """
+    place, operator = mutant.partition(".")[2].split("/")[:2]
+    if operator in ("update left out", "another step"):
+        return [model for model in models if place not in model.unreached_actions]
+    return sorted(
+        models,
+        key=lambda model: operator != "guard left out" or place not in model.unreached_actions,
+    )
 
 
 def _refining(models: Mapping[str, list[Model]], folder: Path, module: str) -> Iterator[Model]:
