@@ -706,6 +706,9 @@ WhatIsLateCanExpire ==
         \A p \in AllPartitions : \A b \in Range(queue[p]) :
             ExpiresNext(b) => ENABLED ExpireQueued(p)
 
+\* Whatever ended it but an answer leaves it there (KAFKA-19012).
+WhatIsAnsweredIsNotInTheAir == \A b \in inAir : batch[b].final \notin {"succeeded", "split"}
+
 \* Rule 4.6.
 NoBatchIsTriedTooOften == \A b \in Numbers : batch[b].attempts <= MaxAttempts
 

@@ -635,6 +635,11 @@ CallsLeaveNothingBehind ==
 
 WatermarkNeverGoesBack == [][\A q \in Partitions : hw'[q] >= hw[q]]_vars
 
+\* Where a follower is, is noted by the leader that its fetch is meant for (2.16).
+FetchesAreNotedByTheLeaderTheyMean ==
+    [][\A q \in Partitions, f \in Followers :
+        ends'[q][f] > ends[q][f] => leads[q] /\ sent[f][q] = epoch[q]]_vars
+
 AnswersAreFinal ==
     [][\A r \in Producers \cup Consumers : ~Open(r) => answer'[r] = answer[r]]_vars
 

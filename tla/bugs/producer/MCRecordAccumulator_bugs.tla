@@ -235,4 +235,14 @@ EndDrainUncounted ==
     /\ hungry' = {}
     /\ passedOver' = [p \in AllPartitions |-> IF p \in hungry THEN passedOver[p] + 1 ELSE 0]
     /\ UNCHANGED visited
+
+\* What is answered counts as in the air still.
+CompleteInTheAir(b) ==
+    /\ Answered(b)
+    /\ batch[b].final = None
+    /\ End(b, "succeeded")
+    /\ sender' = "Forget"
+    /\ hand' = b
+    /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
+                   client, left, lastRound, drain, returned, promised>>
 =============================================================================
