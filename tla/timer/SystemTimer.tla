@@ -672,6 +672,9 @@ DueTaskIsSubmittedByTheEndOfTheAdvance == \A v \in Advancers : pc[v] = "Idle" =>
 NothingIsRejected == \A k \in Tasks : state[k] # "rejected"
 
 -----------------------------------------------------------------------------
+DeadlineIsTheDelayFromTheCall ==
+    \A k \in Tasks : Waiting(k) => deadline[k] \in Delay[k]..(now + Delay[k])
+
 \* A lock without an order has no queue, and one that does not know phases has only writers there.
 WhoeverQueuesIsAtTheLock ==
     /\ queued \cup admitted # {} => LockOrder # "none"

@@ -196,4 +196,12 @@ QueueForReadAnyway(t) ==
     /\ LockOrder = "phases"
     /\ pc[t] = "LockRead"
     /\ QueueUp(t)
+
+\* The clock that an add reads is ahead.
+ReadClockAhead(a) ==
+    /\ pc[a] = "ReadClock"
+    /\ reading' = [reading EXCEPT ![a] = now + 1]
+    /\ Go(a, "Bind")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, step, hand, into, polled,
+                   owed>>
 =============================================================================
