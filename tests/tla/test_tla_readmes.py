@@ -89,6 +89,8 @@ def test_tla_actions_of_a_module(tmp_path: Path) -> None:
     assert module.actions() == ["Open", "Close", "Knock"]
     assert list(module.operators) == ["Go", "Open", "Shut", "Close", "Knock", "Step", "Next"]
     assert module.variables == {"open", "pc"}
+    assert module.steps() == {"Go", "Open", "Close", "Knock", "Step", "Next"}
+    assert module.needed_by(("Close", "no operator")) == {"Close", "Shut", "Go"}
 
 
 def test_tla_citations_of_docstrings(tmp_path: Path) -> None:

@@ -227,6 +227,19 @@ NobodySleepsForNobody == lock = None /\ asleep # {} => count > 0
 \* Rule 4.10: what an append had made when it ended is aborted, and the last of them is not missed.
 AbortLeavesNothing == closed /\ (\A c \in Closers : pc[c] = "Done") => batches = {}
 
+(* Action properties *)
+
+\* So a closer sees that it need not wait.
+EveryEndIsCounted ==
+    [][\A a \in Appenders : pc[a] = "End" /\ pc'[a] # "End" => completed' = OneMore(completed)]_vars
+
+NobodySleepsThoughAnAppendHasEnded ==
+    [][\A c \in asleep' \ asleep : completed = seen[c]]_vars
+
+NobodyWakesForNoReason ==
+    [][\A c \in asleep \ asleep' :
+        SpuriousWakeUps \/ \E a \in Appenders : pc[a] = "Notify"]_vars
+
 (* Liveness *)
 
 \* Once closed: every append ends by itself, and the closer with them.

@@ -490,6 +490,13 @@ ClosedPoolLetsNobodySleep == closed /\ lock = None => asleep = {}
 TotalWaitIsBounded ==
     \A t \in Clients : pc[t] \in WaitSteps => deadline[t] <= asked[t] + Limit[t]
 
+\* What a call needs is gone when it ends.
+CallsLeaveNothingBehind ==
+    \A t \in Clients :
+        /\ t \in thrown => pc[t] \in {"Relock", "EndWait"}
+        /\ then[t] # "End" => pc[t] \in {"Signal", "Unlock"}
+        /\ accumulated[t] > 0 => pc[t] \in WaitSteps
+
 (* Action properties *)
 
 \* Rule 3.10.
@@ -511,6 +518,19 @@ NobodyWaitsAgainAfterTheLimit ==
 
 NothingIsLentAfterClose ==
     [][\A t \in Clients : closed /\ held[t] = 0 => held'[t] = 0]_vars
+
+\* Rules 3.3, 3.5, 3.8: without its memory a client leaves for one of three reasons.
+NobodyLeavesWithoutAReason ==
+    [][\A t \in Clients :
+        t \in Range(waiters) \ Range(waiters') /\ held'[t] = 0 =>
+            closed \/ t \in thrown \/ now >= asked[t] + Limit[t]]_vars
+
+NobodyWakesForNoReason ==
+    [][\A t \in asleep \ asleep' :
+        \/ SpuriousWakeUps
+        \/ now >= deadline[t]
+        \/ t \in interrupted
+        \/ \E u \in Threads : pc[u] \in {"Signal", "CloseSignal"}]_vars
 
 (* Liveness *)
 

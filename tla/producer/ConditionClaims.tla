@@ -238,6 +238,17 @@ QueueHasWhoeverWaits ==
         /\ w \in Range(queue) => pc[w] \in {"Asleep", "Claimed", "Relock"}
         /\ pc[w] = "Asleep" /\ IsUnclaimed(w) => w \in Range(queue)
 
+\* An interruption wakes whoever is registered.
+WhoeverWaitsIsRegistered ==
+    registered = {w \in Waiters :
+        pc[w] \in {"Queue", "Release", "Asleep", "Claimed", "Relock", "Leave"}}
+
+WaitEndsAsItWasClaimed ==
+    \A w \in Waiters : result[w] # "none" =>
+        claims[w] = {result[w]} \/ (claims[w] = {} /\ result[w] = "interrupted")
+
+OnlyTimedWaitsRunOutOfTime == \A w \in Waiters : "timed_out" \in claims[w] => w \in Timed
+
 (* Liveness *)
 
 WhoeverIsClaimedReturns == \A w \in Waiters : ~IsUnclaimed(w) ~> pc[w] = "Done"

@@ -706,6 +706,21 @@ WhatIsLateCanExpire ==
         \A p \in AllPartitions : \A b \in Range(queue[p]) :
             ExpiresNext(b) => ENABLED ExpireQueued(p)
 
+\* Whatever ended it but an answer leaves it there (KAFKA-19012).
+WhatIsAnsweredIsNotInTheAir == \A b \in inAir : batch[b].final \notin {"succeeded", "split"}
+
+\* Rule 4.6.
+NoBatchIsTriedTooOften == \A b \in Numbers : batch[b].attempts <= MaxAttempts
+
+\* What a call needs is gone when it ends, and what the sender needs, when it is idle.
+CallsLeaveNothingBehind ==
+    /\ \A a \in Appenders :
+        /\ buffer[a] # None => pc[a] \in {"AppendNew", "GiveBack"}
+        /\ taken[a] => pc[a] \in {"GiveBack", "EndAppend"}
+        /\ a \in appending <=> pc[a] \notin {"BeginAppend", "Done"}
+    /\ \A f \in Flushers : awaited[f] # {} => pc[f] = "AwaitFlush"
+    /\ sender = "Idle" => hand = None /\ left = <<>> /\ visited = 0 /\ room = 0 /\ hungry = {}
+
 (* Action properties *)
 
 \* KAFKA-3147.

@@ -156,11 +156,20 @@ TypeOK ==
 
 MutualExclusion ==
     \A l \in Locks : \A t, u \in Threads :
-        holders[l] # <<>> /\ Head(holders[l]) = t => u = t \/ reading[l][u] = 0
+        holders[l] # <<>> /\ Head(holders[l]) = t => Free(l, t) /\ (u = t \/ reading[l][u] = 0)
 
 NothingIsHeldInTheEnd ==
     (\A t \in Threads : Ended(t)) =>
         queued = {} /\ \A l \in Locks : holders[l] = <<>> /\ \A t \in Threads : reading[l][t] = 0
+
+(* Action properties *)
+
+WhoeverQueuesHasToWait ==
+    [][\A w \in queued' \ queued : ~Free(w.of, w.by) \/ ReadByOthers(w.of, w.by)]_vars
+
+\* Writers are preferred, but to those who read already.
+NobodyBeginsToReadBeforeAWriter ==
+    [][\A w \in queued, t \in Threads : reading[w.of][t] = 0 => reading'[w.of][t] = 0]_vars
 
 (* Liveness *)
 

@@ -620,6 +620,15 @@ EstimateCoversGarbage ==
         => Cardinality(Garbage) <= estimated - NumDelayed
 
 -----------------------------------------------------------------------------
+\* What a call needs is gone when it ends.
+CallsLeaveNothingBehind ==
+    /\ \A t \in Triggers \cup Cancellers : pc[t] = "Done" =>
+        at[t] = None /\ todo[t] = <<>> /\ ~mine[t]
+    /\ \A t \in Triggers : pc[t] = "Done" => list[t] = None
+    /\ \A p \in Purgers : pc[p] \in {"PurgeReadEstimate", "PurgeBegin"} =>
+        list[p] = None /\ lists[p] = <<>> /\ doomed[p] = <<>> /\ reading[p] = 0 /\ live[p] = {}
+    /\ \A op \in Operations : lock[op] # None => pc[lock[op]] \notin {"Done", "Claim"}
+
 (* Action property *)
 
 NothingExpiresAfterShutdown ==

@@ -624,9 +624,21 @@ OnlyExpiredProducesTimeOut ==
 AnsweredProducesArePendingNowhere ==
     \A p \in Producers : answer[p] = "ok" => \A q \in Partitions : status[p][q] # "pending"
 
+\* What a call needs is gone when it ends.
+CallsLeaveNothingBehind ==
+    \A t \in Threads : pc[t] \in {"Wait", "Done", "Stopped", "Watchdog", "Controller"} =>
+        /\ least[t] = 0 /\ risen[t] = {} /\ triggers[t] = <<>>
+        /\ pc[t] \in {"Wait", "Done"} /\ t \in Fetchers => ready[t] = "none"
+        /\ pc[t] = "Wait" /\ t \notin Consumers => todo[t] = <<>>
+
 (* Action properties *)
 
 WatermarkNeverGoesBack == [][\A q \in Partitions : hw'[q] >= hw[q]]_vars
+
+\* Where a follower is, is noted by the leader that its fetch is meant for (2.16).
+FetchesAreNotedByTheLeaderTheyMean ==
+    [][\A q \in Partitions, f \in Followers :
+        ends'[q][f] > ends[q][f] => leads[q] /\ sent[f][q] = epoch[q]]_vars
 
 AnswersAreFinal ==
     [][\A r \in Producers \cup Consumers : ~Open(r) => answer'[r] = answer[r]]_vars

@@ -236,12 +236,27 @@ ClosedQueueLetsNobodySleep == closed /\ lock = None => asleep = {}
 
 BucketIsTakenOnce == queued \cap taken = {}
 
+TheLimitCountsFromTheCall ==
+    \A t \in Takers : pc[t] # "ReadClock" => deadline[t] \in Limit[t]..(now + Limit[t])
+
+\* Whoever is awake has no time at which it wakes.
+OnlySleepersHaveATime == \A t \in Takers : pc[t] # "Asleep" => wakeAt[t] = 0
+
 (* Action properties *)
 
 \* Rule 1.6: in the order of expiration, and not before.
 FirstComesFirstWhenItIsDue ==
     [][\A o \in taken' \ taken :
         KeyOf[o] <= now /\ \A other \in queued : KeyOf[o] <= KeyOf[other]]_vars
+
+\* No wait ends before it has to, and none goes on beyond that.
+WaitGoesOnUntilTheLimit ==
+    [][\A t \in Takers : pc[t] = "TestDeadline" /\ pc'[t] # pc[t] =>
+        (pc'[t] = "Await") = (~closed /\ now < deadline[t])]_vars
+
+NobodyWakesForNoReason ==
+    [][\A t \in asleep \ asleep' :
+        SpuriousWakeUps \/ now >= wakeAt[t] \/ \E u \in Threads : pc[u] = "Notify"]_vars
 
 (* Liveness *)
 

@@ -672,6 +672,24 @@ DueTaskIsSubmittedByTheEndOfTheAdvance == \A v \in Advancers : pc[v] = "Idle" =>
 NothingIsRejected == \A k \in Tasks : state[k] # "rejected"
 
 -----------------------------------------------------------------------------
+DeadlineIsTheDelayFromTheCall ==
+    \A k \in Tasks : Waiting(k) => deadline[k] \in Delay[k]..(now + Delay[k])
+
+\* A lock without an order has no queue, and one that does not know phases has only writers there.
+WhoeverQueuesIsAtTheLock ==
+    /\ queued \cup admitted # {} => LockOrder # "none"
+    /\ \A t \in queued \cup admitted :
+        IF t \in Adders
+        THEN pc[t] = "LockRead" /\ LockOrder = "phases"
+        ELSE pc[t] \in {"LockWrite", "CloseLock"} /\ t \notin admitted
+
+\* What a call needs is gone when it ends.
+CallsLeaveNothingBehind ==
+    /\ \A a \in Adders : pc[a] \in {"LockRead", "Refuse", "ReadClock", "UnlockRead", "Done"} =>
+        reading[a] = 0 /\ hand[a] = None /\ into[a] = None
+    /\ \A v \in Advancers : pc[v] \in {"Idle", "AwaitDue", "Poll", "UnlockWrite", "Done"} =>
+        polled[v] = None /\ hand[v] = None /\ into[v] = None
+
 (* Action properties *)
 
 WheelClockNeverGoesBack == [][\A l \in DOMAIN wheel : wheel'[l].clock >= wheel[l].clock]_vars
@@ -682,6 +700,9 @@ CancelledTasksAreNotSubmitted ==
 \* Whether it is cancelled is asked before it is linked, not while (1.2 c, 1.11).
 CancelledTasksGetNoBucket ==
     [][\A t \in Workers : pc[t] = "Insert" /\ ~Waiting(hand[t]) => into'[t] = None]_vars
+
+WhoeverQueuesHasToWait ==
+    [][\A t \in queued' \ queued : IF t \in Adders THEN ~MayRead(t) ELSE ~MayWrite(t)]_vars
 
 NothingIsAddedAfterClose ==
     [][\A k \in Tasks : closed /\ ~Waiting(k) => state'[k] = state[k]]_vars

@@ -449,6 +449,11 @@ AdvanceSubmitsAllThatIsDue ==
     [][phase = "polling" /\ phase' = "outside" =>
         \A t \in Tasks : Waiting(t) => Due(t) > now]_vars
 
+\* An advance begins with something that is due, and an add is none (1.5).
+AdvanceBeginsWithWhatIsDue ==
+    [][phase # "polling" /\ phase' = "polling" =>
+        phase = "flushing" \/ (phase = "outside" /\ HeadIsDue)]_vars
+
 (* Liveness; EveryTaskIsSubmittedOrCancelled as in Timer, where adds do not go on for ever *)
 
 FlushEnds == phase = "flushing" ~> phase # "flushing"

@@ -51,4 +51,23 @@ BeginUnlocked(a) ==
     /\ count' = count + 1
     /\ Go(a, "UnlockBegun")
     /\ UNCHANGED <<completed, asleep, closed, batches, seen, lastRound>>
+
+\* The end of an append is not counted among those that have ended.
+EndUncounted(a) ==
+    /\ pc[a] = "End"
+    /\ lock = None
+    /\ lock' = a
+    /\ count' = count - 1
+    /\ Go(a, "Notify")
+    /\ UNCHANGED <<completed, asleep, closed, batches, seen, lastRound>>
+
+\* A closer sleeps as long as anybody appends, whoever has ended.
+WaitWhileAnybodyAppends(c) == count > 0
+
+\* Whoever sleeps wakes without being told.
+WakeUnasked(c) ==
+    /\ pc[c] = "Asleep"
+    /\ asleep' = asleep \ {c}
+    /\ Go(c, "Relock")
+    /\ UNCHANGED <<lock, count, completed, closed, batches, seen, lastRound>>
 =============================================================================

@@ -101,4 +101,31 @@ WaitAsLongAgain(t) ==
 
 \* Rule 3.2: every buffer is broken up as soon as one has to be.
 DropAllBuffers(wanted) == IF wanted <= nonPooled THEN 0 ELSE free
+
+\* A client that leaves with its memory keeps the part that it has got together as well.
+LeaveWithThePart(t, buffers, unpooled, step) ==
+    /\ free' = buffers
+    /\ nonPooled' = unpooled
+    /\ held' = [held EXCEPT ![t] = Size(t)]
+    /\ waiters' = Without(t)
+    /\ then' = [then EXCEPT ![t] = step]
+    /\ UNCHANGED <<closed, accumulated>>
+    /\ SignalNext(t)
+
+\* A client that does not get everything at once gives up.
+TakeAllOrNothing(t) ==
+    LET wanted == Size(t) - accumulated[t]
+        dropped == BuffersToDrop(wanted)
+        there == nonPooled + dropped * Poolable
+    IN
+    IF there >= wanted
+    THEN LeaveWith(t, free - dropped, there - wanted, "Make")
+    ELSE LeaveWithout(t, free - dropped, there, accumulated[t])
+
+\* Whoever sleeps wakes without being told, before its time.
+WakeUnasked(t) ==
+    /\ pc[t] = "Asleep"
+    /\ asleep' = asleep \ {t}
+    /\ Go(t, "Relock")
+    /\ UNCHANGED <<now, lock, fields, held, then, registers, interruption>>
 =============================================================================

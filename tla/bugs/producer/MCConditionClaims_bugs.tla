@@ -41,4 +41,28 @@ WakeNobody(n) ==
     /\ pc[n] = "WakeWaiter"
     /\ Go(n, "Unlock")
     /\ UNCHANGED <<lock, queue, claims, woken, requested, registered, result, hand>>
+
+\* Any wait may run out of time.
+TimeOutAnybody(w) ==
+    /\ pc[w] = "Asleep"
+    /\ Claim(w, "timed_out")
+    /\ Go(w, IF IsUnclaimed(w) THEN "Relock" ELSE "Claimed")
+    /\ UNCHANGED <<lock, queue, woken, requested, registered, result, hand>>
+
+\* Every wait says that it was notified.
+LeaveAsNotified(w) ==
+    /\ pc[w] = "Leave"
+    /\ registered' = registered \ {w}
+    /\ result' = [result EXCEPT ![w] = "notified"]
+    /\ requested' = IF "interrupted" \in claims[w] THEN requested \ {w} ELSE requested
+    /\ Go(w, "Unlock")
+    /\ UNCHANGED <<lock, queue, claims, woken, hand>>
+
+\* Who has left can still be interrupted in its sleep.
+LeaveRegistered(w) ==
+    /\ pc[w] = "Leave"
+    /\ result' = [result EXCEPT ![w] = CHOOSE reason \in claims[w] : TRUE]
+    /\ requested' = IF "interrupted" \in claims[w] THEN requested \ {w} ELSE requested
+    /\ Go(w, "Unlock")
+    /\ UNCHANGED <<lock, queue, claims, woken, registered, hand>>
 =============================================================================

@@ -217,4 +217,32 @@ InReverse(numbers) ==
     THEN <<>>
     ELSE LET first == CHOOSE one \in numbers : \A other \in numbers : ~Precedes(one, other)
          IN  <<first>> \o InReverse(numbers \ {first})
+
+\* Nobody counts how often a batch is tried again.
+ReenqueueAgain(b) ==
+    /\ Answered(b)
+    /\ batch[b].final = None
+    /\ inAir' = inAir \ {b}
+    /\ batch' = [batch EXCEPT ![b].attempts = @ + 1]
+    /\ queue' = [queue EXCEPT ![batch[b].partition] = <<b>> \o @]
+    /\ UNCHANGED <<incomplete, free, closed, poolClosed, forced, appending, flushes, client, sender,
+                   work, drain, history>>
+
+\* The next drain goes on counting where this one has stopped.
+EndDrainUncounted ==
+    /\ sender' = "Idle"
+    /\ room' = 0
+    /\ hungry' = {}
+    /\ passedOver' = [p \in AllPartitions |-> IF p \in hungry THEN passedOver[p] + 1 ELSE 0]
+    /\ UNCHANGED visited
+
+\* What is answered counts as in the air still.
+CompleteInTheAir(b) ==
+    /\ Answered(b)
+    /\ batch[b].final = None
+    /\ End(b, "succeeded")
+    /\ sender' = "Forget"
+    /\ hand' = b
+    /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
+                   client, left, lastRound, drain, returned, promised>>
 =============================================================================

@@ -67,4 +67,20 @@ QueueAlways(t) ==
     /\ [of |-> Of(t), by |-> t] \notin queued
     /\ queued' = queued \cup {[of |-> Of(t), by |-> t]}
     /\ UNCHANGED <<holders, reading, watched, pc>>
+
+\* A writer queues for a lock that it could have.
+QueueAnyway(t) ==
+    LET l == Of(t) IN
+    /\ Now(t, "write")
+    /\ [of |-> l, by |-> t] \notin queued
+    /\ queued' = queued \cup {[of |-> l, by |-> t]}
+    /\ UNCHANGED <<holders, reading, watched, pc>>
+
+\* A new reader does not wait while a writer waits.
+ReadBeforeWriters(t) ==
+    /\ Now(t, "read")
+    /\ Free(Of(t), t)
+    /\ reading' = [reading EXCEPT ![Of(t)][t] = @ + 1]
+    /\ Go(t, 1)
+    /\ UNCHANGED <<holders, queued, watched>>
 =============================================================================

@@ -182,4 +182,13 @@ LeaveWhatIsDone(t) ==
                    ELSE IF lock[op] = t THEN "ForceComplete" ELSE "ForceLock")
           /\ UNCHANGED <<at, todo, mine>>
     /\ UNCHANGED <<shared, world, list, next, lists, doomed, reading, live, ender>>
+
+\* A thread that has walked over a list keeps it.
+LeaveWithTheList(t) ==
+    IF t \in Purgers /\ lists[t] # <<>>
+    THEN /\ list' = [list EXCEPT ![t] = Head(lists[t])]
+         /\ lists' = [lists EXCEPT ![t] = Tail(@)]
+         /\ Go(t, "Snapshot")
+    ELSE /\ UNCHANGED <<list, lists>>
+         /\ Go(t, IF t \in Purgers THEN "PurgeReset" ELSE "Done")
 =============================================================================

@@ -84,4 +84,10 @@ EnterUnseen(t, q) == UNCHANGED inside
 RejoinAtOnce(f, q, end) == f \in Followers \ isr[q]
 
 RejoinNever(f, q, end) == FALSE
+
+\* A request does not forget where it has raised the high watermark.
+CheckAndForgetNothing(r) ==
+    /\ triggers' = [triggers EXCEPT ![r] = Checks(r)]
+    /\ Go(r, IF Checks(r) = <<>> THEN "Wait" ELSE "Trigger")
+    /\ UNCHANGED risen
 =============================================================================

@@ -52,4 +52,33 @@ PollNothing(t) ==
     /\ pc[t] = "Poll"
     /\ Go(t, "ReadClock")
     /\ UNCHANGED <<now, lock, queued, taken, closed, asleep, wakeAt, deadline>>
+
+\* Whoever sleeps wakes without being told, before its time.
+WakeUnasked(t) ==
+    /\ pc[t] = "Asleep"
+    /\ asleep' = asleep \ {t}
+    /\ wakeAt' = [wakeAt EXCEPT ![t] = 0]
+    /\ Go(t, "Lock")
+    /\ UNCHANGED <<now, lock, queued, taken, closed, deadline>>
+
+\* The time of a sleep stays when it is over.
+WakeAndKeepTheTime(t) ==
+    /\ pc[t] = "Asleep"
+    /\ t \notin asleep \/ now >= wakeAt[t]
+    /\ asleep' = asleep \ {t}
+    /\ Go(t, "Lock")
+    /\ UNCHANGED <<now, lock, queued, taken, closed, wakeAt, deadline>>
+
+\* A wait may take a millisecond more.
+ReadClockAhead(t) ==
+    /\ pc[t] = "ReadClock"
+    /\ deadline' = [deadline EXCEPT ![t] = now + Limit[t] + 1]
+    /\ Go(t, "Lock")
+    /\ UNCHANGED <<now, lock, queued, taken, closed, asleep, wakeAt>>
+
+\* A thread that finds nothing due does not wait.
+GiveUpAtOnce(t) ==
+    /\ pc[t] = "TestDeadline"
+    /\ Go(t, "UnlockInVain")
+    /\ UNCHANGED <<now, lock, queued, taken, closed, asleep, wakeAt, deadline>>
 =============================================================================

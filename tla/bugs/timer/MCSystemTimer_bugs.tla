@@ -180,4 +180,28 @@ AdvanceForEver(v) ==
     /\ Settle(v)
     /\ Go(v, "Idle")
     /\ UNCHANGED <<now, wheel, queue, closed, executor, tasks, step, reading, hand, into, polled>>
+
+\* The thread keeps what it has put down.
+PutDownAndKeep(t) ==
+    /\ Go(t, IF t \in Adders THEN "UnlockRead" ELSE "FlushEntry")
+    /\ UNCHANGED hand
+\* A thread that gets its side stays in the queue.
+TakeWriteAndStayQueued(t) ==
+    /\ MayWrite(t)
+    /\ writer' = t
+    /\ UNCHANGED <<readers, queued, admitted>>
+
+\* A reader queues though it could go in.
+QueueForReadAnyway(t) ==
+    /\ LockOrder = "phases"
+    /\ pc[t] = "LockRead"
+    /\ QueueUp(t)
+
+\* The clock that an add reads is ahead.
+ReadClockAhead(a) ==
+    /\ pc[a] = "ReadClock"
+    /\ reading' = [reading EXCEPT ![a] = now + 1]
+    /\ Go(a, "Bind")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, step, hand, into, polled,
+                   owed>>
 =============================================================================

@@ -115,4 +115,12 @@ End_without_unbinding(t, outcome) ==
     /\ fate' = [fate EXCEPT ![t] = outcome]
     /\ outcomes' = [outcomes EXCEPT ![t] = @ + 1]
     /\ UNCHANGED adds
+
+\* An add that submits at once goes on to advance the clock.
+SubmitAndAdvance ==
+    /\ phase = "submitting"
+    /\ phase' = "polling"
+    /\ rejected' = <<>>
+    /\ End(rejected[1].task, "submitted")
+    /\ UNCHANGED <<now, wheels, taken>>
 =============================================================================

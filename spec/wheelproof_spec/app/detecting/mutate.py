@@ -19,7 +19,7 @@ from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.publishing import Result, publish
 from wheelproof_spec.base.results.terminal import progress
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
-from wheelproof_spec.engines.detect.cells import SEEN, Cell, End, Outcome
+from wheelproof_spec.engines.detect.cells import SEEN, WEAKLY_SEEN, Cell, End, Outcome
 from wheelproof_spec.engines.detect.children import run_chains
 from wheelproof_spec.engines.detect.mutants import Mutant, mutants_of
 from wheelproof_spec.engines.detect.tla_mutants import TLA
@@ -122,9 +122,10 @@ def _judged(
     ledger = cast(Mapping[str, Mapping[str, str]], read_table(__file__, "survivors.toml"))
     for name, chain in zip(mutants, outcomes, strict=True):
         last = chain[-1]
-        killed = last.found.end in SEEN
         entries = (entry for ids, entry in ledger.items() if fnmatchcase(name, ids))
         why = next(entries, {"equivalent": ""})["equivalent"]
+        # A pinned number sees more steps than there are behaviours.
+        killed = last.found.end in (SEEN - WEAKLY_SEEN if why else SEEN)
         verdict, summary = Verdict.PASS, f"killed by {last.cell.engine}, {last.found.end.value}"
         if any(one.found.end is End.ERROR for one in chain):
             verdict, summary = Verdict.ERROR, "an engine failed itself"
@@ -165,14 +166,20 @@ def _killers(mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]
 
 
 def _summary(outcomes: Sequence[Sequence[Outcome]], checks: Sequence[CheckResult]) -> str:
-    killed = [chain[-1] for chain in outcomes if chain[-1].found.end in SEEN]
-    weakly = sum(one.found.end is End.PIN or one.cell.engine == "tests" for one in killed)
+    killed = [
+        chain[-1]
+        for chain, check in zip(outcomes, checks, strict=True)
+        if check.summary.startswith("killed")
+    ]
+    weakly = sum(one.found.end in WEAKLY_SEEN or one.cell.engine == "tests" for one in killed)
     timed_out = sum(check.summary == TIMED_OUT for check in checks)
     none = sum(check.summary.startswith((NO_MUTANT, "equivalent")) for check in checks)
     alive = len(checks) - len(killed) - none - timed_out
-    share = 100 * len(killed) / max(1, len(checks) - none)
+    share = 100 / max(1, len(checks) - none)
     return (
-        f"{len(killed)} of {len(checks)} killed, {weakly} of them by a named test or a pin alone, "
+        f"{len(killed)} of {len(checks)} killed, {weakly} of them by a named test, a witness or a "
+        f"pin alone, "
         f"{timed_out} ended at the limit of time, {none} equivalent or none, "
-        f"{alive} survive ({share:.1f} %)"
+        f"{alive} survive ({share * len(killed):.1f} %, without those "
+        f"{share * (len(killed) - weakly):.1f} %)"
     )

@@ -53,8 +53,9 @@ _MUTANTS = """
 ## Mutants
 
 Small changes of the reference, and of the TLA+ modules, by `wheelproof mutate`. A mutant of the
-reference is killed by the first engine that sees it, one of a module by a property or a pinned
-number. The ledger of equivalent ones is `app/detecting/survivors.toml`.
+reference is killed by the first engine that sees it. One of a module is killed by a property (or a
+state that TLC cannot evaluate), and only if there is none by a witness or a pinned number. The
+ledger of equivalent ones is `app/detecting/survivors.toml`.
 
 """
 

@@ -2,7 +2,9 @@
 
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from wheelproof_spec.base.resources import tla_directory
@@ -11,61 +13,81 @@ from wheelproof_spec.engines.detect.budget import TIMES_THE_BUDGET
 from wheelproof_spec.engines.detect.cells import End, Found
 from wheelproof_spec.engines.detect.mutants import Mutant
 from wheelproof_spec.engines.detect.tla_mutants import TLA, mutated_tla, tla_mutants
-from wheelproof_spec.engines.tlc.judging.check import first_violation, trace_length
+from wheelproof_spec.engines.tlc.judging.check import trace_length
+from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
 from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Kind, Model, Tier
+from wheelproof_spec.engines.tlc.readmes.module import read_module
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
 _NO_STATE = "not completely specified"
 """What TLC says of an action that gives a variable no value: such a module is none."""
+_LAST = frozenset({End.FOUND, End.BROKEN, End.ABSENT})
+"""The ends after which no other model is asked."""
+_BY_WEIGHT = (End.REACH, End.PIN, End.HANGS, End.CLEAN)
 
 
 def all_tla_mutants() -> Iterator[Mutant]:
     """Yield the mutants of every module that has a model which has to pass."""
     for module, models in _models(tla_directory()).items():
-        text = _file(tla_directory(), module).read_text(encoding="utf-8")
-        yield from tla_mutants(module, text, _properties(models))
+        file = _file(tla_directory(), module)
+        yield from tla_mutants(module, file.read_text(encoding="utf-8"), *_chosen(models, file))
 
 
 def check_mutant(mutant: str, seconds: int) -> Found:
-    """Let TLC check the models of a mutant's module, the small ones first.
+    """Let TLC check the models of a mutant's module, the small ones first, until a property fails.
 
-    A property that fails, a deadlock or a value that there is not: found. A pinned number alone
-    that differs: a pin. A module that is none any more, or whose states lack a value, is absent. Of
-    models that do not come to an end nothing is known.
+    After those come the smoke models of the modules that refine it.
+
+    What counts as a property is what its models check, and that there is no deadlock. A value that
+    does not exist, in a state that TLC has come to, is told apart, as it is not the module that
+    forbids it; in the first states, or where a variable got no value, the mutant is no module. A
+    witness or an action that is not reached any more, or an action that the manifest says is never
+    taken, is told apart from a pinned number alone that differs. Of models that do not come to an
+    end nothing is known.
     """
     module = mutant.removeprefix(TLA).partition(".")[0]
     with tempfile.TemporaryDirectory(prefix="wheelproof-mutant-") as name:
         folder = Path(name) / "tla"
         shutil.copytree(tla_directory(), folder)
-        models = _models(folder)[module]
-        file = _file(folder, module)
+        all_models, file = _models(folder), _file(folder, module)
+        models = all_models[module]
         text = file.read_text(encoding="utf-8")
-        file.write_text(mutated_tla(module, text, _properties(models), mutant), encoding="utf-8")
-        pin, unfinished, runs = "", "", 0
-        settings = RunSettings(jobs=1, seconds=TIMES_THE_BUDGET * seconds)
-        for model in models:
+        file.write_text(mutated_tla(module, text, *_chosen(models, file), mutant), encoding="utf-8")
+        runs, stories = 0, dict[End, str]()
+        until = time.monotonic() + TIMES_THE_BUDGET * seconds
+        for model in (*_in_order(models, mutant), *_refining(all_models, folder, module)):
+            settings = RunSettings(jobs=1, seconds=max(1, until - time.monotonic()))
             (outcome,) = run_models(find_toolchain(), [model], settings, SilentObserver())
             runs += outcome.generated or 0
-            report = outcome.run.report
-            violation = first_violation(report)
             story = f"{model.name}: {'; '.join(outcome.problems)}"
-            if violation is not None:
-                length = trace_length(report) or 0
-                return Found(end=End.FOUND, runs=runs, length=length, story=story)
-            no_module = any(_NO_STATE in error for error in report.errors)
-            if no_module or (report.errors and report.statistics is None):
-                return Found(end=End.ABSENT, story=story)
-            if report.errors:
-                return Found(end=End.FOUND, runs=runs, story=story)
-            if outcome.verdict is Verdict.FAIL:
-                pin = pin or story
-            elif outcome.verdict is not Verdict.PASS:
-                unfinished = unfinished or story
-        if unfinished and not pin:
-            return Found(end=End.HANGS, runs=runs, story=unfinished)
-        return Found(end=End.PIN if pin else End.CLEAN, runs=runs, length=len(models), story=pin)
+            end = _end(model, outcome)
+            if end in _LAST:
+                length = trace_length(outcome.run.report) or 0
+                return Found(end=end, runs=runs, length=length, story=story)
+            stories.setdefault(end, story)
+    worst = next(end for end in _BY_WEIGHT if end in stories)
+    return Found(end=worst, runs=runs, story="" if worst is End.CLEAN else stories[worst])
+
+
+def _end(model: Model, outcome: ModelOutcome) -> End:
+    """Return what a model says of a mutant."""
+    report = outcome.run.report
+    if report.violations:
+        return End.FOUND
+    if report.errors:
+        started = report.statistics is not None and report.statistics.distinct
+        no_state = any(_NO_STATE in error for error in report.errors)
+        return End.BROKEN if started and not no_state else End.ABSENT
+    if outcome.verdict is Verdict.PASS:
+        return End.CLEAN
+    if outcome.verdict is not Verdict.FAIL:
+        return End.HANGS
+    taken = {action.name for action in report.coverage if action.generated}
+    wanted = {action.name for action in report.coverage} - {*model.unreached_actions}
+    reached = taken == wanted and report.reached.keys() >= {*model.witnesses}
+    return End.PIN if reached else End.REACH
 
 
 def _models(folder: Path) -> Mapping[str, list[Model]]:
@@ -80,14 +102,47 @@ def _models(folder: Path) -> Mapping[str, list[Model]]:
     }
 
 
+def _in_order(models: list[Model], mutant: str) -> list[Model]:
+    """Return the models that can see a mutant, in the order in which they are asked.
+
+    First those that never take the action whose guard is left out; where no guard changes, an
+    action that is not taken is not seen.
+    """
+    place, operator = mutant.partition(".")[2].split("/")[:2]
+    if operator in ("update left out", "another step"):
+        return [model for model in models if place not in model.unreached_actions]
+    return sorted(
+        models,
+        key=lambda model: operator != "guard left out" or place not in model.unreached_actions,
+    )
+
+
+def _refining(models: Mapping[str, list[Model]], folder: Path, module: str) -> Iterator[Model]:
+    """Yield the smoke models of the modules that say they are an instance of this one."""
+    for other, others in models.items():
+        if f"INSTANCE {module} " in _file(folder, other).read_text(encoding="utf-8"):
+            yield from (model for model in others if model.tier is Tier.SMOKE)
+
+
 def _file(folder: Path, module: str) -> Path:
     return next(folder.glob(f"*/{module}.tla"), folder / f"{module}.tla")
 
 
-def _properties(models: list[Model]) -> frozenset[str]:
-    """Return the names of what the models check: a change of those says nothing of a model."""
-    return frozenset(
-        name
-        for model in models
-        for name in (*model.cfg.invariants, *model.cfg.properties, *model.witnesses)
-    )
+def _chosen(models: list[Model], file: Path) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the definitions that the models' behaviours depend on, and those that are steps.
+
+    A change of a property, or of what it says, is none of the module's behaviour; nor is one of a
+    step that changes nothing, or of an action that no model takes: that is another design, which
+    findings show.
+    """
+    module = read_module(file)
+    needed: set[str] = set()
+    for model in models:
+        root = read_module(model.module_path)
+        both = {**module.operators, **root.operators}
+        moving = {name: body for name, body in both.items() if "UNCHANGED vars" not in body}
+        needed |= replace(module, operators=moving).needed_by(
+            (*model.cfg.behaviours, *model.cfg.replaced.values())
+        )
+    needed -= frozenset[str].intersection(*(frozenset(model.unreached_actions) for model in models))
+    return frozenset(needed & module.operators.keys()), module.steps()

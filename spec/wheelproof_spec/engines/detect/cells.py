@@ -20,6 +20,10 @@ class End(StrEnum):
     FOUND = "found"
     CLEAN = "clean"
     """The budget was used, or all there is was tried, and nothing failed."""
+    BROKEN = "broken"
+    """TLC comes to a state that it cannot evaluate: a function outside of its domain, say."""
+    REACH = "reach"
+    """No property fails, but witnesses or actions are reached, or not, other than they should."""
     PIN = "pin"
     """No property fails, but a number is not the one that is pinned."""
     HANGS = "hangs"
@@ -30,8 +34,10 @@ class End(StrEnum):
     """The engine itself failed: nothing is known."""
 
 
-SEEN = frozenset({End.FOUND, End.PIN})
+SEEN = frozenset({End.FOUND, End.BROKEN, End.REACH, End.PIN})
 """The ends that show a difference from what is right."""
+WEAKLY_SEEN = frozenset({End.REACH, End.PIN})
+"""Those of them that no property shows."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

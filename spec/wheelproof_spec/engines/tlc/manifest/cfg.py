@@ -79,6 +79,11 @@ class Cfg:
     sections: tuple[Section, ...]
 
     @property
+    def behaviours(self) -> tuple[str, ...]:
+        """The names under SPECIFICATION, or under INIT and NEXT."""
+        return self._names(_BEHAVIOUR)
+
+    @property
     def invariants(self) -> tuple[str, ...]:
         """The names under INVARIANT."""
         return self._names(_INVARIANTS)

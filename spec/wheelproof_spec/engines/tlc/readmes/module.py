@@ -1,7 +1,7 @@
 """Reads of a TLA+ module which operators it defines, and which of them are actions."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,7 +10,7 @@ _DEFINITION = re.compile(r"^(\w+)(?:\([^()]*\))?[ \n]*==", re.MULTILINE)
 _VARIABLES = re.compile(r"^VARIABLES?\b(.*?)(?=^\S)", re.MULTILINE | re.DOTALL)
 _STEP = re.compile(r"\w'|\bUNCHANGED\b")
 _CHOICE = re.compile(r"\\/|\\E\b")
-_WORD = re.compile(r"\w+")
+_WORD = re.compile(r'"[^"]*"|\w+')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +29,19 @@ class Module:
         """
         found = set(self._actions_of("Next", set()))
         return [name for name in self.operators if name in found]
+
+    def steps(self) -> frozenset[str]:
+        """Return the operators that say something about the next state, themselves or by others."""
+        return frozenset(name for name in self.operators if self._is_step(name, set()))
+
+    def needed_by(self, names: Iterable[str]) -> frozenset[str]:
+        """Return the operators that these names come to."""
+        found, left = set[str](), [*names]
+        while left:
+            if (name := left.pop()) in self.operators and name not in found:
+                found.add(name)
+                left += _WORD.findall(self.operators[name])
+        return frozenset(found)
 
     def _actions_of(self, name: str, seen: set[str]) -> Iterator[str]:
         if name in seen:
