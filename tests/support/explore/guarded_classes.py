@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from wheelproof import sync
+from wheelproof.domain import require_integer
 from wheelproof.sync import GuardedBy
 from wheelproof.timer import DelayQueue, SystemTimer, TimerTaskList
 from wheelproof.units import Millis
@@ -121,6 +122,7 @@ class HastyTimer(SystemTimer):
     """A planted bug: advances among the adders, under the read side of the lock."""
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
+        require_integer("timeout_ms", timeout_ms, 0)
         self._delay_queue.await_due(timeout_ms)
         with self._lock.read:
             return self._expire_due_buckets()

@@ -43,7 +43,9 @@ class Bench:
                 call()
             except error:
                 continue
-            raise AssertionError(f"it has to end in {error.__name__}: {call}")
+            what = call.func if isinstance(call, partial) else call
+            name = str(getattr(what, "__qualname__", what))
+            raise AssertionError(f"{name} has to end in {error.__name__}, and does not")
 
 
 def scenario_of(row: Row, bench: Bench) -> Scenario:
