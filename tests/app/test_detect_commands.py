@@ -131,7 +131,7 @@ def test_mutants_of_modules_are_of_what_their_models_do() -> None:
     assert not places & {f"tla:{other}" for other in others}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_mutant_of_a_module_breaks_a_property_or_a_pin(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     words = ["mutate", "--tla", "tla:FifoAllocator.GiveBack/*", "--seconds", "60"]

@@ -38,7 +38,7 @@ def test_every_obligation_is_met(proof: Proof) -> None:
     assert len(results) == proof.size()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("proof", TIED, ids=_name)
 def test_the_actions_are_those_of_the_module(proof: Proof) -> None:
     assert proof.tie is not None

@@ -143,6 +143,7 @@ def test_the_plan_has_one_shuffle(
     assert "Sort [format" in plan
 
 
+@pytest.mark.long
 def test_only_what_is_new_is_judged(spark: SparkSession, tmp_path: Path) -> None:
     source, output = tmp_path / "in", tmp_path / "out [1] {a,b}*?"
     source.mkdir()

@@ -75,6 +75,7 @@ def test_any_order_has_the_verdicts_of_check(folder: StreamedFolder, tmp_path: P
     assert again.manifest == streamed.manifest
 
 
+@pytest.mark.long
 def test_runs_are_judged_when_they_end(folder: StreamedFolder) -> None:
     whole, halves, gap = chance_lines(2, "whole"), chance_lines(1, "halves"), chance_lines(3, "gap")
     hidden, endless = chance_lines(9, "hidden"), chance_lines(4, "endless")

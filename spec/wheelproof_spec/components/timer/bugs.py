@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from wheelproof.domain import require_integer
 from wheelproof.timer import SystemTimer, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
 from wheelproof_spec.base.known_bug import KnownBug, read_bugs
@@ -135,6 +136,7 @@ class PollOutsideLockTimer(SystemTimer):
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
         """Submit what is due."""
+        require_integer("timeout_ms", timeout_ms, 0)
         self._delay_queue.await_due(timeout_ms)
         bucket = self._delay_queue.poll()
         if bucket is None:
