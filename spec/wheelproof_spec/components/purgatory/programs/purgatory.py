@@ -270,6 +270,7 @@ class PurgatoryWorld(Bench):
             assert operation.completions + cancels == 1, (
                 f"completed {operation.completions} times, cancelled {cancels} times"
             )
+            assert operation.is_cancelled() == (cancels == 1), "it says another end than its own"
         self._check_nothing_is_left()
 
     def check_no_garbage(self) -> None:
