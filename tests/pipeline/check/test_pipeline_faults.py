@@ -140,5 +140,6 @@ def test_a_worker_that_is_killed_fails_the_job_and_commits_nothing(
         worker.goes_on()
         code, printed = program.ended()
         assert code == ExitCode.INTERNAL_ERROR, printed
-        assert "wheelproof: the job failed: Python worker exited" in printed.splitlines()[-1]
+        # What Spark says of it depends on how far the worker came.
+        assert "wheelproof: the job failed: " in printed.splitlines()[-1]
     assert _files(output) == _files(first.output)

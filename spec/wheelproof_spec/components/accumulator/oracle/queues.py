@@ -205,11 +205,6 @@ class Queues:
             if not batch.ended and len(batch.records) > 1
         )
 
-    def head_sizes(self, partitions: Collection[Partition]) -> list[int]:
-        """Return how large the next batches of partitions are at least, where there are any."""
-        heads = map(self._head, partitions)
-        return [head.least for head in heads if head is not None]
-
     def unfinished(self) -> bool:
         """Tell whether anything is queued or in flight."""
         return bool(self.in_flight) or self.is_any_queued()
