@@ -9,7 +9,7 @@ import pytest
 
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.errors import InputRejectedError
-from wheelproof_spec.engines.detect import children
+from wheelproof_spec.engines.detect import children, usage
 from wheelproof_spec.engines.detect.bring_back import replace_everywhere, rewrite
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome, read_outcomes
 from wheelproof_spec.engines.detect.children import run_chains
@@ -71,6 +71,11 @@ def test_what_uses_its_limit_of_cpu_time_or_sleeps_for_good_is_seen(
     monkeypatch.setattr(children, "TIMES_BUSY", 2)
     # Its pieces of work may be that long.
     assert [outcome.found.end for outcome in _run(["proof"])] == [End.HANGS]
+
+
+def test_who_cannot_be_seen_is_not_asleep(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(usage, "_PROCESSES", tmp_path)
+    assert usage.usage_of(os.getpid()) == usage.Usage(ticks=0, sleeps=False)
 
 
 def test_whoever_is_interrupted_leaves_no_process(tmp_path: Path) -> None:

@@ -122,8 +122,7 @@ def _judged(
     ledger = cast(Mapping[str, Mapping[str, str]], read_table(__file__, "survivors.toml"))
     for name, chain in zip(mutants, outcomes, strict=True):
         last = chain[-1]
-        entries = (entry for ids, entry in ledger.items() if fnmatchcase(name, ids))
-        why = next(entries, {"equivalent": ""})["equivalent"]
+        why = next((row["equivalent"] for ids, row in ledger.items() if fnmatchcase(name, ids)), "")
         # A pinned number sees more steps than there are behaviours.
         killed = last.found.end in (SEEN - WEAKLY_SEEN if why else SEEN)
         verdict, summary = Verdict.PASS, f"killed by {last.cell.engine}, {last.found.end.value}"

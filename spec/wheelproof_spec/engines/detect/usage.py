@@ -29,10 +29,13 @@ def usage_of(root: int) -> Usage:
     """Look at a process and all below it. Where there is no /proc, nothing is ever seen."""
     ticks, sleeps = 0, True
     for process in _family(root):
-        with contextlib.suppress(OSError):
+        try:
             ticks += sum(map(int, _fields(process)[11:15]))
             threads = (_fields(thread)[0] for thread in (process / "task").iterdir())
             sleeps = sleeps and _RUNNABLE.isdisjoint(threads)
+        except OSError:
+            # It has just ended, or there is no /proc: whoever cannot be seen may be at work.
+            sleeps = False
     return Usage(ticks=ticks, sleeps=sleeps)
 
 
@@ -40,6 +43,7 @@ def _family(root: int) -> Iterator[Path]:
     """Yield the process, and whatever descends from it."""
     children = defaultdict[int, list[int]](list)
     for folder in _PROCESSES.glob("[0-9]*"):
+        # One that has ended since has no children any more.
         with contextlib.suppress(OSError):
             children[int(_fields(folder)[1])].append(int(folder.name))
     left = [root]
