@@ -273,6 +273,15 @@ _RIGHT: dict[str, Sequence[Lines]] = {
         over("q", append("z")),
         over("p", append("x")),
     ),
+    "a follower inside a batch, whose place in the log is not shown yet": (
+        _LEAD,
+        asks("q", append("w")),
+        made("p", append("x", 2), produced("x", 1)),
+        replicate("a", 2, 0, "x1"),
+        look("b", 1, 1),
+        produced("w", 0, process="q"),
+        over("q", append("w")),
+    ),
     "a read that began before an append and ended after it": (
         _LEAD,
         asks("f", fetch("a", 0)),
@@ -480,6 +489,16 @@ _RIGHT: dict[str, Sequence[Lines]] = {
 }
 
 _WRONG: dict[str, tuple[ReplicationClause, Sequence[Lines]]] = {
+    "a follower inside a batch does not count as far as the batch before": (
+        ReplicationClause.ANSWER_IS_RIGHT,
+        (
+            _LEAD,
+            asks("q", append("w")),
+            made("p", append("x", 2), produced("x", 1)),
+            replicate("a", 2, 0, "x1"),
+            look("b", 0, 0),
+        ),
+    ),
     "answered twice": (
         ReplicationClause.ANSWERED_AT_MOST_ONCE,
         (_LEAD, put("x", 0), produced("x", 0)),

@@ -223,8 +223,7 @@ class PartitionHistory:
             self.places.reaches(told)
             low = self.reign.high_watermark_low(self.seen.end)
             # A follower that fetches inside a batch counts as far as the batch before.
-            low = self.log.batch_base(low) if low <= self.log.end else low
-            self.low = max(self.low, told, low)
+            self.low = max(self.low, told, self.places.batch_base(low))
 
     def settle(self, step: Step) -> None:
         """Every call that might have acted upon `step` is over."""

@@ -49,6 +49,18 @@ class Places:
         at_an_end = not offset or offset == len(batches)
         return at_an_end or batches[offset - 1] is not batches[offset]
 
+    def batch_base(self, offset: int) -> int:
+        """Return where the batch of an offset begins, at least."""
+        if offset <= self.log.end:
+            return self.log.batch_base(offset)
+        if (batch := self._taken.get(offset)) is not None:
+            assert batch.base is not None
+            return batch.base
+        if offset - 1 in self._taken or offset >= self.end_high:
+            return offset
+        longest = max((len(batch.records) for batch in self.unplaced), default=1)
+        return max(self.log.end, offset + 1 - longest)
+
     def reaches(self, offset: int) -> None:
         """Somebody has found that the log reaches there."""
         self.end_low = max(self.end_low, offset)
