@@ -14,7 +14,14 @@ from wheelproof_spec.base.known_bug import find_bug
 from wheelproof_spec.base.port import Port, UnjudgeableError, first_violation, judge_call
 from wheelproof_spec.base.results.tally import Tally
 from wheelproof_spec.components.accumulator.bugs import BUGS
-from wheelproof_spec.components.accumulator.calls import EXPIRED, Append, Callback, Expire, OfBatch
+from wheelproof_spec.components.accumulator.calls import (
+    EXPIRED,
+    Append,
+    Callback,
+    Drain,
+    Expire,
+    OfBatch,
+)
 from wheelproof_spec.components.accumulator.cases import ACCUMULATOR, SUITE
 from wheelproof_spec.components.accumulator.component import (
     WHEELPROOF,
@@ -67,12 +74,22 @@ class TwoLateAccumulator(RecordAccumulator):
 class Odd:
     """Another port's accumulator, which names its batches otherwise, or tells less."""
 
-    def __init__(self, port: AccumulatorPort, *, named: str = "", flags: bool = True) -> None:
+    def __init__(
+        self,
+        port: AccumulatorPort,
+        *,
+        named: str = "",
+        flags: bool = True,
+        drains: Callable[[Drain], Drain] = lambda call: call,
+    ) -> None:
         self._port = port
         self._named = named
         self._flags = flags
+        self._drains = drains
 
     def perform(self, call: AccumulatorCall) -> AccumulatorObservation:
+        if isinstance(call, Drain):
+            call = self._drains(call)
         if isinstance(call, OfBatch) and self._named:
             call = replace(call, batch=call.batch.removesuffix(self._named))
         seen = self._port.perform(call)
@@ -134,6 +151,40 @@ def test_who_declares_what_it_has_not_fails(name: str, rule: AccumulatorClause) 
     port, _ = _RIGHT[name]
     broken, _ = _broken(port())
     assert rule in broken
+
+
+@pytest.mark.parametrize("partitions", [(1, 2, 0), (2, 1, 0), (0, 1), (1,), (2,)])
+def test_a_drain_begins_anywhere_and_stops_at_the_first_that_does_not_fit(
+    partitions: tuple[int, ...],
+) -> None:
+    assert _drained(139, partitions) is None
+
+
+@pytest.mark.parametrize(
+    ("max_size", "partitions"), [(139, ()), (1_000, (0, 1)), (1_000, (2,)), (1_000, ())]
+)
+def test_a_drain_takes_whatever_fits(max_size: int, partitions: tuple[int, ...]) -> None:
+    assert _drained(1_000, (1, 2, 0)) is None
+    assert _drained(max_size, partitions) is AccumulatorClause.DRAINS_THE_HEADS
+
+
+def _drained(max_size: int, partitions: tuple[int, ...]) -> str | None:
+    """Drain three heads, of which two fit in 139 bytes; return what is wrong with it.
+
+    The port drains these partitions, in this order.
+    """
+    port = Odd(_reference(), drains=lambda call: replace(call, partitions=partitions))
+    judge = BatchLedger(WHEELPROOF, Tally())
+    calls: list[AccumulatorCall] = [
+        Reset(config=AccumulatorConfig(total_memory=360, batch_size=90)),
+        Append(record="r0", partition=0, size=3, max_time_to_block_ms=0),
+        Append(record="r1", partition=1, size=0, max_time_to_block_ms=0),
+        Append(record="r2", partition=2, size=20, max_time_to_block_ms=0),
+    ]
+    for call in calls:
+        assert judge_call(judge, port, call) is None
+    violation = judge_call(judge, port, Drain(node=0, partitions=(0, 1, 2), max_size=max_size))
+    return None if violation is None else violation.rule
 
 
 def test_two_milliseconds_late_is_late_for_everybody() -> None:

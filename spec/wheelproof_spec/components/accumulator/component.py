@@ -144,7 +144,7 @@ class AccumulatorObservation:
     ] = ()
     appended: Annotated[
         tuple[AppendedRecord, ...],
-        About("the appends that were accepted since the last answer, in their order"),
+        About("the appends that were accepted since the last answer, as their records follow"),
     ] = ()
     refused: Annotated[Mapping[Name, AppendRefusal], About("the appends that ended otherwise")] = (
         field(default_factory=dict[str, AppendRefusal])

@@ -49,9 +49,14 @@ _TIMEOUTS_MS = (0, 5, _LONG_MS)
 _CALLBACKS = (None, None, None, None, *CallbackFault)
 _FAULTS = (None,) * 8 + tuple(AppendFault)
 _FIRST = (0, 0, None)
+_SECOND = (1, 1, 0)
 _LAST = (0, 1, 2, None)
 _NODES = (0, 1)
+_DRAINED = 3
+"""Of what is drained: the partition of the node, the last one as well, or all of them."""
 _MOST_DRAINED = (0, 100, 200, _LARGE)
+_BELOW_BOTH = (1, 0)
+"""By how many bytes the first two heads are above what may be drained."""
 _ANSWERS = ("stored", "failed", "again")
 _SPLITS = (1, 75, 90)
 _JUMPS_MS = (0, 1, 5, 20)
@@ -104,8 +109,8 @@ class AccumulatorCases(CaseSpace[AccumulatorCall]):
                 faults,
                 len(_CALLBACKS),
             ),
-            "ready": (len(_FIRST), len(_LAST)),
-            "drain": (len(_NODES), 2, len(_MOST_DRAINED)),
+            "ready": (len(_FIRST), len(_SECOND), len(_LAST)),
+            "drain": (len(_NODES), _DRAINED, len(_MOST_DRAINED) + len(_BELOW_BOTH)),
             "respond": (_MANY, len(_ANSWERS)),
             "expire": (),
             "advance": (len(_JUMPS_MS),),
@@ -181,13 +186,11 @@ class _Walk:
                     _FAULTS[fault],
                     _CALLBACKS[callback],
                 )
-            case "ready", (first, last):
-                nodes = zip(PARTITIONS, (_FIRST[first], 1, _LAST[last]), strict=True)
+            case "ready", (first, second, last):
+                leaders = _FIRST[first], _SECOND[second], _LAST[last]
+                nodes = zip(PARTITIONS, leaders, strict=True)
                 yield Ready(leaders={place: node for place, node in nodes if node is not None})
-            case "drain", (node, last, most):
-                partitions = (node, PARTITIONS[-1]) if last else (node,)
-                yield Drain(node=node, partitions=partitions, max_size=_MOST_DRAINED[most])
-            case "respond" | "split" | "interrupt", _:
+            case "drain" | "respond" | "split" | "interrupt", _:
                 yield None
                 yield from self._react(step)
             case "expire", ():
@@ -219,8 +222,14 @@ class _Walk:
 
     def _react(self, step: DrawnStep) -> Iterator[AccumulatorCall]:
         """Yield what follows from the answers so far."""
-        in_flight = self._judge.queues.in_flight
+        queues = self._judge.queues
+        in_flight = queues.in_flight
         match step:
+            case "drain", (node, drained, most):
+                partitions = ((node,), (node, PARTITIONS[-1]), PARTITIONS)[drained]
+                both = sum(queues.head_sizes(partitions)[:2])
+                sizes = (*_MOST_DRAINED, *(max(0, both - below) for below in _BELOW_BOTH))
+                yield Drain(node=node, partitions=partitions, max_size=sizes[most])
             case "respond", (number, answer) if in_flight:
                 batch = sorted(in_flight)[number % len(in_flight)]
                 if _ANSWERS[answer] == "again" and not in_flight[batch].ended:
@@ -230,7 +239,7 @@ class _Walk:
                 else:
                     yield self._store(batch)
             case "split", (number, size):
-                if splittable := self._judge.queues.splittable():
+                if splittable := queues.splittable():
                     yield Split(batch=splittable[number % len(splittable)], size=_SPLITS[size])
             case "interrupt", (number,):
                 if waiting := self._judge.waiting():

@@ -117,10 +117,13 @@ class Queues:
             most += head.most
             taken.add(partition)
             self.in_flight[drained.batch] = self._queues[partition].popleft()
-        for partition in call.partitions:
-            head = None if partition in taken else self._drainable(partition)
-            if head is not None and (not taken or most + head.most <= call.max_size):
-                return f"partition {partition} has {head.records} to send, and nothing was taken"
+        left = [partition for partition in call.partitions if partition not in taken]
+        if taken and any(self._may_stop(partition, call.max_size - most) for partition in left):
+            return None
+        for head in map(self._drainable, left):
+            if head is not None:
+                where = f"partition {head.partition}"
+                return f"{where} has {head.records} to send, and nothing was taken"
         return None
 
     def passed_over(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> Partition | None:
@@ -205,6 +208,11 @@ class Queues:
             if not batch.ended and len(batch.records) > 1
         )
 
+    def head_sizes(self, partitions: Collection[Partition]) -> list[int]:
+        """Return how large the next batches of partitions are at least, where there are any."""
+        heads = map(self._head, partitions)
+        return [head.least for head in heads if head is not None]
+
     def unfinished(self) -> bool:
         """Tell whether anything is queued or in flight."""
         return bool(self.in_flight) or self.is_any_queued()
@@ -245,6 +253,17 @@ class Queues:
         head = self._head(partition)
         sure = head is not None and self.rules.is_backing_off(head, self.now_ms) is False
         return head if sure else None
+
+    def _may_stop(self, partition: Partition, room: int) -> bool:
+        """Tell whether a drain may stop at this partition, as `room` bytes are left in it.
+
+        A drain begins anywhere, and stops at the first head that does not fit: what it has not
+        come to stays, though it may be smaller (semantics.md 4.3).
+        """
+        head = self._head(partition)
+        if head is None or self.rules.is_backing_off(head, self.now_ms):
+            return False
+        return head.most > room
 
     def _head(self, partition: Partition) -> Batch | None:
         """Return the head of a queue, unless its partition is muted."""

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.IntFunction;
 import org.apache.kafka.clients.producer.BufferExhaustedException;
 import org.apache.kafka.clients.producer.internals.RecordAccumulator.RecordAppendResult;
@@ -26,6 +27,11 @@ final class DrivenAppends {
     private final Workers workers;
     private final IntFunction<String> topicOf;
     private final Map<String, Thread> threads = new HashMap<>();
+    /**
+     * Who has got memory appends and says so before another one appends: what is told of several
+     * that one call has woken is in the order of their records.
+     */
+    private final ReentrantLock turn = new ReentrantLock();
     private List<Object> calledBack = new ArrayList<>();
     private List<Object> appended = new ArrayList<>();
     private Map<String, String> refused = new LinkedHashMap<>();
@@ -39,6 +45,7 @@ final class DrivenAppends {
         this.time = time;
         this.workers = workers;
         this.topicOf = topicOf;
+        pool.whenAllocated(turn::lock);
     }
 
     void start(Append append, String fault, String callback) {
@@ -102,6 +109,10 @@ final class DrivenAppends {
             refuse(append.record, "interrupted");
         } catch (OutOfMemoryError | ReadOnlyBufferException error) {
             refuse(append.record, "failed");
+        } finally {
+            if (turn.isHeldByCurrentThread()) {
+                turn.unlock();
+            }
         }
     }
 

@@ -10,6 +10,7 @@ final class FaultyPool extends BufferPool {
 
     private final ThreadLocal<String> fault = new ThreadLocal<>();
     private final boolean standsIn;
+    private Runnable whenAllocated = () -> {};
 
     /** With `standsIn` large buffers take no memory, see StandIns. */
     FaultyPool(long total, int poolable, Metrics metrics, VirtualTime time, boolean standsIn) {
@@ -20,6 +21,18 @@ final class FaultyPool extends BufferPool {
     /** Sets what goes wrong in the calls of this thread: a name of the protocol, or nothing. */
     void failOnThisThread(String name) {
         fault.set(name);
+    }
+
+    /** Sets what a thread does that has got memory, before it goes on. */
+    void whenAllocated(Runnable action) {
+        whenAllocated = action;
+    }
+
+    @Override
+    public ByteBuffer allocate(int size, long maxTimeToBlockMs) throws InterruptedException {
+        ByteBuffer buffer = super.allocate(size, maxTimeToBlockMs);
+        whenAllocated.run();
+        return buffer;
     }
 
     @Override
