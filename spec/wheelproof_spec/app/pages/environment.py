@@ -1,6 +1,11 @@
-"""Where pages get their templates from."""
+"""Where pages get their templates from, and how those in Markdown are made and renewed."""
+
+from collections.abc import Callable
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from wheelproof_spec.base.resources import required_checkout
+from wheelproof_spec.base.results.reports import write_text
 
 
 def page_environment(
@@ -14,3 +19,17 @@ def page_environment(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def markdown(template: str, **values: object) -> str:
+    """Return a page in Markdown; `number` and `code` are filters of its template."""
+    environment = page_environment(escape=False)
+    environment.filters |= {"number": "{:,}".format, "code": "`{}`".format}
+    page = environment.get_template(f"markdown/{template}.md.jinja").render(values)
+    return f"{page.rstrip()}\n"
+
+
+def renew(page: str, render: Callable[[], str]) -> int:
+    """Write a page into the checkout, and return the exit code."""
+    write_text(required_checkout() / page, render())
+    return 0
