@@ -28,7 +28,6 @@ _OUTCOMES, _PAGE, _REPORTS = "outcomes.jsonl", "README.md", "mutants-*.json"
 def render(outcomes: Sequence[Outcome], reports: Sequence[JsonObject] = ()) -> str:
     """Return the page as Markdown: outcomes of bugs and controls, and figures of mutants."""
     ours = [one for one in outcomes if one.cell.subject]
-    found = [one for one in ours if one.found.end is End.FOUND]
     found = Counter(one.cell.engine for one in ours if one.found.end is End.FOUND)
     of = Counter(one.cell.engine for one in ours)
     asked = {one.cell.subject for one in ours}
