@@ -6,7 +6,6 @@ named here. A module that is missing is something that the component does not ha
 
 import importlib
 import importlib.util
-from collections.abc import Callable
 from functools import cache
 from typing import Generic, TypeVar, cast
 
@@ -61,7 +60,7 @@ class Parts(Part[tuple[PartT, ...]]):
         return tuple(part for component in COMPONENTS for part in self.all_of(component))
 
 
-orders_of: Callable[[str], Orders | None] = Part[Orders]("orders", "ORDERS").of
+orders_of = Part[Orders]("orders", "ORDERS").of
 """Return how the small histories of a component are searched for an order, if they are."""
 trace_checker = Part[MakeTraceChecker]("trace.run", "TraceChecker").of
 """Return what makes the replay of a trace of a component, if its traces can be judged."""

@@ -1,6 +1,7 @@
 """Where pages get their templates from, and how those in Markdown are made and renewed."""
 
 from collections.abc import Callable
+from importlib.metadata import version
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
@@ -19,6 +20,12 @@ def page_environment(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def html(template: str, package: str = "wheelproof_spec.app.pages", **values: object) -> str:
+    """Return a page in HTML, which says what version has made it."""
+    page = page_environment(package).get_template(f"{template}.html.jinja")
+    return page.render(values, version=version("wheelproof"))
 
 
 def markdown(template: str, **values: object) -> str:

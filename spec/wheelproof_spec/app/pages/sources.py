@@ -169,7 +169,7 @@ def render(sources: Sequence[Source], statements: Sequence[Statement], marks: Ma
         sources=sources,
         statements=statements,
         tested=sum(statement.id in marks for statement in statements),
-        tests=lambda statement: [place.split("::") for place in marks.get(statement.id, ())],
+        marks=marks,
     )
 
 
