@@ -14,21 +14,14 @@ from wheelproof.producer import BufferPool, ByteBuffer, WaitTime
 from wheelproof.producer.byte_buffer import allocate_stand_in
 from wheelproof.sync import use_runtime
 from wheelproof.sync.threads import ThreadsRuntime
-from wheelproof_spec.base.calls import AvailableMemory, Close, Interrupt, Memory
+from wheelproof_spec.base.calls import Interrupt
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.buffer_pool.bugs import BUGS, BufferPoolBug
 from wheelproof_spec.components.buffer_pool.cases import BUFFER_POOL
-from wheelproof_spec.components.buffer_pool.component import (
-    LONGEST_WAITING_FIRST,
-    Allocate,
-    Allocated,
-    Deallocate,
-    PoolConfig,
-    Queued,
-    WaitingThreads,
-)
+from wheelproof_spec.components.buffer_pool.component import LONGEST_WAITING_FIRST, PoolConfig
 from wheelproof_spec.components.buffer_pool.history import RECORDED
+from wheelproof_spec.components.buffer_pool.recording.calls import RecordedPool
 from wheelproof_spec.components.buffer_pool.reference import ReferencePoolPort
 from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
@@ -67,7 +60,7 @@ class PoolUnderTest:
         """Run one burst and return what the history breaks."""
         self._interruptions = Interruptions()
         programs = [[partial(self._call, words) for words in program] for program in burst]
-        violation = self._bursts.run(programs, self._look)
+        violation = self._bursts.run(programs, self._calls.look)
         if violation is None and self._closed:
             violation = self._bursts.finish()
             self._open()
@@ -77,12 +70,15 @@ class PoolUnderTest:
         self._closed = False
         self._bursts = JudgedBursts(RECORDED, self._config)
         with use_runtime(self._runtime):
-            self._pool = self._pool_class(
+            pool = self._pool_class(
                 self._config.total_memory,
                 self._config.poolable_size,
                 allocator=self._allocate,
                 wait_time=WaitTime(),
             )
+        # By the object: a buffer that two have at the same time has one name.
+        recorder = self._bursts.recorder
+        self._calls = RecordedPool(pool, recorder, lambda buffer: f"b{id(buffer)}")
 
     def _call(self, words: str) -> None:
         recorder = self._bursts.recorder
@@ -93,37 +89,22 @@ class PoolUnderTest:
                 recorder.do(Interrupt(name=victim.name), victim.interrupt)
             case ["close"]:
                 self._closed = True
-                recorder.do(Close(), self._pool.close)
+                self._calls.close()
             case [verb, size, timeout]:
                 self._use(verb, int(size) % (self._config.total_memory + 1), timeout)
             case _:
                 raise AssertionError(words)
 
     def _use(self, verb: str, size: int, timeout: str) -> None:
-        recorder = self._bursts.recorder
         self._failing.now = verb == "fail"
-        asked = Allocate(size=size, max_time_to_block_ms=_TIMEOUTS_MS[timeout])
-        buffers: list[ByteBuffer] = []
-
-        def allocate() -> Allocated:
-            buffer = self._pool.allocate(asked.size, asked.max_time_to_block_ms)
-            buffers.append(buffer)
-            return Allocated(buffer=f"b{id(buffer)}", size=buffer.capacity)
-
-        recorder.call(asked, allocate)
-        for buffer in buffers:
-            returned = Deallocate(buffer=f"b{id(buffer)}", size=buffer.capacity)
-            recorder.do(returned, partial(self._pool.deallocate, buffer))
+        buffer = self._calls.allocate(size, _TIMEOUTS_MS[timeout])
+        if buffer is not None:
+            self._calls.deallocate(buffer)
 
     def _allocate(self, size: int) -> ByteBuffer:
         if self._failing.now:
             raise MemoryError
         return allocate_stand_in(size)
-
-    def _look(self) -> None:
-        recorder, pool = self._bursts.recorder, self._pool
-        recorder.call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
-        recorder.call(Queued(), lambda: WaitingThreads(count=pool.queued()))
 
 
 _QUIET = ("use 1 hastily",) * 3
