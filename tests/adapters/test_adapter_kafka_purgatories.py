@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 from support.checkout import ROOT
-from wheelproof_spec.app.recorded import judge_lines
-from wheelproof_spec.base.results.verdicts import Verdict
-from wheelproof_spec.components.purgatory.component import PurgatoryClause
-from wheelproof_spec.engines.history.checkers import CheckOptions
-from wheelproof_spec.engines.history.reader import read_lines
-from wheelproof_spec.engines.tlc.disciplines_page import (
+from wheelproof_spec.app.pages.disciplines import (
     DIFFERENCES,
     DISCIPLINES,
     PAGE,
     PROMISES,
     Discipline,
 )
+from wheelproof_spec.app.recorded import judge_lines
+from wheelproof_spec.base.results.verdicts import Verdict
+from wheelproof_spec.components.purgatory.component import PurgatoryClause
+from wheelproof_spec.engines.history.checkers import CheckOptions
+from wheelproof_spec.engines.history.reader import read_lines
 
 pytestmark = pytest.mark.slow
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
 from wheelproof_spark.check.gold import OF_RUNS
@@ -11,7 +10,7 @@ from wheelproof_spark.report.violations import Violation, explained
 from wheelproof_spark.tables.manifest import Manifest, load
 from wheelproof_spark.tables.outcome import code_of
 from wheelproof_spark.tables.rows import Row, read_rows, whole_number
-from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.errors import InputRejectedError
 from wheelproof_spec.base.results.reports import write_text
@@ -43,23 +42,20 @@ def render(
     manifest: Manifest, tables: Mapping[str, Iterable[Row]], violations: Sequence[Violation]
 ) -> str:
     """Return the page."""
-    return (
-        page_environment("wheelproof_spark.report")
-        .get_template("pipeline.html.jinja")
-        .render(
-            manifest=manifest,
-            verdict=code_of(manifest.counts).name.lower(),
-            summary=sorted(tables["summary"], key=_subject),
-            clauses=sorted(tables["clauses"], key=lambda row: (_subject(row), str(row["rule"]))),
-            tested=_tested(tables.get("tested", ())),
-            coverage=_coverage(tables["coverage"]),
-            graphs=_graphs(tables.get("steps", ())),
-            histograms=_histograms(tables["histograms"]),
-            violations=violations,
-            first_of_rule={found.row["rule"]: found.anchor for found in reversed(violations)},
-            most=MOST_VIOLATIONS,
-            version=version("wheelproof"),
-        )
+    return html(
+        "pipeline",
+        "wheelproof_spark.report",
+        manifest=manifest,
+        verdict=code_of(manifest.counts).name.lower(),
+        summary=sorted(tables["summary"], key=_subject),
+        clauses=sorted(tables["clauses"], key=lambda row: (_subject(row), str(row["rule"]))),
+        tested=_tested(tables.get("tested", ())),
+        coverage=_coverage(tables["coverage"]),
+        graphs=_graphs(tables.get("steps", ())),
+        histograms=_histograms(tables["histograms"]),
+        violations=violations,
+        first_of_rule={found.row["rule"]: found.anchor for found in reversed(violations)},
+        most=MOST_VIOLATIONS,
     )
 
 

@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     make_streams_safe()
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        with _termination_as_interrupt():
+        with termination_as_interrupt():
             return _flushed(_run(words))
     except SystemExit as ended:
         # Help, versions, and usage that argparse refuses.
@@ -108,7 +108,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 @contextlib.contextmanager
-def _termination_as_interrupt() -> Generator[None]:
+def termination_as_interrupt() -> Generator[None]:
     """Let a request to terminate end the program as Ctrl-C does: nothing is left half-done."""
     signals = (signal.SIGTERM, signal.SIGHUP)
     # Whoever ignores a signal, as `nohup` does, or handles it already, goes on doing so.

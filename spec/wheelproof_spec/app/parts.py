@@ -4,11 +4,10 @@ import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
-from typing import TypeGuard
 
 from wheelproof_spec.base.drawing import CaseView
 from wheelproof_spec.base.errors import InputRejectedError, UsageError
-from wheelproof_spec.components import registry
+from wheelproof_spec.components.registry import Part, Parts
 from wheelproof_spec.engines.drive.driver.serve import ServedComponent
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.programs.catalog import (
@@ -28,28 +27,53 @@ MakeLoad = Callable[[Callers], Load]
 MakeView = Callable[[str], CaseView]
 
 
+_PROGRAMS = Parts[Program]("programs", "PROGRAMS")
+_FAILING_PROGRAMS = Parts[Program]("programs", "FAILING")
+_GRAPH_PROGRAMS = Parts[Program]("programs", "GRAPH_PROGRAMS")
+_FAILING_GRAPH_PROGRAMS = Parts[Program]("programs", "FAILING_GRAPH_PROGRAMS")
+_PAIRS = Parts[Program]("programs", "PAIRS")
+_COMPARISONS = Parts[GraphModel]("graph.catalog", "COMPARISONS")
+_PROOFS = Parts[Proof]("proofs.catalog", "PROOFS")
+
+comparisons = _COMPARISONS.all
+"""Return every comparison of code and TLA+ module."""
+comparisons_of = _COMPARISONS.all_of
+"""Return the comparisons of a component's code with its modules."""
+proofs = _PROOFS.all
+"""Return every proof for any number of threads."""
+proofs_of = _PROOFS.all_of
+"""Return the proofs of a component."""
+machines = Part[AnyMachine]("fuzz.machine", "MACHINE", Machine).by_component
+"""Return the machines of `wheelproof fuzz`, by name."""
+loads = Part[MakeLoad]("recording.load", "load").by_component
+"""Return the work under which the reference is recorded, by component."""
+view_of = Part[MakeView]("view", "VIEW").of
+"""Return what draws the cases of a component, if anything does."""
+
+
 def passing_programs() -> tuple[Program, ...]:
     """Return every program that has to pass, those of no component first."""
-    found = registry.parts("programs", "PROGRAMS", _are_programs)
-    return (*PASSING, *(program for _, programs in found for program in programs))
+    return (*PASSING, *_PROGRAMS.all())
 
 
 def failing_programs() -> tuple[Program, ...]:
     """Return every program that has to fail: classic mistakes, and known bugs brought back."""
-    found = registry.parts("programs", "FAILING", _are_programs)
-    return (*FAILING, *(program for _, programs in found for program in programs))
+    return (*FAILING, *_FAILING_PROGRAMS.all())
 
 
 def graph_programs() -> tuple[Program, ...]:
     """Return every program that has to pass in graph mode, which alone can judge it."""
-    found = registry.parts("programs", "GRAPH_PROGRAMS", _are_programs)
-    return (*FOR_EVER, *(program for _, programs in found for program in programs))
+    return (*FOR_EVER, *_GRAPH_PROGRAMS.all())
 
 
 def failing_graph_programs() -> tuple[Program, ...]:
     """Return every program that has to fail in graph mode, which alone can judge it."""
-    found = registry.parts("programs", "FAILING_GRAPH_PROGRAMS", _are_programs)
-    return (*FOR_EVER_BUGS, *(program for _, programs in found for program in programs))
+    return (*FOR_EVER_BUGS, *_FAILING_GRAPH_PROGRAMS.all())
+
+
+def programs_of(component: str, kind: str) -> tuple[Program, ...]:
+    """Return programs of a component: PROGRAMS and PAIRS have to pass, FAILING have to fail."""
+    return Parts[Program]("programs", kind).all_of(component)
 
 
 def find_program(
@@ -67,10 +91,7 @@ def find_program(
     if threading:
         raise UsageError(f"--threading is for code of your own, module:attribute, not {name!r}")
     known = (*passing_programs(), *failing_programs(), *graph_programs(), *failing_graph_programs())
-    known += tuple(
-        pair for component in registry.COMPONENTS for pair in programs_of(component, "PAIRS")
-    )
-    programs = {program.name: program for program in known}
+    programs = {program.name: program for program in (*known, *_PAIRS.all())}
     if name not in programs:
         near = get_close_matches(name, programs, n=1)
         meant = f"did you mean {near[0]}? " if near else ""
@@ -81,49 +102,10 @@ def find_program(
     return programs[name]
 
 
-def programs_of(component: str, kind: str) -> tuple[Program, ...]:
-    """Return programs of a component: PROGRAMS and PAIRS have to pass, FAILING have to fail."""
-    return registry.part_of(component, "programs", kind, _are_programs) or ()
-
-
-def comparisons() -> tuple[GraphModel, ...]:
-    """Return every comparison of code and TLA+ module."""
-    return tuple(model for component in registry.COMPONENTS for model in comparisons_of(component))
-
-
-def comparisons_of(component: str) -> tuple[GraphModel, ...]:
-    """Return the comparisons of a component's code with its modules."""
-    return registry.part_of(component, "graph.catalog", "COMPARISONS", _are_comparisons) or ()
-
-
-def proofs() -> tuple[Proof, ...]:
-    """Return every proof for any number of threads."""
-    return tuple(proof for component in registry.COMPONENTS for proof in proofs_of(component))
-
-
-def proofs_of(component: str) -> tuple[Proof, ...]:
-    """Return the proofs of a component."""
-    return registry.part_of(component, "proofs.catalog", "PROOFS", _are_proofs) or ()
-
-
-def machines() -> dict[str, AnyMachine]:
-    """Return the machines of `wheelproof fuzz`, by name."""
-    return dict(registry.parts("fuzz.machine", "MACHINE", _is_machine))
-
-
-def loads() -> dict[str, MakeLoad]:
-    """Return the work under which the reference is recorded, by component."""
-    return dict(registry.parts("recording.load", "load", _makes_loads))
-
-
-def view_of(component: str) -> MakeView | None:
-    """Return what draws the cases of a component, if anything does."""
-    return registry.part_of(component, "view", "VIEW", _makes_views)
-
-
 def served_components() -> list[ServedComponent]:
     """Return the reference's components, ready to be served as a driver."""
-    return [serve() for _, serve in registry.parts("reference", "serve", _serves)]
+    serves = Part[Callable[[], ServedComponent]]("reference", "serve").by_component()
+    return [serve() for serve in serves.values()]
 
 
 def _imported(name: str, *, threading: bool, instrument: Sequence[str], steps: bool) -> Program:
@@ -140,31 +122,3 @@ def _imported(name: str, *, threading: bool, instrument: Sequence[str], steps: b
         raise InputRejectedError(name, None, f"{attribute!r} is no {kind}", remedy)
     # Under this name it is found again, by whoever repeats a run.
     return replace(program, name=name)
-
-
-def _are_programs(value: object) -> TypeGuard[tuple[Program, ...]]:
-    return isinstance(value, tuple)
-
-
-def _are_comparisons(value: object) -> TypeGuard[tuple[GraphModel, ...]]:
-    return isinstance(value, tuple)
-
-
-def _are_proofs(value: object) -> TypeGuard[tuple[Proof, ...]]:
-    return isinstance(value, tuple)
-
-
-def _is_machine(value: object) -> TypeGuard[AnyMachine]:
-    return isinstance(value, Machine)
-
-
-def _makes_loads(value: object) -> TypeGuard[MakeLoad]:
-    return callable(value)
-
-
-def _makes_views(value: object) -> TypeGuard[MakeView]:
-    return callable(value)
-
-
-def _serves(value: object) -> TypeGuard[Callable[[], ServedComponent]]:
-    return callable(value)

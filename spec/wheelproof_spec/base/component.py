@@ -10,7 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import ClassVar, Generic, Protocol, Self, TypeGuard, TypeVar, cast
+from typing import ClassVar, Generic, Protocol, Self, TypeVar, cast
 
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.vocabulary import Nothing, Wire
@@ -189,11 +189,6 @@ AnyDefinition = ComponentDefinition[Request, object]
 def any_definition(definition: ComponentDefinition[CallT, SeenT]) -> AnyDefinition:
     """Return a definition for those who do not look at its calls and its observation."""
     return cast(AnyDefinition, definition)
-
-
-def is_definition(value: object) -> TypeGuard[AnyDefinition]:
-    """Tell whether a value is the definition of a component."""
-    return isinstance(value, ComponentDefinition)
 
 
 @cache

@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeGuard, cast
+from typing import TYPE_CHECKING, Generic, Protocol, cast
 
 from wheelproof_spec.base.component import CallT, CallT_co, ComponentDefinition, Request, SeenT
 from wheelproof_spec.base.port import CaseJudge, Judge
@@ -111,8 +111,3 @@ AnySuite = Suite[Request, object]
 def any_suite(suite: Suite[CallT, SeenT]) -> AnySuite:
     """Return a suite for those who pass its calls and observations on and do not look at them."""
     return cast(AnySuite, suite)
-
-
-def is_suite(value: object) -> TypeGuard[AnySuite]:
-    """Tell whether a value is a suite."""
-    return isinstance(value, Suite)

@@ -6,30 +6,76 @@ named here. A module that is missing is something that the component does not ha
 
 import importlib
 import importlib.util
-from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TypeGuard, TypeVar
+from typing import Generic, TypeVar, cast
 
-from wheelproof_spec.base.component import AnyDefinition, is_definition
+from wheelproof_spec.base.component import AnyDefinition, ComponentDefinition
 from wheelproof_spec.base.errors import UsageError
-from wheelproof_spec.base.history.judging import (
-    MakeTraceChecker,
-    Orders,
-    RecordedComponent,
-    is_recorded,
-)
+from wheelproof_spec.base.history.judging import MakeTraceChecker, Orders, RecordedComponent
 from wheelproof_spec.base.known_bug import KnownBug
-from wheelproof_spec.base.suite import AnySuite, is_suite
+from wheelproof_spec.base.suite import AnySuite, Suite
 
 COMPONENTS: tuple[str, ...] = ("timer", "purgatory", "replication", "buffer_pool", "accumulator")
 
 PartT = TypeVar("PartT")
 
 
+class Part(Generic[PartT]):
+    """What a component may bring: the object `name` of its `module`, of a kind, or a function."""
+
+    def __init__(self, module: str, name: str, kind: type[object] | None = None) -> None:
+        self._module, self._name, self._kind = module, name, kind
+
+    def of(self, component: str) -> PartT | None:
+        """Return the part of a component, or None if the component does not have it."""
+        path = f"{__package__}.{component}.{self._module}"
+        folder = path.rpartition(".")[0]
+        if importlib.util.find_spec(folder) is None or importlib.util.find_spec(path) is None:
+            return None
+        part: object = getattr(importlib.import_module(path), self._name, None)
+        if part is None:
+            return None
+        if not (callable(part) if self._kind is None else isinstance(part, self._kind)):
+            raise TypeError(f"{self._name} of {path} is not what the registry says that it is")
+        return cast(PartT, part)
+
+    def by_component(self) -> dict[str, PartT]:
+        """Return the parts of all components that have it."""
+        found = ((component, self.of(component)) for component in COMPONENTS)
+        return {component: part for component, part in found if part is not None}
+
+
+class Parts(Part[tuple[PartT, ...]]):
+    """What a component may bring any number of."""
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(module, name, tuple)
+
+    def all_of(self, component: str) -> tuple[PartT, ...]:
+        """Return those of a component, without loading another one."""
+        return self.of(component) or ()
+
+    def all(self) -> tuple[PartT, ...]:
+        """Return those of all components."""
+        return tuple(part for component in COMPONENTS for part in self.all_of(component))
+
+
+orders_of = Part[Orders]("orders", "ORDERS").of
+"""Return how the small histories of a component are searched for an order, if they are."""
+trace_checker = Part[MakeTraceChecker]("trace.run", "TraceChecker").of
+"""Return what makes the replay of a trace of a component, if its traces can be judged."""
+_DEFINITION = Part[AnyDefinition]("component", "DEFINITION", ComponentDefinition)
+_SUITE = Part[AnySuite]("cases", "SUITE", Suite)
+_RECORDED = Part[RecordedComponent]("history", "RECORDED", RecordedComponent)
+_BUGS = Parts[KnownBug]("bugs", "BUGS")
+bugs_of = _BUGS.all_of
+"""Return the known bugs of a component, without loading another one."""
+
+
 @cache
 def definitions() -> tuple[AnyDefinition, ...]:
     """Return what each component is."""
-    return tuple(part for _, part in parts("component", "DEFINITION", is_definition))
+    return tuple(_DEFINITION.by_component().values())
 
 
 def definition_of(component: str) -> AnyDefinition:
@@ -40,7 +86,7 @@ def definition_of(component: str) -> AnyDefinition:
 @cache
 def suites() -> dict[str, AnySuite]:
     """Return how each component is driven, by its name."""
-    return dict(parts("cases", "SUITE", is_suite))
+    return _SUITE.by_component()
 
 
 def profiles() -> tuple[str, ...]:
@@ -52,66 +98,13 @@ def profiles() -> tuple[str, ...]:
 @cache
 def bugs() -> tuple[KnownBug, ...]:
     """Return the known bugs of all components."""
-    return tuple(bug for component in COMPONENTS for bug in bugs_of(component))
-
-
-def bugs_of(component: str) -> tuple[KnownBug, ...]:
-    """Return the known bugs of a component, without loading another one."""
-    return part_of(component, "bugs", "BUGS", _are_bugs) or ()
+    return _BUGS.all()
 
 
 @cache
 def recorded(component: str) -> RecordedComponent:
     """Return how the histories of a component are judged."""
-    part = part_of(component, "history", "RECORDED", is_recorded)
+    part = _RECORDED.of(component)
     if part is None:
         raise UsageError(f"histories of the component {component!r} cannot be judged")
     return part
-
-
-def orders_of(component: str) -> Orders | None:
-    """Return how the small histories of a component are searched for an order, if they are."""
-    return part_of(component, "orders", "ORDERS", _are_orders)
-
-
-def trace_checker(component: str) -> MakeTraceChecker | None:
-    """Return what makes the replay of a trace of a component, if its traces can be judged."""
-    return part_of(component, "trace.run", "TraceChecker", _makes_trace_checkers)
-
-
-def parts(
-    module: str, name: str, is_part: Callable[[object], TypeGuard[PartT]]
-) -> Iterator[tuple[str, PartT]]:
-    """Yield an object of a module of each component that has it, with the component's name."""
-    for component in COMPONENTS:
-        part = part_of(component, module, name, is_part)
-        if part is not None:
-            yield component, part
-
-
-def part_of(
-    component: str, module: str, name: str, is_part: Callable[[object], TypeGuard[PartT]]
-) -> PartT | None:
-    """Return an object of a module of a component, or None if the component does not have it."""
-    path = f"{__package__}.{component}.{module}"
-    folder = path.rpartition(".")[0]
-    if importlib.util.find_spec(folder) is None or importlib.util.find_spec(path) is None:
-        return None
-    part: object = getattr(importlib.import_module(path), name, None)
-    if part is None:
-        return None
-    if not is_part(part):
-        raise TypeError(f"{name} of {path} is not what the registry says that it is")
-    return part
-
-
-def _are_orders(value: object) -> TypeGuard[Orders]:
-    return callable(value)
-
-
-def _makes_trace_checkers(value: object) -> TypeGuard[MakeTraceChecker]:
-    return callable(value)
-
-
-def _are_bugs(value: object) -> TypeGuard[tuple[KnownBug, ...]]:
-    return isinstance(value, tuple)

@@ -15,7 +15,7 @@ from wheelproof_spec.engines.tlc.states.graph import Edge, StateGraph
 from wheelproof_spec.engines.vectors.edge_cover import edge_cover
 
 _TINY = DrivenWheel(
-    name="tiny", tasks=("a",), delays=(0, 3), tick_ms=1, wheel_size=2, horizon_ms=3, adds=1
+    name="tiny", tasks=("a",), delays_ms=(0, 3), tick_ms=1, wheel_size=2, horizon_ms=3, max_adds=1
 )
 
 

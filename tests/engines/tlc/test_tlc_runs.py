@@ -14,11 +14,12 @@ from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
 from wheelproof_spec.engines.tlc.judging.runner import (
     RunSettings,
     SilentObserver,
-    run_manifest,
     run_models,
 )
 from wheelproof_spec.engines.tlc.manifest.cfg import parse_cfg
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Model
+from wheelproof_spec.engines.tlc.manifest.selection import select_models
 from wheelproof_spec.engines.tlc.reporting.document import pin_lines, run_document
 from wheelproof_spec.engines.tlc.running.launch import Toolchain
 from wheelproof_spec.engines.tlc.states.graph import read_graph
@@ -34,9 +35,10 @@ def graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def outcomes(graphs: Path) -> dict[str, ModelOutcome]:
     settings = RunSettings(graphs=graphs)
+    models = select_models(load_manifest(MANIFEST), (), ())
     return {
         outcome.model.name: outcome
-        for outcome in run_manifest(toolchain(), MANIFEST, settings=settings)
+        for outcome in run_models(toolchain(), models, settings, SilentObserver())
     }
 
 

@@ -123,11 +123,10 @@ def _control(cells: Sequence[Outcome]) -> str:
 
 def html_page(outcomes: Sequence[Outcome]) -> str:
     """Return the matrix as a page, in which a cell opens its counterexample."""
-    from wheelproof_spec.app.pages.environment import page_environment
+    from wheelproof_spec.app.pages.environment import html
 
     rows = [
         (subject, [(_cell(one), one.found.story) if one else ("", "") for one in cells])
         for subject, cells in _rows(outcomes)
     ]
-    page = page_environment().get_template("detection.html.jinja")
-    return page.render(engines=ENGINES, rows=rows)
+    return html("detection", engines=ENGINES, rows=rows)

@@ -6,12 +6,14 @@ the figures of mutants.
 """
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
 from wheelproof_spec.app.detecting.matrix import ENGINES, controls, table
+from wheelproof_spec.app.pages.environment import markdown
 from wheelproof_spec.base.codec.writer import format_line
 from wheelproof_spec.base.resources import required_checkout
 from wheelproof_spec.base.results.reports import json_text, write_text
@@ -22,89 +24,24 @@ from wheelproof_spec.engines.detect.cells import End, Outcome, read_outcomes
 FOLDER = "docs/detection"
 _OUTCOMES, _PAGE, _REPORTS = "outcomes.jsonl", "README.md", "mutants-*.json"
 
-_HEAD = """# Detection
-
-Made from `docs/detection/outcomes.jsonl` by `python -m wheelproof_spec.app.detecting.page`; the
-outcomes are those of a run of `wheelproof bugs --results FILE`. `--html` writes the same table with
-a counterexample behind each cell.
-
-Each [known bug](../known-bugs.md) against each engine, within a budget of CPU time. A cell says
-after how many seconds of that the engine found it, in how many runs (cases, states, obligations,
-histories), and how long the counterexample is. `missed`: the budget was used up, or all there is
-was tried. `no end`: it was ended at many times the budget, and counts as not found. Empty: the
-engine has no model, no machine or no program for it, or the cell was not run.
-
-"""
-_CONTROLS = """
-## The reference itself
-
-In the same matrix nothing is found in the reference as it is. A cell says how many looks at it were
-clean, each from another seed, and at how many runs they looked together. Engines that draw nothing
-look once.
-
-"""
-_ALONE = """
-## Seen by engines of one kind
-
-A bug is seen by engines of two different kinds, or its table says why not.
-
-"""
-_MUTANTS = """
-## Mutants
-
-Small changes of the reference, and of the TLA+ modules, by `wheelproof mutate`. A mutant of the
-reference is killed by the first engine that sees it. One of a module is killed by a property (or a
-state that TLC cannot evaluate), and only if there is none by a witness or a pinned number. The
-ledger of equivalent ones is `app/detecting/survivors.toml`.
-
-"""
-
 
 def render(outcomes: Sequence[Outcome], reports: Sequence[JsonObject] = ()) -> str:
     """Return the page as Markdown: outcomes of bugs and controls, and figures of mutants."""
     ours = [one for one in outcomes if one.cell.subject]
-    found = [one for one in ours if one.found.end is End.FOUND]
-    counts = [
-        f"{engine}: {sum(one.cell.engine == engine for one in found)} of "
-        f"{sum(one.cell.engine == engine for one in ours)}"
-        for engine in ENGINES
-        if any(one.cell.engine == engine for one in ours)
-    ]
-    asked = dict.fromkeys(one.cell.subject for one in ours)
-    seen = {one.cell.subject for one in found}
-    seconds = sorted({one.cell.seconds for one in ours})
-    missing = [f"`{bug.id}`" for bug in bugs() if bug.id not in asked]
-    alone = [f"- `{bug.id}`: {bug.alone}" for bug in bugs() if bug.alone]
-    return (
-        "\n".join(
-            (
-                _HEAD + table(ours),
-                "",
-                f"The budget of a cell: {' or '.join(map(str, seconds))} s.",
-                f"{len(seen)} of {len(asked)} bugs were found by an engine.",
-                f"Found, of those asked for: {'; '.join(counts)}.",
-                *([f"Not run: {', '.join(missing)}."] if missing else []),
-                _CONTROLS + controls(outcomes),
-                _ALONE + "\n".join(alone),
-                _MUTANTS + "\n".join(map(_figures, reports)),
-            )
-        ).rstrip()
-        + "\n"
-    )
-
-
-def _figures(report: JsonObject) -> str:
-    given = cast(JsonObject, report["given"])
-    checks = cast(Sequence[JsonObject], report["checks"])
-    left = [one for one in checks if not str(one["summary"]).startswith("killed")]
-    return "\n".join(
-        (
-            f"Of `{given['of']}`, a sample of {given['mutants']} from seed {given['seed']}, "
-            f"{given['seconds']} s for each engine, {given['day']}: {report['summary']}.",
-            "",
-            *(f"- `{one['name']}`: {one['summary']}" for one in left),
-            "",
-        )
+    found = Counter(one.cell.engine for one in ours if one.found.end is End.FOUND)
+    of = Counter(one.cell.engine for one in ours)
+    asked = {one.cell.subject for one in ours}
+    return markdown(
+        "detection",
+        table=table(ours),
+        controls=controls(outcomes),
+        seconds=sorted({one.cell.seconds for one in ours}),
+        seen={one.cell.subject for one in ours if one.found.end is End.FOUND},
+        asked=asked,
+        counts=[(engine, found[engine], of[engine]) for engine in ENGINES if of[engine]],
+        missing=[bug.id for bug in bugs() if bug.id not in asked],
+        bugs=bugs(),
+        reports=reports,
     )
 
 

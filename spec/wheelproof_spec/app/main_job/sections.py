@@ -1,9 +1,8 @@
 """What the main job has done, as data for the screen, and as one HTML file."""
 
 from dataclasses import dataclass
-from importlib.metadata import version
 
-from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
 
 
@@ -76,6 +75,4 @@ class JobReport:
 
 def render_page(report: JobReport, finished: str) -> str:
     """Return the page as HTML; `finished` is the date to show."""
-    environment = page_environment()
-    template = environment.get_template("report.html.jinja")
-    return template.render(report=report, finished=finished, version=version("wheelproof"))
+    return html("report", report=report, finished=finished)

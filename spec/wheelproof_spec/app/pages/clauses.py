@@ -6,37 +6,19 @@
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypedDict, cast
 
+from wheelproof_spec.app.pages.environment import markdown, renew
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.resources import required_checkout
-from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import definitions
 
 PAGE = "docs/clauses/README.md"
 FIGURES = "docs/clauses/figures.json"
 
-_HEAD = """# Clauses
-
-Made from the tables in `spec/wheelproof_spec/components` and from `docs/clauses/figures.json` by
-`python -m wheelproof_spec.app.pages.clauses`.
-
-What each component promises, clause by clause: the rule of [semantics.md](../semantics.md), and who
-judges it. `driven` is the judge of cases that are driven call by call, `recorded` that of
-histories. The last two columns are those of the last campaign of `wheelproof metamorphic`:
-
-- recorded: how many right histories were spoilt so that they break this clause, and how often the
-  judge named it;
-- driven: how often the judge named it when answers to the named cases were spoilt, in any way. By
-  hand: no spoilt answer breaks it, a test of the component does.
-"""
-_COLUMNS = """
-| clause | rule | promise | judged | recorded: broken, found | driven: named |
-|---|---|---|---|---|---|
-"""
 _KINDS = {"driven": Wire.DRIVEN, "recorded": Wire.RECORDED}
 
 
@@ -65,15 +47,18 @@ def read_figures(path: Path) -> Figures:
 
 def render(figures: Figures) -> str:
     """Return the page as Markdown."""
-    sections = (
-        "".join(_section(definition.name, definition.clauses, figures))
+    components = [
+        {"name": definition.name, "profiles": profiles, "rows": _rows(definition.clauses, profiles)}
         for definition in definitions()
-    )
-    return _HEAD + "".join(sections)
+        for profiles in (figures["components"][definition.name],)
+    ]
+    return markdown("clauses", components=components)
 
 
-def _section(component: str, clauses: type[Clause], figures: Figures) -> Iterator[str]:
-    profiles = figures["components"][component]
+def _rows(
+    clauses: type[Clause], profiles: Mapping[str, ProfileFigures]
+) -> Iterator[tuple[Clause, str, str, str]]:
+    """Yield each clause with who judges it, and what the campaign did to it."""
     broken: Counter[str] = Counter()
     found: Counter[str] = Counter()
     named: Counter[str] = Counter()
@@ -82,13 +67,6 @@ def _section(component: str, clauses: type[Clause], figures: Figures) -> Iterato
         for clause, (times, right) in one["clauses"].items():
             broken[clause] += times
             found[clause] += right
-    yield f"\n## {component}\n\n"
-    for profile, one in profiles.items():
-        yield (
-            f"- profile `{profile}`: {one['histories']:,} histories, {one['answers']:,} spoilt "
-            f"answers, {one['disagreements']:,} disagreements\n"
-        )
-    yield _COLUMNS
     for clause in clauses:
         recorded, driven = "", ""
         if clause.judges & Wire.RECORDED:
@@ -97,16 +75,12 @@ def _section(component: str, clauses: type[Clause], figures: Figures) -> Iterato
             driven = f"{named[clause]:,}" if named[clause] else "by hand"
         kinds = ", ".join(kind for kind, wire in _KINDS.items() if clause.judges & wire)
         kinds += f": {clause.why_alone}" if clause.why_alone else ""
-        cells = (f"`{clause.value}`", clause.rule, clause.promise, kinds, recorded, driven)
-        yield f"| {' | '.join(cells)} |\n"
+        yield clause, kinds, recorded, driven
 
 
-def main() -> int:
-    """Write the page."""
-    checkout = required_checkout()
-    write_text(checkout / PAGE, render(read_figures(checkout / FIGURES)))
-    return 0
+def _renewed() -> str:
+    return render(read_figures(required_checkout() / FIGURES))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(renew(PAGE, _renewed))

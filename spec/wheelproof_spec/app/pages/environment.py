@@ -1,6 +1,12 @@
-"""Where pages get their templates from."""
+"""Where pages get their templates from, and how those in Markdown are made and renewed."""
+
+from collections.abc import Callable
+from importlib.metadata import version
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from wheelproof_spec.base.resources import required_checkout
+from wheelproof_spec.base.results.reports import write_text
 
 
 def page_environment(
@@ -14,3 +20,23 @@ def page_environment(
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def html(template: str, package: str = "wheelproof_spec.app.pages", **values: object) -> str:
+    """Return a page in HTML, which says what version has made it."""
+    page = page_environment(package).get_template(f"{template}.html.jinja")
+    return page.render(values, version=version("wheelproof"))
+
+
+def markdown(template: str, **values: object) -> str:
+    """Return a page in Markdown; `number` and `code` are filters of its template."""
+    environment = page_environment(escape=False)
+    environment.filters |= {"number": "{:,}".format, "code": "`{}`".format}
+    page = environment.get_template(f"markdown/{template}.md.jinja").render(values)
+    return f"{page.rstrip()}\n"
+
+
+def renew(page: str, render: Callable[[], str]) -> int:
+    """Write a page into the checkout, and return the exit code."""
+    write_text(required_checkout() / page, render())
+    return 0

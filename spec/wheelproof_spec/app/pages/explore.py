@@ -5,9 +5,8 @@ after that step stands beside the table.
 """
 
 from dataclasses import asdict, dataclass
-from importlib.metadata import version
 
-from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.engines.explore.counterexamples.recording import Hold, RunRecording, Snapshot
 from wheelproof_spec.engines.explore.result import Exploration
 
@@ -66,8 +65,8 @@ def render_exploration(exploration: Exploration) -> str:
     recording = exploration.recording
     if recording is None:
         raise ValueError(f"{exploration.program}: explored without a recording")
-    environment = page_environment()
-    return environment.get_template("exploration.html.jinja").render(
+    return html(
+        "exploration",
         exploration=exploration,
         found=exploration.counterexample,
         recording=recording,
@@ -76,7 +75,6 @@ def render_exploration(exploration: Exploration) -> str:
         held=sorted({lock for lanes in _lanes(recording) for lock in lanes}),
         changing=sorted({place for changed in recording.changes() for place, _ in changed}),
         states=asdict(states_of(recording)),
-        version=version("wheelproof"),
     )
 
 

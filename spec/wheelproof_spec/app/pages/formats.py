@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from functools import partial
 
-from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.app.pages.environment import markdown, renew
 from wheelproof_spec.app.recorded import LINES
 from wheelproof_spec.base.codec.driven import answer_shape, step_shapes
 from wheelproof_spec.base.codec.shapes import (
@@ -25,8 +25,6 @@ from wheelproof_spec.base.codec.shapes import (
 from wheelproof_spec.base.codec.vocabulary import Wire
 from wheelproof_spec.base.component import AnyDefinition, Operation
 from wheelproof_spec.base.history.lines import HISTORY, TRACE, VECTOR
-from wheelproof_spec.base.resources import required_checkout
-from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.components.registry import definitions
 from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
 
@@ -35,8 +33,8 @@ _INTEGER_BOUNDS = {-(2**63): "", 2**63 - 1: "", -(2**62) + 1: "", 2**62 - 1: ""}
 
 def render() -> str:
     """Return the page."""
-    template = page_environment(escape=False).get_template("formats.md.jinja")
-    page = template.render(
+    return markdown(
+        "formats",
         line_limit=LINE_LIMIT,
         history=HISTORY,
         trace=TRACE,
@@ -51,7 +49,6 @@ def render() -> str:
         fields=_fields,
         type=_type,
     )
-    return f"{page.rstrip()}\n"
 
 
 def _steps(component: AnyDefinition) -> Iterator[tuple[Operation, Shape | None, Shape | None]]:
@@ -101,11 +98,5 @@ def _kind(kind: Kind) -> str:
             return "object"
 
 
-def main() -> int:
-    """Write the page into the checkout."""
-    write_text(required_checkout() / "docs" / "formats.md", render())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(renew("docs/formats.md", render))

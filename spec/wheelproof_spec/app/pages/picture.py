@@ -6,10 +6,9 @@
 import sys
 from itertools import groupby
 
+from wheelproof_spec.app.pages.environment import renew
 from wheelproof_spec.app.parts import find_program
 from wheelproof_spec.base.drawing import Markup, element
-from wheelproof_spec.base.resources import required_checkout
-from wheelproof_spec.base.results.reports import write_text
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 
 PAGE = "docs/examples/counterexample.svg"
@@ -87,11 +86,5 @@ def _line(left: int, y: int, right: int) -> Markup:
     return element("line", class_="edge", x1=left, y1=y, x2=right, y2=y)
 
 
-def main() -> int:
-    """Write the picture."""
-    write_text(required_checkout() / PAGE, render())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(renew(PAGE, render))

@@ -10,11 +10,12 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from wheelproof_spec.app.pages.environment import markdown, renew
 from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.resources import required_checkout
-from wheelproof_spec.base.results.reports import write_text
 
 PAGE = "docs/sources/README.md"
 _TABLES = "docs/sources"
@@ -22,17 +23,6 @@ _MARK = "repeats"
 _SECTION = re.compile(r"^## (\d+)\. ", re.MULTILINE)
 _RULE = re.compile(r"^(\d+)\. ", re.MULTILINE)
 _OPERATOR = re.compile(r"^([A-Z]\w*)(?:\(.*\))? ==", re.MULTILINE)
-
-_HEAD = """# What the literature says, and where it is here
-
-Made from the tables in `docs/sources` and the marks in the tests by
-`python -m wheelproof_spec.app.pages.sources`.
-
-Each row is a statement or a number of a published description of the system, in our own words:
-the rule of [semantics.md](../semantics.md), the code in `wheelproof`, the operator of the TLA+
-modules in `tla`, and the test that repeats it. Where the system does otherwise, the row says
-so. Where no test can repeat a statement, it says why. A test carries `@pytest.mark.repeats("id")`.
-"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,35 +164,13 @@ def _is_code(dotted: str) -> bool:
 
 def render(sources: Sequence[Source], statements: Sequence[Statement], marks: Marks) -> str:
     """Return the page as Markdown."""
-    tested = sum(statement.id in marks for statement in statements)
-    wrong = sum(bool(statement.instead) for statement in statements)
-    count = (
-        f"\n{len(statements)} statements of {len(sources)} sources: {tested} have a test, "
-        f"{len(statements) - tested} a reason why there is none. {wrong} are not so.\n"
+    return markdown(
+        "sources",
+        sources=sources,
+        statements=statements,
+        tested=sum(statement.id in marks for statement in statements),
+        marks=marks,
     )
-    return _HEAD + count + "".join(_part(source, statements, marks) for source in sources)
-
-
-def _part(source: Source, statements: Sequence[Statement], marks: Marks) -> str:
-    rows = "".join(_row(found, marks) for found in statements if found.source == source.id)
-    head = "| id | what it says | rule | code | TLA+ | test |\n|---|---|---|---|---|---|\n"
-    return f"\n## {source.title}\n\n<{source.address}>\n\n{head}{rows}"
-
-
-def _row(statement: Statement, marks: Marks) -> str:
-    says = statement.says
-    if statement.instead:
-        says = f"Says: {says} **Not so:** {statement.instead}"
-    code = statement.code and f"`{statement.code}`"
-    tla = statement.tla and f"`{statement.tla}`"
-    tests = "; ".join(map(_link, marks.get(statement.id, ()))) or f"none: {statement.reason}"
-    cells = (f"`{statement.id}`", says, statement.rule, code, tla, tests)
-    return f"| {' | '.join(cells)} |\n"
-
-
-def _link(place: str) -> str:
-    path, _, test = place.partition("::")
-    return f"[{test}](../../{path})"
 
 
 def main() -> int:
@@ -215,8 +183,7 @@ def main() -> int:
         print(problem, file=sys.stderr)
     if found:
         return 1
-    write_text(root / PAGE, render(sources, statements, marks))
-    return 0
+    return renew(PAGE, partial(render, sources, statements, marks))
 
 
 if __name__ == "__main__":

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from random import Random
-from typing import TypeGuard
 
 from wheelproof_spec.app.parts import machines, served_components
 from wheelproof_spec.app.recorded import history_checker, judge_lines
@@ -45,7 +44,7 @@ class Part:
 
 def campaigns() -> Mapping[str, Metamorphic]:
     """Return what each component adds to a campaign."""
-    return dict(registry.parts("spoilers", "METAMORPHIC", _is_metamorphic))
+    return registry.Part[Metamorphic]("spoilers", "METAMORPHIC", Metamorphic).by_component()
 
 
 def parts_of(component: str, profiles: tuple[str, ...], seed: int) -> Iterator[Part]:
@@ -184,7 +183,3 @@ def require_components(names: Sequence[str]) -> tuple[str, ...]:
         if name not in known:
             raise UsageError(unknown("COMPONENT", name, known))
     return tuple(names) or known
-
-
-def _is_metamorphic(value: object) -> TypeGuard[Metamorphic]:
-    return isinstance(value, Metamorphic)

@@ -26,7 +26,6 @@ def run(arguments: argparse.Namespace) -> int:
     from wheelproof_spec.engines.graph.comparing.comparisons import carry_out, select
     from wheelproof_spec.engines.graph.comparing.report import check_result, document
     from wheelproof_spec.engines.tlc.running.launch import find_toolchain
-    from wheelproof_spec.engines.tlc.running.process import termination_interrupts
 
     if arguments.list:
         for model in comparisons():
@@ -38,7 +37,7 @@ def run(arguments: argparse.Namespace) -> int:
     toolchain = find_toolchain(arguments.jar, arguments.java)
     outcomes: list[GraphOutcome] = []
     interrupted = False
-    with termination_interrupts(), progress(quiet=arguments.quiet) as shown:
+    with progress(quiet=arguments.quiet) as shown:
         try:
             for model in chosen:
                 outcomes.append(carry_out(model, toolchain, _telling(shown, model.name)))

@@ -121,7 +121,6 @@ def _run(
     from wheelproof_spec.engines.tlc.reporting.progress import progress_observer
     from wheelproof_spec.engines.tlc.reporting.table import make_console
     from wheelproof_spec.engines.tlc.running.launch import Simulation
-    from wheelproof_spec.engines.tlc.running.process import termination_interrupts
 
     settings = RunSettings(
         jobs=arguments.jobs,
@@ -136,11 +135,10 @@ def _run(
             )
         ),
     )
-    with termination_interrupts():
-        if arguments.quiet:
-            return run_models(toolchain, models, settings, SilentObserver())
-        with progress_observer(make_console(stderr=True), len(models)) as observer:
-            return run_models(toolchain, models, settings, observer)
+    if arguments.quiet:
+        return run_models(toolchain, models, settings, SilentObserver())
+    with progress_observer(make_console(stderr=True), len(models)) as observer:
+        return run_models(toolchain, models, settings, observer)
 
 
 def _print(

@@ -34,13 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Write the page; nothing is written if something failed or deviates without a reason."""
     parsed = _parser().parse_args(arguments)
     checkout = required_checkout()
-    extent = Extent(
-        cases=parsed.cases,
-        operations=parsed.operations,
-        threads=parsed.threads,
-        histories=parsed.histories,
-        seed=parsed.seed,
-    )
+    extent = Extent(**{name: getattr(parsed, name) for name, _, _ in _NUMBERS})
     output = Path.cwd() / parsed.output if parsed.output else checkout / PAGE
     wanted: list[str] = parsed.only or [one.name for one in IMPLEMENTATIONS]
     chosen = [one for one in IMPLEMENTATIONS if one.name in wanted]

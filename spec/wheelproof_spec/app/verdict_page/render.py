@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 
-from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.app.pages.environment import markdown
 from wheelproof_spec.app.verdict_page.measure import (
     DrivenVerdict,
     Extent,
@@ -91,21 +91,18 @@ class Section:
 
 def render(measured: Sequence[Measured], extent: Extent, command: str) -> str:
     """Return the page; raises UnexplainedDeviationError for a deviation that is news."""
-    return (
-        page_environment(escape=False)
-        .get_template("verdicts.md.jinja")
-        .render(
-            sections=[Section(one) for one in measured],
-            extent=extent,
-            command=command,
-            versions={
-                "wheelproof": version("wheelproof"),
-                "python": platform.python_version(),
-                "java": java_version(),
-                "system": platform.system(),
-                "processors": os.cpu_count(),
-            },
-        )
+    return markdown(
+        "verdicts",
+        sections=[Section(one) for one in measured],
+        extent=extent,
+        command=command,
+        versions={
+            "wheelproof": version("wheelproof"),
+            "python": platform.python_version(),
+            "java": java_version(),
+            "system": platform.system(),
+            "processors": os.cpu_count(),
+        },
     )
 
 

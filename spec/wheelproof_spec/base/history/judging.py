@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeGuard
+from typing import Literal, Protocol
 
 from wheelproof_spec.base.clause import Clause
 from wheelproof_spec.base.component import AnyDefinition
@@ -142,8 +142,3 @@ class TraceRunChecker(Protocol):
 
 MakeTraceChecker = Callable[[TraceHeader[object], int], TraceRunChecker]
 """Makes what replays a trace, with how many states its search may visit."""
-
-
-def is_recorded(value: object) -> TypeGuard[RecordedComponent]:
-    """Tell whether a value says how a component's histories are judged."""
-    return isinstance(value, RecordedComponent)

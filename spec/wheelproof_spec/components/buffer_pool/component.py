@@ -24,7 +24,6 @@ from wheelproof_spec.base.codec.vocabulary import (
     Wire,
 )
 from wheelproof_spec.base.component import Call, Capability, ComponentDefinition, Config, Operation
-from wheelproof_spec.base.port import Port
 
 CallId = str
 """The name of an allocation in a driven case, and of the buffer that it got."""
@@ -131,10 +130,6 @@ class PoolObservation:
     wait_ratio_ppm: Annotated[
         int | None, About("the share of the last 30 to 90 s that was waited, in millionths")
     ] = None
-
-
-PoolPort = Port[PoolCall, PoolObservation]
-"""A pool under a virtual clock."""
 
 
 class PoolClause(Clause):

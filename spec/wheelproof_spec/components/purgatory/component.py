@@ -34,7 +34,6 @@ from wheelproof_spec.base.codec.vocabulary import (
     Wire,
 )
 from wheelproof_spec.base.component import Call, Capability, ComponentDefinition, Config, Operation
-from wheelproof_spec.base.port import Port
 
 OperationId = str
 Key = str
@@ -256,10 +255,6 @@ class PurgatoryObservation:
     watched: Annotated[int | None, About("watches: operations times keys")] = None
     num_delayed: Annotated[int | None, About("operations that wait to expire")] = None
     num_keys: Annotated[int | None, About("keys that have operations")] = None
-
-
-PurgatoryPort = Port[PurgatoryCall, PurgatoryObservation]
-"""A purgatory under a virtual clock."""
 
 
 class PurgatoryClause(Clause):

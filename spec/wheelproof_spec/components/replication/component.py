@@ -36,7 +36,6 @@ from wheelproof_spec.base.codec.vocabulary import (
     Wire,
 )
 from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation
-from wheelproof_spec.base.port import Port
 
 PartitionName = str
 RequestName = str
@@ -304,10 +303,6 @@ class ReplicationObservation:
     num_delayed: Annotated[int | None, About("how many requests wait")] = None
     watched: Annotated[int | None, About("requests times partitions in the purgatories")] = None
     num_keys: Annotated[int | None, About("partitions with requests, of each purgatory")] = None
-
-
-ReplicationPort = Port[ReplicationCall, ReplicationObservation]
-"""A broker under a virtual clock."""
 
 
 class ReplicationClause(Clause):

@@ -20,7 +20,6 @@ from wheelproof_spec.base.codec.vocabulary import (
 )
 from wheelproof_spec.base.component import Call, ComponentDefinition, Config, Operation, VectorSteps
 from wheelproof_spec.base.contract import CONTRACTS
-from wheelproof_spec.base.port import Port
 from wheelproof_spec.components.timer.trace.vocabulary import ACTIONS
 
 TaskId = str
@@ -126,10 +125,6 @@ class TimerObservation:
     ] = ()
     cancelled: Annotated[bool | None, About("whether this call prevented the run")] = None
     size: Annotated[int | None, About("the number of tasks that wait")] = None
-
-
-TimerPort = Port[TimerCall, TimerObservation]
-"""A timer under a virtual clock."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

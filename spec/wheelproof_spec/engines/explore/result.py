@@ -1,6 +1,6 @@
 """What an exploration found out, and the one place that turns it into a verdict."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 
 from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.engines.explore.counterexamples.counterexample import FailingInterleaving
@@ -8,6 +8,8 @@ from wheelproof_spec.engines.explore.counterexamples.recording import RunRecordi
 
 CERTIFYING_ENGINE = "optimal"
 CERTIFICATE_SCHEMA = "wheelproof.certificate/1"
+_NOT_TOLD = ("complete", "recording")
+"""What a certificate does not have: it is told in words, or it is a page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,27 +92,15 @@ class Exploration:
 
     def document(self) -> dict[str, object]:
         """Return it as JSON values: the certificate, or the counterexample."""
+        told = {field.name: getattr(self, field.name) for field in fields(self)}
+        for name in _NOT_TOLD:
+            del told[name]
         return {
             "schema": CERTIFICATE_SCHEMA,
-            "program": self.program,
-            "program_digest": self.program_digest,
-            "primitives_digest": self.primitives_digest,
-            "engine": self.engine,
-            "substrate": self.substrate,
-            "seed": self.seed,
+            **told,
             "verdict": self.verdict().value,
             "summary": self.summary(),
-            "runs": self.runs,
-            "classes": self.classes,
-            "blocked_runs": self.blocked_runs,
-            "cut_runs": self.cut_runs,
-            "failing_runs": self.failing_runs,
-            "deadlocks": self.deadlocks,
-            "depth": self.depth,
             "seconds": round(self.seconds, 3),
-            "digest": self.digest,
-            "stopped": self.stopped,
-            "gap": self.gap,
             "counterexample": _counterexample_document(self.counterexample),
         }
 

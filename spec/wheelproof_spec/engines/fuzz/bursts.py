@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, Unpack, runtime_checkable
+from typing import Protocol, TypeVar, Unpack, runtime_checkable
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
@@ -37,27 +37,37 @@ class FinishedSubject(Protocol):
         ...
 
 
-MakeSubject = Callable[[ThreadedCase], Subject]
+SubjectT = TypeVar("SubjectT", bound=Subject)
 
 
 def run_burst_fuzz(
     name: str,
-    make_subject: MakeSubject,
+    make_subject: Callable[[ThreadedCase], SubjectT],
     setups: st.SearchStrategy[Setup],
-    calls: st.SearchStrategy[str],
+    bursts: Callable[[SubjectT], st.SearchStrategy[Burst]],
+    steps_per_case: int = _BURSTS_OF_A_CASE,
     **batch: Unpack[Batch],
 ) -> FuzzReport:
-    """Run bursts of `calls` on what `make_subject` makes; see `run_machine`."""
+    """Run bursts on what `make_subject` makes, as they are drawn for it; see `run_machine`."""
     return run_machine(
         name,
-        lambda recorder: _burst_machine(make_subject, setups, calls, recorder),
+        lambda recorder: _burst_machine(make_subject, setups, bursts, recorder),
         run_threaded_case=partial(_run_case, make_subject),
-        steps_per_case=_BURSTS_OF_A_CASE,
+        steps_per_case=steps_per_case,
         **batch,
     )
 
 
-def _run_case(make_subject: MakeSubject, case: ThreadedCase) -> Violation | None:
+def bursts_of(calls: st.SearchStrategy[str]) -> Callable[[object], st.SearchStrategy[Burst]]:
+    """Return what draws bursts of a few threads, each of which makes a few of the calls."""
+    programs = st.lists(calls, min_size=1, max_size=_MAX_CALLS).map(tuple)
+    bursts = st.lists(programs, min_size=1, max_size=_MAX_THREADS).map(tuple)
+    return lambda _: bursts
+
+
+def _run_case(
+    make_subject: Callable[[ThreadedCase], Subject], case: ThreadedCase
+) -> Violation | None:
     subject = make_subject(case)
     violations = (subject.run(burst) for burst in case.bursts)
     found = next((violation for violation in violations if violation is not None), None)
@@ -70,20 +80,17 @@ def _finish(subject: Subject | None) -> Violation | None:
 
 
 def _burst_machine(
-    make_subject: MakeSubject,
+    make_subject: Callable[[ThreadedCase], SubjectT],
     setups: st.SearchStrategy[Setup],
-    calls: st.SearchStrategy[str],
+    bursts: Callable[[SubjectT], st.SearchStrategy[Burst]],
     recorder: Recorder,
 ) -> type[RuleBasedStateMachine]:
-    programs = st.lists(calls, min_size=1, max_size=_MAX_CALLS).map(tuple)
-    bursts = st.lists(programs, min_size=1, max_size=_MAX_THREADS).map(tuple)
-
     class BurstMachine(RuleBasedStateMachine):
         """Bursts of calls, each judged when all its threads have ended."""
 
         def __init__(self) -> None:
             super().__init__()
-            self._subject: Subject | None = None
+            self._subject: SubjectT | None = None
 
         @initialize(
             setup=setups,
@@ -97,11 +104,13 @@ def _burst_machine(
             )
             self._subject = make_subject(self._case)
 
-        @rule(burst=bursts)
-        def burst(self, burst: Burst) -> None:
+        @rule(data=st.data())
+        def burst(self, data: st.DataObject) -> None:
             assert self._subject is not None
-            self._case = replace(self._case, bursts=(*self._case.bursts, burst))
-            recorder.judge_threaded(self._case, self._subject.run(burst))
+            burst = data.draw(bursts(self._subject))
+            if burst:
+                self._case = replace(self._case, bursts=(*self._case.bursts, burst))
+                recorder.judge_threaded(self._case, self._subject.run(burst))
 
         def teardown(self) -> None:
             """Judge the end, too."""

@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from wheelproof_spec.base.results.violation import Violation
+from wheelproof_spec.engines.drive.drawn_cases import without_chunks
 from wheelproof_spec.engines.runtimes.hooks import Preemption
 
 ATTEMPTS = 30
@@ -19,8 +19,6 @@ Burst = tuple[Program, ...]
 
 Setup = tuple[tuple[str, int], ...]
 """What is made before the first burst: names with numbers."""
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,14 +89,14 @@ def _fails(
 
 
 def _smaller(case: ThreadedCase) -> Iterator[ThreadedCase]:
-    for bursts in _without_chunks(case.bursts):
+    for bursts in without_chunks(case.bursts):
         yield replace(case, bursts=bursts)
     for number, burst in enumerate(case.bursts):
-        for programs in _without_chunks(burst):
+        for programs in without_chunks(burst):
             if programs:
                 yield _with_burst(case, number, programs)
         for thread, program in enumerate(burst):
-            for calls in _without_chunks(program):
+            for calls in without_chunks(program):
                 if calls:
                     programs = (*burst[:thread], calls, *burst[thread + 1 :])
                     yield _with_burst(case, number, programs)
@@ -106,12 +104,3 @@ def _smaller(case: ThreadedCase) -> Iterator[ThreadedCase]:
 
 def _with_burst(case: ThreadedCase, number: int, burst: Burst) -> ThreadedCase:
     return replace(case, bursts=(*case.bursts[:number], burst, *case.bursts[number + 1 :]))
-
-
-def _without_chunks(items: tuple[T, ...]) -> Iterator[tuple[T, ...]]:
-    """Yield `items` with one half left out, then one quarter, down to single items."""
-    size = (len(items) + 1) // 2
-    while size:
-        for start in range(0, len(items), size):
-            yield (*items[:start], *items[start + size :])
-        size = size // 2

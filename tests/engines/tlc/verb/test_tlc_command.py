@@ -20,15 +20,17 @@ INTERRUPTED = """
 import sys
 from pathlib import Path
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
-from wheelproof_spec.engines.tlc.running.process import termination_interrupts
-from wheelproof_spec.engines.tlc.judging.runner import SilentObserver, run_manifest
+from wheelproof_spec.app.cli import termination_as_interrupt
+from wheelproof_spec.engines.tlc.judging.runner import RunSettings, SilentObserver, run_models
+from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 
 class Observer(SilentObserver):
     def progressed(self, model, statistics, depth):
         print("running", flush=True)
 
-with termination_interrupts():
-    outcomes = run_manifest(find_toolchain(), Path(sys.argv[1]), observer=Observer())
+models = load_manifest(Path(sys.argv[1]))
+with termination_as_interrupt():
+    outcomes = run_models(find_toolchain(), models, RunSettings(), Observer())
 print([(outcome.verdict.value, outcome.summary()) for outcome in outcomes])
 """
 ENDLESS = """

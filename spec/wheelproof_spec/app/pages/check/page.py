@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.metadata import version
 from pathlib import Path
 
 from wheelproof_spec.app.pages.check.excerpt import Moment, read_excerpt
 from wheelproof_spec.app.pages.check.lanes import COLUMN, LANE, Lanes, lanes_of
-from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.base.results.run_verdict import RunVerdict
 from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
@@ -43,8 +42,8 @@ def render_check(files: Sequence[Path], results: Sequence[FileResult], repeat: s
         for verdict in result.verdicts:
             checked.update(verdict.checked)
             skipped.update(verdict.skipped)
-    environment = page_environment()
-    return environment.get_template("check.html.jinja").render(
+    return html(
+        "check",
         results=results,
         failing=[_failing_run(*one) for one in failing[:MOST_TIMELINES]],
         clauses=sorted({*checked, *skipped}),
@@ -57,7 +56,6 @@ def render_check(files: Sequence[Path], results: Sequence[FileResult], repeat: s
         repeat=repeat,
         column=COLUMN,
         lane=LANE,
-        version=version("wheelproof"),
     )
 
 

@@ -5,10 +5,9 @@ Without JavaScript all steps of a case stand below each other.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib.metadata import version
 
 from wheelproof_spec.app.pages.conformance.stages import Stage, stages_of
-from wheelproof_spec.app.pages.environment import page_environment
+from wheelproof_spec.app.pages.environment import html
 from wheelproof_spec.base.printable import printable
 from wheelproof_spec.engines.drive.result import ClauseCount, ConformanceFailure, ConformanceResult
 
@@ -33,8 +32,8 @@ class ShownFailure:
 
 def render_conformance(result: ConformanceResult) -> str:
     """Return the page as HTML; the shortest failing case comes first."""
-    environment = page_environment()
-    return environment.get_template("conformance.html.jinja").render(
+    return html(
+        "conformance",
         result=result,
         subject=printable(result.subject),
         repeat=result.repeat,
@@ -45,7 +44,6 @@ def render_conformance(result: ConformanceResult) -> str:
             for failure in sorted(result.failures, key=lambda one: len(one.lines))
         ],
         clauses=list(clause_rows(result)),
-        version=version("wheelproof"),
     )
 
 

@@ -28,7 +28,7 @@ from wheelproof_spec.components.accumulator.reference import (
     ReferenceAccumulatorPort,
     reference_config,
 )
-from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.engines.fuzz.interruptions import Interruptions
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.machine import Machine
@@ -49,7 +49,7 @@ def run_threaded_accumulator_fuzz(bug: AccumulatorBug, batch: Batch) -> FuzzRepo
         "accumulator, real threads",
         partial(AccumulatorUnderTest, bug.accumulator_class),
         _setups(),
-        _calls(),
+        bursts_of(_calls()),
         **batch,
     )
 

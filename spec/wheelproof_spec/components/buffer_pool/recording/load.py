@@ -5,15 +5,8 @@ from collections import deque
 from itertools import count
 
 from wheelproof.producer import BufferPool, ByteBuffer
-from wheelproof_spec.base.calls import AvailableMemory, Close, Memory
-from wheelproof_spec.components.buffer_pool.component import (
-    Allocate,
-    Allocated,
-    Deallocate,
-    PoolConfig,
-    Queued,
-    WaitingThreads,
-)
+from wheelproof_spec.components.buffer_pool.component import PoolConfig
+from wheelproof_spec.components.buffer_pool.recording.calls import RecordedPool
 from wheelproof_spec.engines.history.recording.callers import Callers
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
@@ -51,55 +44,42 @@ class BufferPoolLoad:
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
         """Use the pool until everything has been given back."""
-        kept = [deque[_NamedBuffer]() for _ in range(callers.threads)]
+        pool = RecordedPool(self._pool, recorder, _name_of)
+        kept = [deque[ByteBuffer]() for _ in range(callers.threads)]
         calls, last = count(), callers.operations * 9 // 10
 
         def act(dice: random.Random, caller: int) -> None:
             if next(calls) == last and callers.hurried:
-                recorder.do(Close(), self._pool.close)
-            self._act(recorder, dice, kept[caller])
+                pool.close()
+            _act(pool, dice, kept[caller])
 
         callers.act(act)
         for buffers in kept:
             while buffers:
-                self._give_back(recorder, buffers.pop())
-        self._look(recorder)
-
-    def _act(self, recorder: LoadRecorder, dice: random.Random, kept: deque[_NamedBuffer]) -> None:
-        choice = dice.randrange(100)
-        if choice < 3:
-            self._look(recorder)
-        elif kept and (choice < 50 or len(kept) == _MOST_KEPT):
-            self._give_back(recorder, dice.choice((kept.pop, kept.popleft))())
-        else:
-            self._allocate(recorder, dice, kept)
-
-    def _allocate(
-        self, recorder: LoadRecorder, dice: random.Random, kept: deque[_NamedBuffer]
-    ) -> None:
-        odd = dice.randrange(3) == 0
-        size = dice.randrange(1, 3 * _POOLABLE) if odd else _POOLABLE
-        block_ms = dice.randrange(_LONGEST_BLOCK_MS)
-
-        def allocate() -> Allocated:
-            buffer = self._pool.allocate(size, block_ms)
-            assert isinstance(buffer, _NamedBuffer)
-            kept.append(buffer)
-            return Allocated(buffer=buffer.name, size=buffer.capacity)
-
-        recorder.call(Allocate(size=size, max_time_to_block_ms=block_ms), allocate)
-
-    def _give_back(self, recorder: LoadRecorder, buffer: _NamedBuffer) -> None:
-        asked = Deallocate(buffer=buffer.name, size=buffer.capacity)
-        recorder.do(asked, lambda: self._pool.deallocate(buffer))
-
-    def _look(self, recorder: LoadRecorder) -> None:
-        pool = self._pool
-        recorder.call(AvailableMemory(), lambda: Memory(size=pool.available_memory()))
-        recorder.call(Queued(), lambda: WaitingThreads(count=pool.queued()))
+                pool.deallocate(buffers.pop())
+        pool.look()
 
     def _new_buffer(self, size: int) -> ByteBuffer:
         return _NamedBuffer(bytearray(size), f"b{next(self._names)}")
+
+
+def _name_of(buffer: ByteBuffer) -> str:
+    assert isinstance(buffer, _NamedBuffer)
+    return buffer.name
+
+
+def _act(pool: RecordedPool, dice: random.Random, kept: deque[ByteBuffer]) -> None:
+    choice = dice.randrange(100)
+    if choice < 3:
+        pool.look()
+    elif kept and (choice < 50 or len(kept) == _MOST_KEPT):
+        pool.deallocate(dice.choice((kept.pop, kept.popleft))())
+    else:
+        odd = dice.randrange(3) == 0
+        size = dice.randrange(1, 3 * _POOLABLE) if odd else _POOLABLE
+        buffer = pool.allocate(size, dice.randrange(_LONGEST_BLOCK_MS))
+        if buffer is not None:
+            kept.append(buffer)
 
 
 def load(callers: Callers) -> BufferPoolLoad:

@@ -46,7 +46,7 @@ from wheelproof_spec.components.purgatory.recording.calls import (
 )
 from wheelproof_spec.components.purgatory.reference import ReferencePurgatoryPort
 from wheelproof_spec.engines.fuzz.burst import await_submitted
-from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.machine import Machine
 from wheelproof_spec.engines.fuzz.order import Batch
@@ -91,7 +91,7 @@ def run_threaded_purgatory_fuzz(bug: PurgatoryBug, batch: Batch) -> FuzzReport:
         "purgatory, real threads",
         partial(PurgatoryUnderTest, bug.purgatory_class, discipline),
         _setups(len(DISCIPLINES) if discipline is None else 1),
-        _calls(),
+        bursts_of(_calls()),
         **batch,
     )
 

@@ -25,7 +25,7 @@ from wheelproof_spec.components.replication.reference import (
     ReferenceBroker,
     ReferenceReplicationPort,
 )
-from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.machine import Machine
 from wheelproof_spec.engines.fuzz.order import Batch
@@ -43,7 +43,7 @@ def run_threaded_replication_fuzz(bug: ReplicationBug, batch: Batch) -> FuzzRepo
         "replication, real threads",
         partial(BrokerUnderTest, bug.manager_class),
         _setups(),
-        _calls(),
+        bursts_of(_calls()),
         **batch,
     )
 

@@ -19,7 +19,7 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.components.timer.bugs import TimerBug
 from wheelproof_spec.engines.fuzz.burst import BurstError, run_burst
-from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.engines.fuzz.order import Batch
 from wheelproof_spec.engines.fuzz.threaded_case import Burst
 from wheelproof_spec.engines.runtimes.hooks import (
@@ -51,7 +51,7 @@ def run_list_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
         "timer task lists, real threads",
         lambda case: _ListsUnderTest(bug.bucket_class, case.preemption()),
         st.just((("lists", _LISTS), ("entries", _ENTRIES))),
-        adds | st.builds("remove {}".format, entries),
+        bursts_of(adds | st.builds("remove {}".format, entries)),
         **batch,
     )
 

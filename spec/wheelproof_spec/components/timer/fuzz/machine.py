@@ -1,13 +1,62 @@
-"""The machine `timer` of `wheelproof fuzz`; with real threads its lists too, more contended."""
+"""Adders, cancellers and an advancing thread on a real SystemTimer: the machine `timer`.
+
+Each burst of calls at the same time records itself; then the history judge says whether the timer
+may have done so (semantics.md 1.2, 1.5, 1.10 - 1.13, 1.18). With real threads the machine has the
+timer's lists too, more contended, and it can be run under the controlled runtime.
+"""
+
+from hypothesis import strategies as st
 
 from wheelproof_spec.base.contract import KAFKA
-from wheelproof_spec.components.timer.bugs import BUGS
+from wheelproof_spec.base.results.fuzz_report import FuzzReport
+from wheelproof_spec.components.timer.bugs import BUGS, TimerBug
 from wheelproof_spec.components.timer.cases import TIMER
+from wheelproof_spec.components.timer.component import TimerConfig
+from wheelproof_spec.components.timer.drawn import TASKS, Span, TimerDomain
 from wheelproof_spec.components.timer.fuzz.bounded_reference import BoundedReferencePort
 from wheelproof_spec.components.timer.fuzz.controlled import run_controlled_timer_fuzz
+from wheelproof_spec.components.timer.fuzz.domain import configs, delays, jumps
 from wheelproof_spec.components.timer.fuzz.lists import run_list_fuzz
-from wheelproof_spec.components.timer.fuzz.threads import run_threaded_timer_fuzz
+from wheelproof_spec.components.timer.fuzz.stages import RealThreads
+from wheelproof_spec.components.timer.fuzz.under_test import TimerUnderTest, setup_of
+from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.engine import STEPS_PER_CASE
 from wheelproof_spec.engines.fuzz.machine import Machine
+from wheelproof_spec.engines.fuzz.order import Batch
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup
+
+_MAX_THREADS = 3
+_FEW_TASKS = TASKS[:4]
+_DOMAIN = TimerDomain(max_level=3, max_wheel_size=8, max_tick_ms=4, max_start_ms=50)
+
+
+def run_threaded_timer_fuzz(bug: TimerBug, batch: Batch) -> FuzzReport:
+    """Run bursts of threads on the timer of `bug`; see `run_burst_fuzz`."""
+    return run_burst_fuzz(
+        "timer, real threads",
+        lambda case: TimerUnderTest(bug.timer_class, case.setup, RealThreads(case.preemption())),
+        st.builds(_setup, configs(_DOMAIN), st.tuples(*[delays(_DOMAIN) for _ in _FEW_TASKS])),
+        _bursts,
+        STEPS_PER_CASE,
+        **batch,
+    )
+
+
+def _setup(config: TimerConfig, spans: tuple[Span, ...]) -> Setup:
+    # One delay a task and case, so that adding again means the same task object.
+    delay_ms = {task: span.millis(config) for task, span in zip(_FEW_TASKS, spans, strict=True)}
+    return setup_of(config, delay_ms)
+
+
+def _bursts(timer: TimerUnderTest) -> st.SearchStrategy[Burst]:
+    calls = st.builds(
+        "{} {}".format, st.sampled_from(("add", "cancel")), st.sampled_from(_FEW_TASKS)
+    )
+    programs = st.lists(calls, min_size=1, max_size=3).map(tuple)
+    adders = st.lists(programs, max_size=_MAX_THREADS).map(tuple)
+    advancing = st.lists(jumps(_DOMAIN), max_size=3).map(timer.advancing)
+    return st.tuples(adders, advancing).map(lambda burst: (*burst[0], *burst[1]))
+
 
 MACHINE = Machine(
     suite=TIMER,

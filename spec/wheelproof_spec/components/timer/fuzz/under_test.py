@@ -1,6 +1,7 @@
 """A SystemTimer with several threads on a manual clock, judged after each burst of calls."""
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from wheelproof.clock import ManualClock
@@ -19,10 +20,11 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
     WaitingTasks,
 )
-from wheelproof_spec.components.timer.fuzz.stages import RealThreads, TimerStage
+from wheelproof_spec.components.timer.drawn import Span
+from wheelproof_spec.components.timer.fuzz.stages import TimerStage
 from wheelproof_spec.components.timer.history import RECORDED
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
-from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup, ThreadedCase
+from wheelproof_spec.engines.fuzz.threaded_case import Burst, Setup
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 _DELAY = "delay_ms of "
@@ -37,19 +39,6 @@ def setup_of(config: TimerConfig, delay_ms: dict[TaskId, int]) -> Setup:
         ("start_ms", config.start_ms),
         *((_DELAY + task, delay) for task, delay in delay_ms.items()),
     )
-
-
-def run_case(timer_class: type[SystemTimer], case: ThreadedCase) -> Violation | None:
-    """Run a whole case from the beginning and return the first violation."""
-    timer = TimerUnderTest(timer_class, case.setup, RealThreads(case.preemption()))
-    try:
-        for burst in case.bursts:
-            violation = timer.run(burst)
-            if violation is not None:
-                return violation
-        return timer.run(timer.drain(), last=True)
-    finally:
-        timer.close()
 
 
 class TimerUnderTest:
@@ -109,6 +98,20 @@ class TimerUnderTest:
         """Return the burst after which nothing waits and nothing is linked."""
         beyond_ms = self.now_ms + self._longest_ms + self._config.tick_ms
         return ((f"clock to {beyond_ms}", "advance"),)
+
+    def finish(self) -> Violation | None:
+        """Let everything expire, unless a burst was wrong, and close the timer."""
+        try:
+            return None if self._broken else self.run(self.drain(), last=True)
+        finally:
+            self.close()
+
+    def advancing(self, jumps: Iterable[Span]) -> Burst:
+        """Return the program of a thread that advances the clock by jumps; none without any."""
+        jumps_ms = (jump.millis(self._config) for jump in jumps)
+        times_ms = list(itertools.accumulate(jumps_ms, initial=self.now_ms))[1:]
+        program = tuple(words for time in times_ms for words in (f"clock to {time}", "advance"))
+        return (program,) if program else ()
 
     def close(self) -> None:
         """Close the timer, unless a thread may be stuck in it, and end the stage's threads."""
@@ -173,9 +176,3 @@ class _InlineExecutor:
         """Nothing is left to run."""
         del timeout_ms
         return True
-
-
-def programs_of_clock(times_ms: Sequence[int]) -> Burst:
-    """Return the program of a thread that advances the clock step by step; none without steps."""
-    program = tuple(words for time_ms in times_ms for words in (f"clock to {time_ms}", "advance"))
-    return (program,) if program else ()

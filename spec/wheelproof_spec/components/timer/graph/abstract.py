@@ -64,15 +64,13 @@ class _Driver:
         due_ms = self.timer.due_times()
         return {
             "now": self.timer.now_ms,
-            "due": make_function({task: due_ms.get(task, 0) for task in tasks}.items()),
+            "due": make_function((task, due_ms.get(task, 0)) for task in tasks),
             "state": make_function(
-                {
-                    task: "waiting" if task in due_ms else self.ended.get(task, "idle")
-                    for task in tasks
-                }.items()
+                (task, "waiting" if task in due_ms else self.ended.get(task, "idle"))
+                for task in tasks
             ),
-            "adds": make_function({task: self.adds.get(task, 0) for task in tasks}.items()),
-            "outcomes": make_function({task: self.outcomes.get(task, 0) for task in tasks}.items()),
+            "adds": make_function((task, self.adds.get(task, 0)) for task in tasks),
+            "outcomes": make_function((task, self.outcomes.get(task, 0)) for task in tasks),
         }
 
     def add(self, task: str, delay_ms: int) -> None:

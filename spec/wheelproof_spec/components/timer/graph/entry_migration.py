@@ -79,9 +79,7 @@ class Migration:
             "Below": _places(self.below),
             "Adders": frozenset(self.adders),
             "Movers": frozenset(self.movers),
-            "EntryOf": make_function(
-                {thread: entry for thread, (entry, _) in linkers.items()}.items()
-            ),
+            "EntryOf": make_function((thread, entry) for thread, (entry, _) in linkers.items()),
             "BucketOf": _places({thread: place for thread, (_, place) in linkers.items()}),
             "Cancellers": frozenset(self.cancellers),
             "Victim": make_function(self.cancellers.items()),
@@ -171,25 +169,21 @@ class _Bench(View):
         return {
             **{name: _holders(some, surroundings) for name, some in self._monitors.items()},
             "bound": make_function(
-                {
-                    name: self._named(task.get_timer_task_entry())
-                    for name, task in self._tasks.items()
-                }.items()
+                (name, self._named(task.get_timer_task_entry()))
+                for name, task in self._tasks.items()
             ),
             "list": make_function(
-                {
-                    name: self._named(entry.list.get()) for name, entry in self._entries.items()
-                }.items()
+                (name, self._named(entry.list.get())) for name, entry in self._entries.items()
             ),
-            "next": make_function(
-                {name: self._named(_link(link, "next")) for name, link in links.items()}.items()
-            ),
-            "prev": make_function(
-                {name: self._named(_link(link, "prev")) for name, link in links.items()}.items()
-            ),
+            **{
+                field: make_function(
+                    (name, self._named(_link(link, field))) for name, link in links.items()
+                )
+                for field in ("next", "prev")
+            },
             "counter": self._counter.get(),
             "submissions": make_function(
-                {name: submitted.get() for name, submitted in self._submissions.items()}.items()
+                (name, submitted.get()) for name, submitted in self._submissions.items()
             ),
             "withdrawn": frozenset(self._withdrawn),
             "pc": make_function(self._steps(surroundings).items()),
@@ -267,11 +261,9 @@ def label_of_entry_migration(action: str, before: State, after: State) -> str | 
 
 
 def _holders(monitors: Mapping[str, object], surroundings: Surroundings) -> Value:
-    holders = {name: surroundings.holder(monitor) for name, monitor in monitors.items()}
+    holders = ((name, surroundings.holder(monitor)) for name, monitor in monitors.items())
     return make_function(
-        {
-            name: NONE if holder is None else _thread(holder) for name, holder in holders.items()
-        }.items()
+        (name, NONE if holder is None else _thread(holder)) for name, holder in holders
     )
 
 
@@ -290,7 +282,7 @@ def _link(entry: object, field: str) -> object:
 def _places(values: Mapping[str, str]) -> Value:
     due = ModelValue(name=EXPIRED)
     return make_function(
-        {name: due if place == EXPIRED else place for name, place in values.items()}.items()
+        (name, due if place == EXPIRED else place) for name, place in values.items()
     )
 
 

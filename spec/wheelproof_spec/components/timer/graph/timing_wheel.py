@@ -15,6 +15,7 @@ from wheelproof.clock import ManualClock
 from wheelproof.sync import DeferredExecutor
 from wheelproof.timer import SystemTimer, TimerTask, TimerTaskEntry, TimerTaskList, TimingWheel
 from wheelproof.units import Millis
+from wheelproof_spec.components.timer.graph.abstract import TimerBounds
 from wheelproof_spec.engines.graph.comparing.driven import driven_graph
 from wheelproof_spec.engines.graph.comparing.projected import ProjectedGraph, pairs_of
 from wheelproof_spec.engines.graph.states.names import attributes, members
@@ -28,27 +29,18 @@ _COMPARED = ("now", "current", "expiration", "entries", "counter", "deadline", "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WheelBounds:
-    """Small bounds, as those of MCTimingWheel; times in milliseconds; every task is cancelled."""
+class WheelBounds(TimerBounds):
+    """Small bounds, as those of MCTimingWheel; every task is cancelled."""
 
-    tasks: tuple[str, ...]
-    delays_ms: tuple[int, ...]
-    tick_ms: int
     wheel_size: int
-    horizon_ms: int
-    max_adds: int
 
     def constants(self) -> dict[str, Value]:
         """Return the constants of MCTimingWheel."""
-        return {
-            "Tasks": frozenset(self.tasks),
-            "Delays": frozenset(self.delays_ms),
-            "TickMs": self.tick_ms,
+        more: dict[str, Value] = {
             "WheelSize": self.wheel_size,
-            "Horizon": self.horizon_ms,
-            "MaxAdds": self.max_adds,
             "Cancellable": frozenset(self.tasks),
         }
+        return TimerBounds.constants(self) | more
 
 
 class _Task(TimerTask):
@@ -129,9 +121,7 @@ class _Run:
                 if queued is bucket
             ),
             "counter": self._timer.size(),
-            "deadline": make_function(
-                {name: self._deadline_ms(name) for name in self.fates}.items()
-            ),
+            "deadline": make_function((name, self._deadline_ms(name)) for name in self.fates),
             "fate": make_function(self.fates.items()),
             "adds": make_function(self.adds.items()),
         }

@@ -15,25 +15,20 @@ from pathlib import Path
 from wheelproof_spec.base.calls import Advance
 from wheelproof_spec.base.codec.tables import read_template
 from wheelproof_spec.components.timer.component import Add, Cancel, TimerCall, TimerConfig
+from wheelproof_spec.components.timer.graph.timing_wheel import WheelBounds
 from wheelproof_spec.engines.graph.comparing.tlc_side import TlcConfiguration, tlc_graph
 from wheelproof_spec.engines.tlc.running.launch import Toolchain
 from wheelproof_spec.engines.tlc.states.graph import Edge, StateGraph
-from wheelproof_spec.engines.tlc.states.values import State, Value, entries
+from wheelproof_spec.engines.tlc.states.values import State, entries
 
 _MODULE = "DrivenTimingWheel"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrivenWheel:
-    """The bounds of the model: see MCTimingWheel; every task may be cancelled."""
+class DrivenWheel(WheelBounds):
+    """The bounds of the model, with a name."""
 
     name: str
-    tasks: tuple[str, ...]
-    delays: tuple[int, ...]
-    tick_ms: int
-    wheel_size: int
-    horizon_ms: int
-    adds: int
 
     @property
     def config(self) -> TimerConfig:
@@ -49,7 +44,7 @@ class DrivenWheel:
                 toolchain,
                 TlcConfiguration(
                     module=_MODULE,
-                    constants=self._constants(),
+                    constants=self.constants(),
                     specification="DrivenSpec",
                     folder=folder,
                 ),
@@ -68,23 +63,12 @@ class DrivenWheel:
         for earlier, task in zip(("", *self.tasks), self.tasks, strict=False):
             # Tasks are interchangeable: the first to be added is always the first by name.
             begun = f'adds["{earlier}"] > 0 /\\ ' if earlier else ""
-            for number, delay in enumerate(self.delays):
+            for number, delay in enumerate(self.delays_ms):
                 found[f"Add_{task}_{number}"] = f'{begun}DrivenAdd("{task}", {delay})'
             for action in ("Cancel", "CancelInVain"):
                 call = f'{begun}Ready("{task}") /\\ Calm /\\ {action}("{task}")'
                 found[f"{action}_{task}"] = call
         return found
-
-    def _constants(self) -> Mapping[str, Value]:
-        return {
-            "Tasks": frozenset(self.tasks),
-            "Delays": frozenset(self.delays),
-            "TickMs": self.tick_ms,
-            "WheelSize": self.wheel_size,
-            "Horizon": self.horizon_ms,
-            "MaxAdds": self.adds,
-            "Cancellable": frozenset(self.tasks),
-        }
 
     def calls_of(self, graph: StateGraph, walk: Sequence[Edge]) -> Iterator[TimerCall]:
         """Yield the calls that drive a timer along a walk; an advance that was begun is ended."""
@@ -94,7 +78,7 @@ class DrivenWheel:
             now = _integer(graph.states[edge.target], "now")
             match words[0]:
                 case "Add":
-                    yield Add(task=words[1], delay_ms=self.delays[int(words[2])])
+                    yield Add(task=words[1], delay_ms=self.delays_ms[int(words[2])])
                 case "Cancel" | "CancelInVain":
                     yield Cancel(task=words[1])
                 case "End" | "Nothing":

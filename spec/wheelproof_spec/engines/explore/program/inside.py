@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from wheelproof import sync
 from wheelproof_spec.engines.explore.program.scenario import Action, Invariant, raises_if_wrong
-from wheelproof_spec.engines.explore.runtime.cells import Cell, IntegerCell
+from wheelproof_spec.engines.explore.runtime.cells import Cell
 from wheelproof_spec.engines.explore.runtime.model import UnwindError
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.thread_steps import Observe, completion, invocation
@@ -59,7 +59,7 @@ def recorded(name: str, operation: Callable[[], T]) -> T:
 def observer(invariant: Invariant) -> Action:
     """Return what the thread of an invariant does: look once, at any time."""
     runtime = _controlled()
-    reads = [cell.read for cell in invariant.cells if isinstance(cell, Cell | IntegerCell)]
+    reads = [cell.read for cell in invariant.cells if isinstance(cell, Cell)]
     if len(reads) != len(invariant.cells):
         raise TypeError(f"invariant {invariant.name!r}: only cells can be observed")
     step = Observe(runtime, invariant.name, reads, partial(raises_if_wrong, invariant.look))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
-from wheelproof_spec.engines.explore.runtime.model import ModelThread, SharedObject, StepOn
+from wheelproof_spec.engines.explore.runtime.model import ModelThread, Reading, SharedObject, StepOn
 
 T = TypeVar("T")
 
@@ -13,6 +13,11 @@ class Cell(SharedObject[T]):
     """A volatile cell, or an atomic reference; values are compared by identity."""
 
     __slots__ = ()
+
+    @staticmethod
+    def same(value: object, other: object) -> bool:
+        """Tell whether two values are one."""
+        return value is other
 
     def await_until(self, predicate: Callable[[T], bool], /) -> T:
         """Wait until the predicate holds of the value, and return that."""
@@ -32,59 +37,36 @@ class Cell(SharedObject[T]):
 
     def compare_and_set(self, expected: T, value: T, /) -> bool:
         """Replace the value if it is `expected`, and tell whether it was."""
-        return self.runtime.perform(CompareAndSet(self, expected, value, _is_same))
+        return self.runtime.perform(CompareAndSet(self, expected, value, self.same))
 
 
-class IntegerCell(SharedObject[int]):
-    """An atomic integer."""
+class IntegerCell(Cell[int]):
+    """An atomic integer; values are compared by what they are."""
 
     __slots__ = ()
 
-    def await_until(self, predicate: Callable[[int], bool], /) -> int:
-        """Wait until the predicate holds of the value, and return that."""
-        return self.runtime.perform(AwaitValue(self, predicate))
-
-    def get(self) -> int:
-        """Return the value."""
-        return self.runtime.perform(Get(self))
-
-    def set(self, value: int, /) -> None:
-        """Replace the value."""
-        self.runtime.perform(Set(self, value))
-
-    def get_and_set(self, value: int, /) -> int:
-        """Replace the value and return the one before."""
-        return self.runtime.perform(Exchange(self, value))
-
-    def compare_and_set(self, expected: int, value: int, /) -> bool:
-        """Replace the value if it equals `expected`, and tell whether it did."""
-        return self.runtime.perform(CompareAndSet(self, expected, value, _is_equal))
+    @staticmethod
+    def same(value: object, other: object) -> bool:
+        """Tell whether two numbers are equal."""
+        return value == other
 
     def add_and_get(self, delta: int, /) -> int:
         """Add `delta` and return the sum."""
         return self.runtime.perform(AddAndGet(self, delta))
 
 
-class Get(StepOn[SharedObject[T], T], Generic[T]):
+class Get(Reading[T]):
     """Reading a cell."""
 
     __slots__ = ()
     shows_result = True
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a read."""
-        return self._object.read
-
-    def apply(self, _thread: ModelThread, /) -> T:
-        """Return the value."""
-        return self._object.state
 
     def describe(self) -> str:
         """Return the cell's name."""
         return f"{self._object.name}.get()"
 
 
-class AwaitValue(StepOn[SharedObject[T], T], Generic[T]):
+class AwaitValue(Reading[T]):
     """Reading a cell once its value is as wanted, which it need not stay."""
 
     __slots__ = ("_predicate",)
@@ -101,14 +83,6 @@ class AwaitValue(StepOn[SharedObject[T], T], Generic[T]):
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
         """Return a read, None while the value is another one."""
         return self._object.read if self._predicate(self._object.state) else None
-
-    def wanted(self) -> Accesses:
-        """Return a read."""
-        return self._object.read
-
-    def apply(self, _thread: ModelThread, /) -> T:
-        """Return the value."""
-        return self._object.state
 
 
 class Set(StepOn[SharedObject[T], None], Generic[T]):
@@ -203,14 +177,6 @@ class AddAndGet(StepOn[SharedObject[int], int]):
     def describe(self) -> str:
         """Return the cell's name and the delta."""
         return f"{self._object.name}.add_and_get({self._delta})"
-
-
-def _is_same(value: object, other: object) -> bool:
-    return value is other
-
-
-def _is_equal(value: object, other: object) -> bool:
-    return value == other
 
 
 def short(value: object) -> str:

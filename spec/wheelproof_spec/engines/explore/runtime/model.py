@@ -99,8 +99,13 @@ class SharedObject(Generic[State]):
     __slots__ = ("_present", "history", "name", "number", "read", "runtime", "state", "write")
 
     def __init__(self, runtime: "Scheduler", name: str, state: State) -> None:
+        number, known_as = runtime.enroll(self, name)
+        self.begin(runtime, number, known_as, state)
+
+    def begin(self, runtime: "Scheduler", number: ObjectNumber, name: str, state: State) -> None:
+        """Begin to exist, under a number that is given or follows from that of another object."""
         self.runtime = runtime
-        number, self.name = runtime.enroll(self, name)
+        self.name = name
         self.number = number
         self.read: Accesses = reading(number)
         self.write: Accesses = writing(number)
@@ -222,6 +227,24 @@ class StepOn(AtomicOperation[Result], Generic[TargetT, Result]):
         return f"{self.verb} {self._object.name}"
 
 
+class Reading(StepOn[SharedObject[State], State], Generic[State]):
+    """A step that reads one shared object and returns its state."""
+
+    __slots__ = ()
+
+    def peek(self, _thread: "ModelThread", /) -> Accesses | None:
+        """Return a read."""
+        return self._object.read
+
+    def wanted(self) -> Accesses:
+        """Return a read."""
+        return self._object.read
+
+    def apply(self, _thread: "ModelThread", /) -> State:
+        """Return the state."""
+        return self._object.state
+
+
 class ModelThread:
     """A thread of the program under test; `number` is the same in every run."""
 
@@ -288,14 +311,7 @@ class _Signal(SharedObject[bool]):
     __slots__ = ()
 
     def __init__(self, runtime: "Scheduler", thread: Actor) -> None:
-        number = signal_number(thread)
-        self.runtime = runtime
-        self.name = "signal"
-        self.number = number
-        self.read = reading(number)
-        self.write = writing(number)
-        self.state = False
-        self.history = [(-1, False)]
+        self.begin(runtime, signal_number(thread), "signal", False)
 
 
 def _never() -> None:

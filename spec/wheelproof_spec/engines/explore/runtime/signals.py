@@ -1,6 +1,6 @@
 """Steps that `threading` has and `wheelproof.sync` has not: signals, timed locks, sleeping."""
 
-from typing import Generic, TypeVar
+from typing import TypeVar
 
 from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
@@ -8,6 +8,7 @@ from wheelproof_spec.engines.explore.runtime.locks import Owned
 from wheelproof_spec.engines.explore.runtime.model import (
     AtomicOperation,
     ModelThread,
+    Reading,
     Rewindable,
     Scheduler,
     SharedObject,
@@ -116,19 +117,11 @@ class ClearFlag(StepOn[Pulse, None]):
         self._object.become((False, self._object.state[1]))
 
 
-class Look(StepOn[SharedObject[State], State], Generic[State]):
+class Look(Reading[State]):
     """Looking at a lock, a flag or the life of a thread."""
 
     __slots__ = ()
     verb = "look at"
-
-    def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a read."""
-        return self._object.read
-
-    def apply(self, _thread: ModelThread, /) -> State:
-        """Return the state."""
-        return self._object.state
 
 
 class TimedAcquire(StepOn[Owned, bool]):

@@ -9,7 +9,6 @@ from wheelproof_spec.engines.explore.runtime.accesses import (
     INVOKE,
     RETURN,
     Accesses,
-    reading,
     writing,
 )
 from wheelproof_spec.engines.explore.runtime.model import (
@@ -46,13 +45,7 @@ class Interruption(SharedObject[bool]):
     def __init__(self, handle: "ThreadHandle") -> None:
         # Numbered as a field of the handle, so that nothing else is numbered differently for it.
         number = field_number(INTERRUPTION, handle.number)
-        self.runtime = handle.runtime
-        self.name = f"{handle.name}.interrupted"
-        self.number = number
-        self.read = reading(number)
-        self.write = writing(number)
-        self.state = False
-        self.history = [(-1, False)]
+        self.begin(handle.runtime, number, f"{handle.name}.interrupted", False)
 
 
 class ThreadMaker(Scheduler, Protocol):

@@ -7,13 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from wheelproof_spec.base.errors import InputRejectedError
-from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.base.results.reports import make_folder
 from wheelproof_spec.engines.tlc.judging.check import judge
 from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
-from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Expectation, Model, Tier
-from wheelproof_spec.engines.tlc.manifest.selection import select_models
 from wheelproof_spec.engines.tlc.running.launch import (
     LIMITS,
     Limits,
@@ -60,25 +57,6 @@ class RunSettings:
     graphs: Path | None = None
     coverage: bool = False
     simulation: Simulation | None = None
-
-
-def run_manifest(
-    toolchain: Toolchain,
-    manifest: Path | None = None,
-    *,
-    patterns: Sequence[str] = (),
-    tiers: Sequence[Tier] = (),
-    settings: RunSettings | None = None,
-    observer: Observer | None = None,
-) -> list[ModelOutcome]:
-    """Run the models of `manifest` (the project's own by default) that the selection names.
-
-    Returns an outcome for each in the order of the manifest. After Ctrl-C the models that were
-    not finished are inconclusive. Raises InputRejectedError, UsageError.
-    """
-    path = manifest or tla_directory() / "manifest.toml"
-    models = select_models(load_manifest(path), patterns, tiers)
-    return run_models(toolchain, models, settings or RunSettings(), observer or SilentObserver())
 
 
 def run_models(

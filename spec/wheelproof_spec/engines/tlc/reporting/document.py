@@ -1,6 +1,7 @@
 """The outcome of a run as JSON, complete; and its numbers as lines of the manifest."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 from wheelproof_spec.engines.tlc.judging.check import describe, first_violation, is_expected
 from wheelproof_spec.engines.tlc.judging.explain import explain
@@ -8,6 +9,12 @@ from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
 from wheelproof_spec.engines.tlc.running.launch import Toolchain
 from wheelproof_spec.engines.tlc.running.report import Counterexample, ViolationKind
 from wheelproof_spec.engines.tlc.states.values import show
+
+_OF_THE_MODEL = (
+    *("name", "module", "specifies", "tier", "kind"),
+    *("bug", "summary", "expect", "property"),
+)
+_NUMBERS = ("distinct", "generated", "depth", "trace_length")
 
 
 def run_document(toolchain: Toolchain, outcomes: Sequence[ModelOutcome]) -> dict[str, object]:
@@ -35,43 +42,16 @@ def model_document(outcome: ModelOutcome) -> dict[str, object]:
     model, report = outcome.model, outcome.run.report
     violation = first_violation(report)
     return {
-        "name": model.name,
-        "module": model.module,
-        "specifies": model.specifies,
-        "tier": model.tier.value,
-        "kind": model.kind.value,
-        "bug": model.bug,
-        "summary": model.summary,
-        "expect": model.expect.value,
-        "property": model.property,
+        **{name: getattr(model, name) for name in _OF_THE_MODEL},
         "verdict": outcome.verdict.value,
         "problems": list(outcome.problems),
         "seconds": round(outcome.seconds, 3),
         "exit_code": outcome.run.exit_code,
         "ending": outcome.run.ending.value,
         "found": None if violation is None else describe(violation),
-        "distinct": outcome.distinct,
-        "generated": outcome.generated,
-        "depth": outcome.depth,
-        "trace_length": outcome.trace_length,
-        "witnesses": [
-            {
-                "name": witness.name,
-                "verdict": witness.verdict.value,
-                "trace_length": witness.trace_length,
-            }
-            for witness in outcome.witnesses
-        ],
-        "coverage": [
-            {
-                "action": action.name,
-                "module": action.module,
-                "place": action.place,
-                "distinct": action.distinct,
-                "generated": action.generated,
-            }
-            for action in report.coverage
-        ],
+        **{name: getattr(outcome, name) for name in _NUMBERS},
+        "witnesses": [asdict(witness) for witness in outcome.witnesses],
+        "coverage": [asdict(action) for action in report.coverage],
         "graph": outcome.graph_summary or None,
         "counterexample": (
             None

@@ -4,12 +4,11 @@ import os
 import signal
 import subprocess
 import threading
-from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from types import FrameType
 from typing import IO
 
 from wheelproof_spec.engines.tlc.running.watchdog import Watchdog
@@ -116,22 +115,3 @@ def _kill_group(process: "subprocess.Popen[bytes]") -> None:
     if process.poll() is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-
-
-@contextmanager
-def termination_interrupts() -> Generator[None]:
-    """Inside, SIGTERM and SIGHUP act like Ctrl-C, so that they too leave no process behind."""
-
-    def interrupt(_number: int, _frame: FrameType | None) -> None:
-        raise KeyboardInterrupt
-
-    signals = (signal.SIGTERM, signal.SIGHUP)
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    previous = [signal.signal(number, interrupt) for number in signals]
-    try:
-        yield
-    finally:
-        for number, handler in zip(signals, previous, strict=True):
-            signal.signal(number, handler)

@@ -10,7 +10,7 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof_spec.base.known_bug import Finder, KnownBug
 from wheelproof_spec.base.results.fuzz_report import FuzzReport
 from wheelproof_spec.base.results.violation import Violation
-from wheelproof_spec.engines.fuzz.bursts import run_burst_fuzz
+from wheelproof_spec.engines.fuzz.bursts import bursts_of, run_burst_fuzz
 from wheelproof_spec.engines.fuzz.judged_bursts import JudgedBursts
 from wheelproof_spec.engines.fuzz.machine import Machine
 from wheelproof_spec.engines.fuzz.order import Batch
@@ -67,7 +67,7 @@ def _run(bug: CounterBug, batch: Batch) -> FuzzReport:
         "counter, real threads",
         partial(CounterUnderTest, bug.counter_class),
         st.integers(5, 20).map(_setup),
-        st.sampled_from(("increment", "increment", "look")),
+        bursts_of(st.sampled_from(("increment", "increment", "look"))),
         **batch,
     )
 

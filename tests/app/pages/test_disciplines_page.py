@@ -5,21 +5,21 @@ from pathlib import Path
 
 import pytest
 
-from wheelproof_spec.base.resources import checkout_directory, tla_directory
-from wheelproof_spec.engines.tlc.disciplines_page import (
+from wheelproof_spec.app.pages.disciplines import (
     DISCIPLINES,
     PAGE,
     PROMISES,
     UndecidedCellError,
     render,
 )
+from wheelproof_spec.base.resources import checkout_directory, tla_directory
 
 
 def test_disciplines_page_is_up_to_date() -> None:
     checkout = checkout_directory()
     assert checkout is not None
     page = (checkout / PAGE).read_text(encoding="utf-8")
-    remedy = "renew it: python -m wheelproof_spec.engines.tlc.disciplines_page"
+    remedy = "renew it: python -m wheelproof_spec.app.pages.disciplines"
     assert page == render(tla_directory() / "manifest.toml"), remedy
 
 

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from wheelproof_spec.app.pages.mutations import PAGE, render, unbroken
 from wheelproof_spec.base.resources import checkout_directory, tla_directory
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Kind
-from wheelproof_spec.engines.tlc.mutations_page import PAGE, render, unbroken
 
 MANIFEST = tla_directory() / "manifest.toml"
 
@@ -39,9 +39,7 @@ def test_mutations_page_is_up_to_date() -> None:
     checkout = checkout_directory()
     assert checkout is not None
     page = (checkout / PAGE).read_text(encoding="utf-8")
-    assert page == render(MANIFEST), (
-        "renew it: python -m wheelproof_spec.engines.tlc.mutations_page"
-    )
+    assert page == render(MANIFEST), "renew it: python -m wheelproof_spec.app.pages.mutations"
 
 
 def _clauses_of_proofs() -> set[str]:

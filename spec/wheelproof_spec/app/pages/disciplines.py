@@ -1,4 +1,4 @@
-"""`python -m wheelproof_spec.engines.tlc.disciplines_page`: renews docs/purgatory-disciplines.md.
+"""`python -m wheelproof_spec.app.pages.disciplines`: renews docs/purgatory-disciplines.md.
 
 The page is the table of what each discipline of the purgatory promises. Each cell is looked up in
 the manifest: a promise is held if a model that passes has the property in its cfg, in surroundings
@@ -9,41 +9,18 @@ cannot say anything that TLC does not confirm whenever the suite runs.
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from wheelproof_spec.app.pages.environment import markdown, renew
 from wheelproof_spec.base.codec.tables import read_rows
 from wheelproof_spec.base.errors import WheelproofSpecError
-from wheelproof_spec.base.resources import required_checkout, tla_directory
-from wheelproof_spec.base.results.reports import write_text
+from wheelproof_spec.base.resources import tla_directory
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Expectation, Kind, Model
 
 PAGE = "docs/purgatory-disciplines.md"
 
-_HEAD = """# What the disciplines of the purgatory promise
-
-Made from the manifest of models by `python -m wheelproof_spec.engines.tlc.disciplines_page`.
-
-A discipline is how threads that attempt to complete one operation keep out of one another's way;
-Kafka has had five ([semantics.md](semantics.md), section 2). For each promise: held, with the TLA+
-model that shows it, or broken, with the model that fails by it and the number of states of its
-shortest counterexample (of a counterexample, where the promise is that something happens at last).
-`wheelproof tlc NAME --explain` tells it.
-
-| promise | property |
-"""
-_RACES = """
-## The same on Kafka's classes
-
-`adapters/kafka-purgatories-java/run VERSION races` repeats the counterexamples on the classes of
-one version of each discipline ({versions}). It holds a thread where TLC's run has it
-wait, and tells what the others do. A test compares that with the table: what is broken there
-happens, and what is held does not. Today's classes have programs of their own in
-`adapters/kafka-java`.
-
-| promise | the race that breaks it |
-|---|---|
-"""
 _EMPTY = "{}"
 
 
@@ -116,30 +93,11 @@ class _Setting:
 def render(manifest: Path) -> str:
     """Return the page as Markdown; raises InputRejectedError, UndecidedCellError."""
     settings = [_setting(model) for model in load_manifest(manifest)]
-    titles = " | ".join(f"{discipline.name} ({discipline.versions})" for discipline in DISCIPLINES)
-    head = _HEAD.replace("| property |\n", f"| property | {titles} |\n")
-    rule = "|".join("---" for _ in range(len(DISCIPLINES) + 2))
-    rows = (_row(promise, settings) for promise in PROMISES)
-    return f"{head}|{rule}|\n" + "".join(rows) + _races()
-
-
-def _races() -> str:
-    versions = ", ".join(one.classes for one in DISCIPLINES if one.classes is not None)
-    lines = [_RACES.format(versions=versions)]
-    for promise in PROMISES:
-        if promise.race is not None:
-            lines.append(f"| {promise.text} | `{promise.race}` |\n")
-        elif promise.unrepeated is not None:
-            lines.append(f"| {promise.text} | not repeated: {promise.unrepeated} |\n")
-    lines.append("\nWhere the classes differ from the models:\n\n")
-    lines += [f"- {one.discipline}, `{one.race}`: {one.reason}.\n" for one in DIFFERENCES]
-    return "".join(lines)
-
-
-def _row(promise: Promise, settings: Sequence[_Setting]) -> str:
-    named = "no deadlock" if promise.property is None else f"`{promise.property}`"
-    cells = (_cell(promise, discipline, settings) for discipline in DISCIPLINES)
-    return f"| {promise.text} | {named} | {' | '.join(cells)} |\n"
+    rows = [
+        (promise, [_cell(promise, discipline, settings) for discipline in DISCIPLINES])
+        for promise in PROMISES
+    ]
+    return markdown("disciplines", disciplines=DISCIPLINES, rows=rows, differences=DIFFERENCES)
 
 
 def _cell(promise: Promise, discipline: Discipline, settings: Sequence[_Setting]) -> str:
@@ -194,11 +152,5 @@ def _setting(model: Model) -> _Setting:
     return _Setting(model, model.cfg.constants, model.cfg.replaced)
 
 
-def main() -> int:
-    """Write the page."""
-    write_text(required_checkout() / PAGE, render(tla_directory() / "manifest.toml"))
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(renew(PAGE, partial(render, tla_directory() / "manifest.toml")))
