@@ -28,6 +28,9 @@ def prepare(checkout: Checkout) -> None:
 
     The stamps go first and come last, so that an interrupted set-up is never taken for a good one.
     """
+    if checkout.virtual_environment.is_symlink():
+        # What it points to, its stamps as well, is another checkout's.
+        checkout.virtual_environment.unlink()
     _project_stamp(checkout).unlink(missing_ok=True)
     good = is_stamped(_dependencies_stamp(checkout), _dependencies(checkout))
     if not (good and checkout.python.exists()):
@@ -49,9 +52,7 @@ def _install_dependencies(checkout: Checkout) -> None:
     _dependencies_stamp(checkout).unlink(missing_ok=True)
     options = install_options(checkout)
     _require_venv_module(checkout)
-    if target.is_symlink():
-        target.unlink()
-    elif target.exists():
+    if target.exists():
         shutil.rmtree(target)
     packages = checkout.requirements.read_text(encoding="utf-8").count("==")
     print(f"making .venv with {packages} packages; that takes minutes, once", flush=True)

@@ -87,6 +87,21 @@ def test_changed_metadata_installs_only_the_project(
     assert python_environment.is_ready(checkout)
 
 
+def test_a_link_to_the_environment_of_another_checkout_leaves_that_as_it_is(
+    checkout: Checkout, programs: _Programs
+) -> None:
+    python_environment.prepare(checkout)
+    theirs = checkout.root / "theirs"
+    checkout.virtual_environment.rename(theirs)
+    before = sorted(path.name for path in theirs.iterdir())
+    checkout.virtual_environment.symlink_to(theirs)
+    checkout.requirements.write_text(_LOCK.format("1.1"))
+    python_environment.prepare(checkout)
+    assert sorted(path.name for path in theirs.iterdir()) == before
+    assert not checkout.virtual_environment.is_symlink()
+    assert len(programs.steps) == 8
+
+
 def test_a_missing_interpreter_is_noticed(checkout: Checkout, programs: _Programs) -> None:
     python_environment.prepare(checkout)
     checkout.python.unlink()
