@@ -4,6 +4,7 @@ The clock stands still, and whoever waits waits for ever: a wake-up that is lost
 that never ends. One partition, one node, batches for two records. TLA+: RecordAccumulator.
 """
 
+from dataclasses import fields, replace
 from functools import partial
 from typing import cast
 
@@ -317,12 +318,13 @@ class AccumulatorBench(Bench):
 
     def _check_arguments(self) -> None:
         """Raise unless what is no number of bytes or milliseconds is refused."""
-        now_ms = self.clock.now_ms
+        now_ms, config = self.clock.now_ms, self.accumulator.config
         for wrong in WRONG_NUMBERS:
             self.refuses(
                 IllegalArgumentError,
                 partial(self.accumulator.drain, _CLUSTER, [_NODE], wrong, now_ms),
                 *(partial(future.get, wrong) for future in self._futures.values()),
+                *(partial(replace, config, **{field.name: wrong}) for field in fields(config)),
             )
 
     def check_ended(self) -> None:

@@ -148,8 +148,9 @@ class PoolBench(Bench):
         """Raise unless all memory is back and nobody waits, and a wrong size is refused."""
         self.audit()
         for wrong in WRONG_NUMBERS:
-            for size, wait_ms in ((wrong, 0), (1, wrong)):
-                self.refuses(IllegalArgumentError, partial(self.pool.allocate, size, wait_ms))
+            for call in (self.pool.allocate, BufferPool):
+                calls = partial(call, wrong, 1), partial(call, 1, wrong)
+                self.refuses(IllegalArgumentError, *calls)
         usage = self.pool.usage()
         assert usage.lent == 0, f"{usage.lent} bytes are still on loan"
         assert usage.waiting == 0, f"{usage.waiting} threads are in the queue, and all have ended"

@@ -227,9 +227,11 @@ class PurgatoryWorld(Bench):
         self.cancelled.extend(self.purgatory.cancel_for_key(key))
 
     def shut_down(self) -> None:
-        """Shut the purgatory down."""
+        """Shut the purgatory down: from then on it takes nothing in."""
         self._shut = True
         self.purgatory.shutdown()
+        hand_in = partial(self.purgatory.try_complete_else_watch, FlagOperation(self.flag), ["key"])
+        self.refuses(PurgatoryClosedError, hand_in)
 
     def check(self) -> None:
         """Raise unless everybody was completed once by a trigger or expiry, and nothing is left."""
