@@ -116,17 +116,24 @@ class Broker(Bench):
 
     def lose_and_lead_again(self) -> None:
         """Follow somebody else, drop the log, lead again, and write another record."""
-        self.manager.become_follower(_PARTITION, 1, _FOLLOWER)
-        self.manager.truncate_as_follower(_PARTITION, 0)
+        self.demote(1)
         self.lead(2)
         self.produce(_OTHER_RECORD, acks=1)
 
     def follow(self) -> None:
         """Follow somebody else, drop the log, and take a record from there."""
-        self.manager.become_follower(_PARTITION, 1, _FOLLOWER)
+        self.demote(1)
+        self.take(1, 1)
+
+    def demote(self, epoch: int) -> None:
+        """Follow somebody else, and drop the log."""
+        self.manager.become_follower(_PARTITION, epoch, _FOLLOWER)
         self.manager.truncate_as_follower(_PARTITION, 0)
-        record = LogRecord(offset=0, leader_epoch=1, value=_OTHER_RECORD)
-        self.manager.append_as_follower(_PARTITION, [record], 1)
+
+    def take(self, epoch: int, high_watermark: int) -> None:
+        """Take the first record, of some epoch, from the leader."""
+        record = LogRecord(offset=0, leader_epoch=epoch, value=_OTHER_RECORD)
+        self.manager.append_as_follower(_PARTITION, [record], high_watermark)
 
     def stop(self) -> None:
         """Give the partition up."""
@@ -207,15 +214,20 @@ class Broker(Bench):
 
     def check_follows(self) -> None:
         """Raise unless the log is what the leader gave, and what does not follow it is refused."""
-        log, again = self._log(), [LogRecord(offset=0, leader_epoch=1, value=_OTHER_RECORD)]
+        log = self._log()
         assert log == [_OTHER_RECORD], f"the log has {log}"
         ends = self._partition().log.end_offset_for_epoch(1)
         assert ends == EpochEndOffset(leader_epoch=1, end_offset=1), ends
         self.refuses(
             IllegalArgumentError,
-            partial(self.manager.append_as_follower, _PARTITION, again, 1),
+            partial(self.take, 1, 1),
             partial(self.manager.truncate_as_follower, _PARTITION, len(log) + 1),
         )
+
+    def check_told_by_its_leader(self) -> None:
+        """Raise if consumers can read a record of which its own leader, the second, said no."""
+        epoch = self._partition().log.end_offset_for_epoch(2)
+        assert not epoch or not self._log(), "replicated, by the word of another leader"
 
     def check_produced_once(self) -> None:
         """Raise unless the produce request was answered once."""
