@@ -6,8 +6,14 @@ TLA+: ProduceFetch.
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from wheelproof import sync
 from wheelproof.clock import ManualClock
-from wheelproof.errors import IllegalArgumentError, WheelproofError
+from wheelproof.errors import (
+    IllegalArgumentError,
+    PurgatoryClosedError,
+    TimerClosedError,
+    WheelproofError,
+)
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.replication import (
     ALL_ACKS,
@@ -27,7 +33,7 @@ from wheelproof.replication import (
 from wheelproof.replication.requests import FetchCallback
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
-from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneList
+from wheelproof_spec.components.purgatory.programs.purgatory import FlagOperation, TimerOfOneList
 from wheelproof_spec.components.replication.bugs import BUGS
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
@@ -51,11 +57,12 @@ class Broker(Bench):
     """A broker that leads one partition of two replicas, and what its requests were answered."""
 
     def __init__(self, manager_class: type[ReplicaManager]) -> None:
+        self._timers = TimerOfOneList(), TimerOfOneList()
         produces: DelayedOperationPurgatory[DelayedProduce] = DelayedOperationPurgatory(
-            "produce", TimerOfOneList(), shards=1, reaper_enabled=False
+            "produce", self._timers[0], shards=1, reaper_enabled=False
         )
         fetches: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
-            "fetch", TimerOfOneList(), shards=1, reaper_enabled=False
+            "fetch", self._timers[1], shards=1, reaper_enabled=False
         )
         super().__init__()
         self.produces, self.fetches = produces, fetches
@@ -144,8 +151,11 @@ class Broker(Bench):
         self.manager.maybe_shrink_in_sync()
 
     def shut_down(self) -> None:
-        """Shut the broker down."""
+        """Shut the broker down: it takes no request any more, and no timer takes a time-out."""
         self.manager.shutdown()
+        self.refuses(PurgatoryClosedError, self.produce, self.consume)
+        late = FlagOperation(sync.volatile(False, "flag"))
+        self.refuses(TimerClosedError, *(partial(timer.add, late) for timer in self._timers))
 
     def try_to(self, verb: str, *arguments: int) -> None:
         """Make a call that a broker may refuse that is shut down, or whose part has changed."""

@@ -23,6 +23,7 @@ from wheelproof.producer import (
     ProducerClosedError,
     Record,
     RecordAccumulator,
+    RecordBatchTooLargeError,
     RecordMetadata,
     ResultTimeoutError,
     TopicPartition,
@@ -58,6 +59,8 @@ _STRANGE_RECORDS = (
     Record(timestamp_ms=1, key=b"key", headers=(("of", b"header"), ("none", None))),
     *(Record(timestamp_ms=later_ms) for later_ms in (-65, -64, 63, 64, 1_000_000)),
     *(Record(timestamp_ms=0, value=bytes(size)) for size in (63, 64, 8_191, 8_192)),
+    # With a plain one before it, that fills a batch to its last byte.
+    Record(timestamp_ms=0, value=bytes(12)),
 )
 """Numbers just below and above what a byte or two can hold, of either sign."""
 
@@ -167,6 +170,8 @@ class AccumulatorBench(Bench):
         """Split what is drained, and send the parts."""
         for batch in self.drain():
             self.accumulator.split_and_reenqueue(batch)
+            told = batch.result.outcome()
+            assert isinstance(told[-1], RecordBatchTooLargeError), f"split, and told {told}"
             self.check_in_flight()
             self._check_answered(batch)
         self.send()

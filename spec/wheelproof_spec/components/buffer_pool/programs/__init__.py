@@ -18,7 +18,7 @@ from wheelproof.producer import (
     WaitTime,
     WaitTimeSensor,
 )
-from wheelproof.producer.byte_buffer import allocate_stand_in
+from wheelproof.producer.byte_buffer import allocate_byte_buffer
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_spec.base.codec.tables import Row
@@ -100,12 +100,13 @@ class PoolBench(Bench):
         self._held = [self.pool.allocate(size, 0) for size in held]
 
     def use(self, size: int, timeout_ms: int = FOREVER) -> None:
-        """Allocate and give back; the allocation may end without a buffer."""
+        """Allocate, fill and give back; the allocation may end without a buffer."""
         try:
             buffer = self.pool.allocate(size, timeout_ms)
         except _LEAVES:
             return
         assert not buffer.position, f"a buffer with {buffer.position} bytes in it was lent"
+        buffer.put(bytes(size))
         self.pool.deallocate(buffer)
 
     def use_in_turn(self, size: int) -> None:
@@ -158,7 +159,7 @@ class PoolBench(Bench):
     def _allocate(self, size: int) -> ByteBuffer:
         if self.failing and choose(2):
             raise MemoryError
-        return allocate_stand_in(size)
+        return allocate_byte_buffer(size)
 
     def close(self) -> None:
         """Close the pool."""
