@@ -152,7 +152,7 @@ def _broker(call: Callable[[Broker], object], answered: list[object]) -> Scenari
 
     answered.clear()
     broker.manager.append_records(
-        timeout_ms=Millis(10), required_acks=-1, entries={_PARTITION: [b"one"]}, callback=answer
+        timeout_ms=Millis(10), required_acks=-1, entries={_PARTITION: [b"1"]}, callback=answer
     )
     follower: Action = partial(broker.replicate, 1)
     threads: dict[str, Action] = {"follower": follower, "expiry": broker.expire_produces}
@@ -171,7 +171,7 @@ def _fetch(broker: Broker) -> None:
 
 _LONGEST = "lead again"
 _IN_BROKER: Mapping[str, Callable[[Broker], object]] = {
-    "append": lambda broker: broker.produce(b"two", acks=1),
+    "append": lambda broker: broker.produce(b"2", acks=1),
     "fetch": _fetch,
     "stop the replica": lambda broker: broker.manager.stop_replica(_PARTITION),
     "shrink the set in sync": lambda broker: broker.manager.maybe_shrink_in_sync(),

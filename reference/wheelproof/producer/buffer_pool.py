@@ -226,7 +226,6 @@ class BufferPool(PooledMemory):
         Seam: known bug KAFKA-4840/no-give-back replaces this.
         """
         self._non_pooled_available_memory += waiter.accumulated
-        waiter.accumulated = 0
 
     def _make_buffer(self, loan: Loan) -> ByteBuffer:
         """Allocate the memory of a loan, outside the lock."""

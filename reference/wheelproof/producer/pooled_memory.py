@@ -69,7 +69,9 @@ class PooledMemory:
 
     def _has_enough(self, size: int) -> bool:
         """Tell whether `size` bytes are free. Seam: known bug narrow-free-list replaces this."""
-        return self._non_pooled_available_memory + self._free_list_size() >= size
+        return pool_arithmetic.enough(
+            size, self._non_pooled_available_memory, len(self._free), self.poolable_size
+        )
 
     def _free_list_size(self) -> int:
         return pool_arithmetic.free_list_size(len(self._free), self.poolable_size)

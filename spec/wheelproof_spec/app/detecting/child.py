@@ -29,6 +29,7 @@ from wheelproof_spec.engines.detect.budget import used_s
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome
 from wheelproof_spec.engines.detect.children import limit_of
 from wheelproof_spec.engines.detect.mutants import mutated
+from wheelproof_spec.engines.detect.reached import Reached
 from wheelproof_spec.engines.detect.sources import digest_of
 from wheelproof_spec.engines.detect.tla_mutants import TLA
 
@@ -95,6 +96,10 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
             return check_mutant(cell.subject, cell.seconds)
         from wheelproof_spec.app.detecting.engines import ENGINES, Task
 
+        reached, module = Reached(), module_of(cell.subject)
+        if module is not None and cell.engine == "model checker":
+            path = cell.subject.partition("/")[0].removeprefix(f"{module}.")
+            reached.watch(module, path)
         task = Task(
             component=cell.component,
             seconds=cell.seconds,
@@ -102,6 +107,7 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
             bug=bug,
             serve=(sys.executable, *command(cell, _SERVE)),
             graphs=Path(tempfile.gettempdir()) / f"wheelproof-graphs-{os.getuid()}",
+            reached=reached,
         )
         return ENGINES[cell.engine](task)
     except BaseException as error:

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import count, zip_longest
 from pathlib import Path
@@ -34,6 +34,7 @@ from wheelproof_spec.base.results.verdicts import CheckResult, Verdict
 from wheelproof_spec.components.registry import suites
 from wheelproof_spec.engines.detect.budget import Budget, used_s
 from wheelproof_spec.engines.detect.cells import NOTHING_THERE, End, Found
+from wheelproof_spec.engines.detect.reached import Reached
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.history.recording.callers import Callers
 
@@ -64,7 +65,8 @@ class Task:
     """What to look at, for how many seconds, drawn from which seed.
 
     `bug` is the known bug that was brought back, if it is one; `serve` the command that serves the
-    reference, altered in the same way, as a driver. `graphs` is the folder with TLC's graphs.
+    reference, altered in the same way, as a driver. `graphs` is the folder with TLC's graphs;
+    `reached` watches the function that was altered.
     """
 
     component: str
@@ -73,6 +75,7 @@ class Task:
     bug: KnownBug | None
     serve: tuple[str, ...]
     graphs: Path
+    reached: Reached = field(default_factory=Reached)
 
     def budget(self, clock: Callable[[], float] = used_s) -> Budget:
         """Begin the budget, on a clock of CPU time."""
@@ -137,21 +140,25 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
 
 
 def explored(task: Task) -> Found:
-    """Explore the programs of the component, and those made for the bug, in rounds."""
+    """Explore the programs of the component, and those made for the bug, in rounds.
+
+    After the first round those come first that have called the function that was altered.
+    """
     name = "" if task.bug is None else f"bug/{task.bug.id}"
     made = [one for one in programs_of(task.component, "FAILING") if one.name == name]
     passing = [
         program for kind in ("PROGRAMS", "PAIRS") for program in programs_of(task.component, kind)
     ]
     random.Random(task.seed).shuffle(passing)
-    budget, runs = task.budget(), 0
+    budget, runs, calling = task.budget(), 0, set[str]()
     for (engine, most), left in ((_MADE, made), *((round_, passing) for round_ in _ROUNDS)):
-        for program in tuple(left):
+        for program in sorted(left, key=lambda one: one.name not in calling):
             if budget.over():
                 return Found(end=End.CLEAN, runs=runs)
             options = Options(engine=engine, seed=task.seed, max_runs=most, shrink=False)
             found = explore(program, options)
             runs += found.runs
+            calling |= {program.name} if task.reached.take() else set()
             if found.counterexample is not None:
                 return Found(
                     end=End.FOUND,

@@ -14,6 +14,7 @@ class DeadWaiterPool(BufferPool):
 
     def _leave_queue(self, waiter: Waiter) -> None:
         self._give_back(waiter)
+        waiter.accumulated = 0
         if sys.exception() is None:
             self._waiters.remove(waiter)
 

@@ -6,18 +6,26 @@ TLA+: ProduceFetch.
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from wheelproof import sync
 from wheelproof.clock import ManualClock
-from wheelproof.errors import IllegalArgumentError, WheelproofError
+from wheelproof.errors import (
+    IllegalArgumentError,
+    PurgatoryClosedError,
+    TimerClosedError,
+    WheelproofError,
+)
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.replication import (
     ALL_ACKS,
     DelayedFetch,
     DelayedProduce,
+    EpochEndOffset,
     ErrorCode,
     FetchParams,
     FetchPartition,
     FetchPartitionData,
     LogRecord,
+    Partition,
     PartitionProduceResponse,
     ReplicaManager,
     TopicPartition,
@@ -25,7 +33,7 @@ from wheelproof.replication import (
 from wheelproof.replication.requests import FetchCallback
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
-from wheelproof_spec.components.purgatory.programs.purgatory import TimerOfOneList
+from wheelproof_spec.components.purgatory.programs.purgatory import FlagOperation, TimerOfOneList
 from wheelproof_spec.components.replication.bugs import BUGS
 from wheelproof_spec.engines.explore.program import Scenario
 from wheelproof_spec.engines.explore.programs.tables import (
@@ -41,25 +49,31 @@ _NOW = Millis(0)
 _SOME_TIME = Millis(10)
 _ENOUGH_BYTES = 10_000
 _PARTITION = TopicPartition("topic", 0)
-_RECORD = b"record"
-_OTHER_RECORD = b"other!"
+_RECORD = b"r"
+_OTHER_RECORD = b"o"
 
 
 class Broker(Bench):
     """A broker that leads one partition of two replicas, and what its requests were answered."""
 
     def __init__(self, manager_class: type[ReplicaManager]) -> None:
+        self._timers = TimerOfOneList(), TimerOfOneList()
         produces: DelayedOperationPurgatory[DelayedProduce] = DelayedOperationPurgatory(
-            "produce", TimerOfOneList(), shards=1, reaper_enabled=False
+            "produce", self._timers[0], shards=1, reaper_enabled=False
         )
         fetches: DelayedOperationPurgatory[DelayedFetch] = DelayedOperationPurgatory(
-            "fetch", TimerOfOneList(), shards=1, reaper_enabled=False
+            "fetch", self._timers[1], shards=1, reaper_enabled=False
         )
         super().__init__()
         self.produces, self.fetches = produces, fetches
-        self.manager = manager_class(
-            _BROKER, produce_purgatory=produces, fetch_purgatory=fetches, clock=ManualClock()
+        self._make = partial(
+            manager_class,
+            _BROKER,
+            produce_purgatory=produces,
+            fetch_purgatory=fetches,
+            clock=ManualClock(),
         )
+        self.manager = self._make(segment_bytes=len(_RECORD), replica_lag_time_max_ms=Millis(1))
         self.lead(0, _FOLLOWER)
         self._asked = 0
         self.produced: list[PartitionProduceResponse] = []
@@ -109,17 +123,24 @@ class Broker(Bench):
 
     def lose_and_lead_again(self) -> None:
         """Follow somebody else, drop the log, lead again, and write another record."""
-        self.manager.become_follower(_PARTITION, 1, _FOLLOWER)
-        self.manager.truncate_as_follower(_PARTITION, 0)
+        self.demote(1)
         self.lead(2)
         self.produce(_OTHER_RECORD, acks=1)
 
     def follow(self) -> None:
         """Follow somebody else, drop the log, and take a record from there."""
-        self.manager.become_follower(_PARTITION, 1, _FOLLOWER)
+        self.demote(1)
+        self.take(1, 1)
+
+    def demote(self, epoch: int) -> None:
+        """Follow somebody else, and drop the log."""
+        self.manager.become_follower(_PARTITION, epoch, _FOLLOWER)
         self.manager.truncate_as_follower(_PARTITION, 0)
-        record = LogRecord(offset=0, leader_epoch=1, value=_OTHER_RECORD)
-        self.manager.append_as_follower(_PARTITION, [record], 0)
+
+    def take(self, epoch: int, high_watermark: int) -> None:
+        """Take the first record, of some epoch, from the leader."""
+        record = LogRecord(offset=0, leader_epoch=epoch, value=_OTHER_RECORD)
+        self.manager.append_as_follower(_PARTITION, [record], high_watermark)
 
     def stop(self) -> None:
         """Give the partition up."""
@@ -130,8 +151,11 @@ class Broker(Bench):
         self.manager.maybe_shrink_in_sync()
 
     def shut_down(self) -> None:
-        """Shut the broker down."""
+        """Shut the broker down: it takes no request any more, and no timer takes a time-out."""
         self.manager.shutdown()
+        self.refuses(PurgatoryClosedError, self.produce, self.consume)
+        late = FlagOperation(sync.volatile(False, "flag"))
+        self.refuses(TimerClosedError, *(partial(timer.add, late) for timer in self._timers))
 
     def try_to(self, verb: str, *arguments: int) -> None:
         """Make a call that a broker may refuse that is shut down, or whose part has changed."""
@@ -171,20 +195,49 @@ class Broker(Bench):
 
     def check_answered_if_replicated(self) -> None:
         """Raise if the follower has told that it has the record, and nobody was answered."""
-        partition = self.manager.partition(_PARTITION)
-        assert partition is not None
-        replicated = partition.log.high_watermark > 0
+        replicated = self._partition().log.high_watermark > 0
         assert len(self.produced) == replicated, f"answered {len(self.produced)} times"
 
     def _check_arguments(self) -> None:
-        """Raise unless what is no time and no size is refused."""
+        """Raise unless a leader refuses what is for followers, and what is no time and no size."""
+        manager, log = self.manager, self._partition().log
+        end = log.log_end_offset
+        record = LogRecord(offset=end, leader_epoch=0, value=_OTHER_RECORD)
+        self.refuses(
+            IllegalArgumentError,
+            partial(self.lead, 0),
+            partial(manager.become_follower, _PARTITION, 0, _FOLLOWER),
+            partial(manager.append_as_follower, _PARTITION, [record], 0),
+            partial(manager.truncate_as_follower, _PARTITION, 0),
+        )
+        assert log.log_end_offset == end, "what was refused was done"
         for wrong in WRONG_NUMBERS:
             self.refuses(
                 IllegalArgumentError,
+                partial(self._make, min_in_sync_replicas=wrong),
+                partial(self._make, segment_bytes=wrong),
+                partial(self._make, replica_lag_time_max_ms=wrong),
                 partial(self._fetch, None, 0, _NOW, self._take, min_bytes=wrong),
                 partial(self._fetch, None, 0, _NOW, self._take, max_bytes=wrong),
                 partial(self.produce, timeout_ms=wrong),
             )
+
+    def check_follows(self) -> None:
+        """Raise unless the log is what the leader gave, and what does not follow it is refused."""
+        log = self._log()
+        assert log == [_OTHER_RECORD], f"the log has {log}"
+        ends = self._partition().log.end_offset_for_epoch(1)
+        assert ends == EpochEndOffset(leader_epoch=1, end_offset=1), ends
+        self.refuses(
+            IllegalArgumentError,
+            partial(self.take, 1, 1),
+            partial(self.manager.truncate_as_follower, _PARTITION, len(log) + 1),
+        )
+
+    def check_told_by_its_leader(self) -> None:
+        """Raise if consumers can read a record of which its own leader, the second, said no."""
+        epoch = self._partition().log.end_offset_for_epoch(2)
+        assert not epoch or not self._log(), "replicated, by the word of another leader"
 
     def check_produced_once(self) -> None:
         """Raise unless the produce request was answered once."""
@@ -194,13 +247,22 @@ class Broker(Bench):
     def check_acknowledged_is_there(self) -> None:
         """Raise if the record was acknowledged and is not in the log."""
         self.check_produced_once()
-        data = self.manager.fetch.read(
-            FetchParams(replica_id=None, max_wait_ms=_NOW, min_bytes=0, max_bytes=_ENOUGH_BYTES),
-            {_PARTITION: FetchPartition(fetch_offset=0, max_bytes=_ENOUGH_BYTES)},
-        )
-        values = [record.value for record in data[_PARTITION].records]
+        log = self._log()
         acknowledged = self.produced[0].error is ErrorCode.NONE
-        assert not acknowledged or _RECORD in values, f"acknowledged, and the log has {values}"
+        assert not acknowledged or log.count(_RECORD), f"acknowledged, and the log has {log}"
+
+    def _partition(self) -> Partition:
+        partition = self.manager.partition(_PARTITION)
+        assert partition is not None
+        return partition
+
+    def _log(self) -> list[bytes]:
+        """Return what consumers can read, a segment at a time."""
+        read = partial(self._partition().log.read, up_to_high_watermark=True, max_bytes=1)
+        values: list[bytes] = []
+        while records := read(len(values), at_least_one=True).records:
+            values += [record.value for record in records]
+        return values
 
     def _fetch(
         self,

@@ -4,6 +4,7 @@ The clock stands still, and whoever waits waits for ever: a wake-up that is lost
 that never ends. One partition, one node, batches for two records. TLA+: RecordAccumulator.
 """
 
+from dataclasses import fields, replace
 from functools import partial
 from typing import cast
 
@@ -22,6 +23,7 @@ from wheelproof.producer import (
     ProducerClosedError,
     Record,
     RecordAccumulator,
+    RecordBatchTooLargeError,
     RecordMetadata,
     ResultTimeoutError,
     TopicPartition,
@@ -57,6 +59,8 @@ _STRANGE_RECORDS = (
     Record(timestamp_ms=1, key=b"key", headers=(("of", b"header"), ("none", None))),
     *(Record(timestamp_ms=later_ms) for later_ms in (-65, -64, 63, 64, 1_000_000)),
     *(Record(timestamp_ms=0, value=bytes(size)) for size in (63, 64, 8_191, 8_192)),
+    # With a plain one before it, that fills a batch to its last byte.
+    Record(timestamp_ms=0, value=bytes(12)),
 )
 """Numbers just below and above what a byte or two can hold, of either sign."""
 
@@ -166,6 +170,8 @@ class AccumulatorBench(Bench):
         """Split what is drained, and send the parts."""
         for batch in self.drain():
             self.accumulator.split_and_reenqueue(batch)
+            told = batch.result.outcome()
+            assert isinstance(told[-1], RecordBatchTooLargeError), f"split, and told {told}"
             self.check_in_flight()
             self._check_answered(batch)
         self.send()
@@ -317,12 +323,13 @@ class AccumulatorBench(Bench):
 
     def _check_arguments(self) -> None:
         """Raise unless what is no number of bytes or milliseconds is refused."""
-        now_ms = self.clock.now_ms
+        now_ms, config = self.clock.now_ms, self.accumulator.config
         for wrong in WRONG_NUMBERS:
             self.refuses(
                 IllegalArgumentError,
                 partial(self.accumulator.drain, _CLUSTER, [_NODE], wrong, now_ms),
                 *(partial(future.get, wrong) for future in self._futures.values()),
+                *(partial(replace, config, **{field.name: wrong}) for field in fields(config)),
             )
 
     def check_ended(self) -> None:

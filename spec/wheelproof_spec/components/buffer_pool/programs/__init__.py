@@ -18,7 +18,7 @@ from wheelproof.producer import (
     WaitTime,
     WaitTimeSensor,
 )
-from wheelproof.producer.byte_buffer import allocate_stand_in
+from wheelproof.producer.byte_buffer import allocate_byte_buffer
 from wheelproof.producer.pooled_memory import PooledMemory
 from wheelproof.units import MAX_MILLIS, Millis
 from wheelproof_spec.base.codec.tables import Row
@@ -100,12 +100,13 @@ class PoolBench(Bench):
         self._held = [self.pool.allocate(size, 0) for size in held]
 
     def use(self, size: int, timeout_ms: int = FOREVER) -> None:
-        """Allocate and give back; the allocation may end without a buffer."""
+        """Allocate, fill and give back; the allocation may end without a buffer."""
         try:
             buffer = self.pool.allocate(size, timeout_ms)
         except _LEAVES:
             return
         assert not buffer.position, f"a buffer with {buffer.position} bytes in it was lent"
+        buffer.put(bytes(size))
         self.pool.deallocate(buffer)
 
     def use_in_turn(self, size: int) -> None:
@@ -148,8 +149,9 @@ class PoolBench(Bench):
         """Raise unless all memory is back and nobody waits, and a wrong size is refused."""
         self.audit()
         for wrong in WRONG_NUMBERS:
-            for size, wait_ms in ((wrong, 0), (1, wrong)):
-                self.refuses(IllegalArgumentError, partial(self.pool.allocate, size, wait_ms))
+            for call in (self.pool.allocate, BufferPool):
+                calls = partial(call, wrong, 1), partial(call, 1, wrong)
+                self.refuses(IllegalArgumentError, *calls)
         usage = self.pool.usage()
         assert usage.lent == 0, f"{usage.lent} bytes are still on loan"
         assert usage.waiting == 0, f"{usage.waiting} threads are in the queue, and all have ended"
@@ -157,7 +159,7 @@ class PoolBench(Bench):
     def _allocate(self, size: int) -> ByteBuffer:
         if self.failing and choose(2):
             raise MemoryError
-        return allocate_stand_in(size)
+        return allocate_byte_buffer(size)
 
     def close(self) -> None:
         """Close the pool."""

@@ -12,7 +12,7 @@ import wheelproof
 from wheelproof import sync
 from wheelproof.purgatory import DelayedOperationPurgatory
 from wheelproof.sync import DeferredExecutor
-from wheelproof.timer import SystemTimer
+from wheelproof.timer import SystemTimer, Timer
 from wheelproof.units import Millis
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, PurgeCompleted, Tick
 from wheelproof_spec.base.codec.vocabulary import Implementation
@@ -29,6 +29,7 @@ from wheelproof_spec.components.purgatory.recording.calls import (
     RecordedOperation,
 )
 from wheelproof_spec.components.timer.programs.system_timer import StandingClock
+from wheelproof_spec.components.timer.programs.world import closed_by_a_task, closed_in_a_pass
 from wheelproof_spec.engines.explore.program import Action, Program, Scenario
 from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
@@ -166,6 +167,10 @@ def nothing_stays_in_the_timer() -> Scenario:
     )
 
 
+def _reaping(timer: Timer) -> Action:
+    return AnyPurgatory("reaped", timer, shards=1).shutdown
+
+
 def _against_advance(call: Callable[[RecordedWorld], None]) -> Scenario:
     world = RecordedWorld()
     return Scenario(
@@ -179,6 +184,8 @@ ON_TIMER: tuple[Program, ...] = (
     program("purgatory-timer-cancel", cancel_and_cascade),
     program("purgatory-timer-trigger", trigger_and_cascade),
     program("purgatory-timer-two-advances", force_two_advances),
+    program("purgatory-reaper-pass", partial(closed_in_a_pass, _reaping)),
+    program("purgatory-reaper-own", partial(closed_by_a_task, _reaping)),
 )
 LEFT_IN_TIMER = program("purgatory-timer-nothing-stays", nothing_stays_in_the_timer)
 """What rule 1.11 does not promise: it fails, and docs/findings.md says so."""

@@ -100,12 +100,17 @@ class FlagOperation(DelayedOperation):
 
 
 class RaisingOperation(FlagOperation):
-    """An operation whose predicate raises once the flag is up."""
+    """An operation whose predicate raises once the flag is up; counts how often it is tested."""
 
-    __slots__ = ()
+    __slots__ = ("tests",)
+
+    def __init__(self, flag: Volatile[bool]) -> None:
+        super().__init__(flag)
+        self.tests = 0
 
     def try_complete(self) -> bool:
         """Test the flag, in vain."""
+        self.tests += 1
         if self._flag.get():
             raise ValueError("the predicate raises")
         return False
@@ -178,7 +183,13 @@ class PurgatoryWorld(Bench):
         try:
             self.watch(operation, *keys)
         except ValueError:
-            assert not self.purgatory.watched(), "left behind"
+            left = self.purgatory.watched(), self.purgatory.num_keys()
+            assert left == (0, 0), f"watches and keys left behind: {left}"
+            # Its first test is before it is watched anywhere.
+            given_up = operation.is_cancelled()
+            assert given_up == (operation.tests > 1), (
+                f"{operation.tests} tests, given up: {given_up}"
+            )
 
     def come_and_go(self, key: str) -> None:
         """Hand in two operations, then complete them."""
@@ -200,11 +211,12 @@ class PurgatoryWorld(Bench):
             self.check_key(key)
 
     def trigger_in_spite_of_errors(self, key: str) -> None:
-        """Trigger; an operation may raise."""
+        """Trigger: whoever does is told that an operation raises."""
         try:
             self.trigger(key)
         except (DelayedOperationError, ValueError):
             return
+        raise AssertionError("an operation raised, and nobody was told")
 
     def triggering(self, *keys: str) -> Action:
         """Return what a thread does that triggers."""
@@ -227,9 +239,11 @@ class PurgatoryWorld(Bench):
         self.cancelled.extend(self.purgatory.cancel_for_key(key))
 
     def shut_down(self) -> None:
-        """Shut the purgatory down."""
+        """Shut the purgatory down: from then on it takes nothing in."""
         self._shut = True
         self.purgatory.shutdown()
+        hand_in = partial(self.purgatory.try_complete_else_watch, FlagOperation(self.flag), ["key"])
+        self.refuses(PurgatoryClosedError, hand_in)
 
     def check(self) -> None:
         """Raise unless everybody was completed once by a trigger or expiry, and nothing is left."""

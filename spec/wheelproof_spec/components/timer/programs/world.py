@@ -11,7 +11,13 @@ from wheelproof.timer import SystemTimer, SystemTimerReaper, Timer, TimerTask
 from wheelproof.units import Millis
 from wheelproof_spec.components.timer.programs.entry_migration import IdleTask
 from wheelproof_spec.components.timer.programs.system_timer import TimerBench
-from wheelproof_spec.engines.explore.program import Program, Scenario, Settings, TimeMode
+from wheelproof_spec.engines.explore.program import (
+    Action,
+    Program,
+    Scenario,
+    Settings,
+    TimeMode,
+)
 from wheelproof_spec.engines.explore.programs.making import program
 
 _LAZY = Settings(time=TimeMode.LAZY)
@@ -180,30 +186,36 @@ class _OnePass(Timer):
         """End the wait of the second pass."""
         self._closed.set(True)
 
+    def look(self) -> None:
+        """Look whether a pass is under way."""
+        self.under_way.get()
 
-def reaper_closed_in_a_pass() -> Scenario:
-    """A reaper is closed while its thread makes a pass: that is over when the close returns."""
+
+def closed_in_a_pass(reaping: Callable[[Timer], Action]) -> Scenario:
+    """A reaper is closed while its thread makes a pass: that is over when the close returns.
+
+    `reaping` gives a timer to a new reaper, and returns what closes that.
+    """
     timer = _OnePass()
-    reaped = SystemTimerReaper("reaper", timer)
+    close_reaper = reaping(timer)
 
     def close() -> None:
-        reaped.close()
+        close_reaper()
         assert not timer.under_way.get(), "closed, and a pass is under way"
         assert timer.refused == 1, "it stopped before the timer was closed, or went on after that"
 
-    return Scenario(threads={"close": close})
+    return Scenario(threads={"close": close, "look": timer.look})
 
 
-def reaper_closes_itself() -> Scenario:
+def closed_by_a_task(reaping: Callable[[Timer], Action]) -> Scenario:
     """A task of a reaper closes it, on the reaper's own thread, which does not wait for itself."""
     timer = _OnePass()
-    reaped = SystemTimerReaper("reaper", timer)
-    timer.in_a_pass = reaped.close
+    timer.in_a_pass = reaping(timer)
+    return Scenario(threads={"look": timer.look})
 
-    def look() -> None:
-        timer.under_way.get()
 
-    return Scenario(threads={"look": look})
+def _reaping(timer: Timer) -> Action:
+    return SystemTimerReaper("reaper", timer).close
 
 
 def executor_against_close() -> Scenario:
@@ -251,8 +263,8 @@ TIMER_WORLD: tuple[Program, ...] = (
     program("timer-wait-add", wait_for_an_add),
     program("timer-wait-close", close_against_wait),
     program("timer-reaper", reaper),
-    program("timer-reaper-pass", reaper_closed_in_a_pass),
-    program("timer-reaper-own", reaper_closes_itself),
+    program("timer-reaper-pass", partial(closed_in_a_pass, _reaping)),
+    program("timer-reaper-own", partial(closed_by_a_task, _reaping)),
     # The executor is given five seconds to end, which pass only when nothing else can happen.
     program("timer-executor-close", executor_against_close, _LAZY),
     program("timer-close-by-task", close_by_a_task),

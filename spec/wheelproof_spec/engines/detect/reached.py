@@ -1,0 +1,36 @@
+"""Tells who calls the function that a mutant changes: whoever does looks at it first."""
+
+import importlib
+from collections.abc import Callable
+from functools import wraps
+from types import FunctionType
+
+
+class Reached:
+    """Tells whether the functions that are watched have been called since it was last asked."""
+
+    def __init__(self) -> None:
+        self._called = False
+
+    def take(self) -> bool:
+        """Tell it, and begin anew."""
+        called, self._called = self._called, False
+        return called
+
+    def watch(self, module: str, path: str) -> None:
+        """Watch a method, `Class.method`, of a module; what is no plain method is not watched."""
+        *classes, name = path.split(".")
+        owner: object = importlib.import_module(module)
+        for one in classes:
+            owner = getattr(owner, one)
+        method = vars(owner).get(name)
+        if classes and isinstance(method, FunctionType):
+            setattr(owner, name, self._noting(method))
+
+    def _noting(self, method: Callable[..., object]) -> Callable[..., object]:
+        @wraps(method)
+        def noted(*args: object, **kwargs: object) -> object:
+            self._called = True
+            return method(*args, **kwargs)
+
+        return noted
