@@ -603,6 +603,10 @@ AcknowledgedIsReplicated ==
         /\ record \in Range(log[q])
         /\ \A f \in isr[q] : record \in Range(copy[f][q])
 
+\* What a leader has taken in it refuses only after it has lost the partition.
+RefusedOnlyAfterAnElection ==
+    \A p \in Producers, q \in Partitions : status[p][q] = "refused" => epoch[q] > written[p][q]
+
 ConsumersReadBelowTheWatermark ==
     \A c \in Consumers, q \in Partitions : IsPrefix(received[c][q], Below(q))
 
@@ -613,9 +617,12 @@ SizeOf(x, partitions) ==
     ELSE LET q == CHOOSE one \in partitions : TRUE
          IN  Len(received[x][q]) + SizeOf(x, partitions \ {q})
 
-\* Unless it expired or was refused, a fetch is answered with what it asked for (2.14).
+\* Unless it expired or was refused, a fetch is answered with what it asked for (2.14): a follower's
+\* with what it has not.
 FetchesGetEnough ==
-    \A c \in Consumers \ Expiring : answer[c] = "ok" => SizeOf(c, Partitions) >= MinBytes[c]
+    /\ \A c \in Consumers \ Expiring : answer[c] = "ok" => SizeOf(c, Partitions) >= MinBytes[c]
+    /\ \A f \in Followers \ Expiring : answer[f] = "ok" =>
+        \E q \in Partitions : Len(received[f][q]) > Len(copy[f][q])
 
 OnlyExpiredProducesTimeOut ==
     \A r \in Requests : answer[r] = "timed_out" => r \in Producers \cap Expiring

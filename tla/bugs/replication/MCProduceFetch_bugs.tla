@@ -90,4 +90,9 @@ CheckAndForgetNothing(r) ==
     /\ triggers' = [triggers EXCEPT ![r] = Checks(r)]
     /\ Go(r, IF Checks(r) = <<>> THEN "Wait" ELSE "Trigger")
     /\ UNCHANGED risen
+\* A fetch is answered whether there is something or not.
+EnoughIsNothing(x) == 0
+
+\* A leader does not find the record that it has appended.
+HoldsNothing(p, q) == FALSE
 =============================================================================
