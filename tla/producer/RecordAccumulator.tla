@@ -746,6 +746,19 @@ FinalStateIsSetOnce ==
 NothingIsTakenAfterClose ==
     [][\A a \in Appenders : closed /\ ~taken[a] => ~taken'[a]]_vars
 
+\* Whoever gives up waiting for memory finds none.
+MemoryIsRefusedForWant ==
+    [][\A a \in Appenders :
+        pc[a] = "Allocate" /\ pc'[a] = "EndAppend" => poolClosed \/ free = {}]_vars
+
+\* Rule 4.2: nothing is sent that may linger, alone and not full, unless somebody waits for it.
+WhatLingersWaits ==
+    [][sender = "Idle" /\ sender' = "Drain" /\ Lingers =>
+        \/ closed
+        \/ \E t \in Flushers : pc[t] \in {"LookAtIncomplete", "AwaitFlush"}
+        \/ free = {} /\ \E a \in Appenders : pc[a] = "Allocate"
+        \/ \E p \in AllPartitions : \E i \in DOMAIN queue[p] : i > 1 \/ ~HasRoom(queue[p][i])]_vars
+
 (* Liveness *)
 
 AppendsEnd == \A a \in Appenders : pc[a] = "TryAppend" ~> pc[a] = "EndAppend"

@@ -263,4 +263,15 @@ AbortAsLate ==
     /\ sender' = "Forget"
     /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
                    client, work, drain, returned, promised>>
+
+\* Whoever will not wait for memory takes none.
+AllocateFailsAnyway(a) ==
+    /\ pc[a] = "Allocate"
+    /\ a \in Impatient
+    /\ Go(a, "EndAppend")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
+
+\* A batch that may linger is sent at once.
+ReadyAtOnce(p) == HasWork(p)
 =============================================================================
