@@ -131,6 +131,10 @@ WhoeverWaitsHoldsNothing == \A t \in Threads : Waiting(t) => held[t] = 0
 
 (* Action properties *)
 
+\* There is too little, or somebody was there before.
+WhoeverQueuesHasToWait ==
+    [][Len(queue') > Len(queue) => queue # <<>> \/ Head(queue').size > available]_vars
+
 \* Rule 3.10.
 MemoryGoesToTheLongestWaiting ==
     [][\A t \in Threads :

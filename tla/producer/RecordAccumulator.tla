@@ -709,8 +709,20 @@ WhatIsLateCanExpire ==
 \* Whatever ended it but an answer leaves it there (KAFKA-19012).
 WhatIsAnsweredIsNotInTheAir == \A b \in inAir : batch[b].final \notin {"succeeded", "split"}
 
+\* Who is told that its record is late, or aborted, is told the truth (4.5, 4.10).
+OutcomesAreTrue ==
+    \A b \in Numbers :
+        /\ batch[b].final = "expired" => MayExpire
+        /\ batch[b].final = "aborted" => forced
+
 \* Rule 4.6.
 NoBatchIsTriedTooOften == \A b \in Numbers : batch[b].attempts <= MaxAttempts
+
+\* An append tells whether its record has been taken (4.1).
+AppendsTellWhatIsTaken ==
+    \A r \in Records :
+        (\E b \in Numbers : r \in Range(batch[b].records))
+            <=> (r \in returned \/ (taken[r[1]] /\ r[2] = round[r[1]]))
 
 \* What a call needs is gone when it ends, and what the sender needs, when it is idle.
 CallsLeaveNothingBehind ==
@@ -733,6 +745,19 @@ FinalStateIsSetOnce ==
 
 NothingIsTakenAfterClose ==
     [][\A a \in Appenders : closed /\ ~taken[a] => ~taken'[a]]_vars
+
+\* Whoever gives up waiting for memory finds none.
+MemoryIsRefusedForWant ==
+    [][\A a \in Appenders :
+        pc[a] = "Allocate" /\ pc'[a] = "EndAppend" => poolClosed \/ free = {}]_vars
+
+\* Rule 4.2: nothing is sent that may linger, alone and not full, unless somebody waits for it.
+WhatLingersWaits ==
+    [][sender = "Idle" /\ sender' = "Drain" /\ Lingers =>
+        \/ closed
+        \/ \E t \in Flushers : pc[t] \in {"LookAtIncomplete", "AwaitFlush"}
+        \/ free = {} /\ \E a \in Appenders : pc[a] = "Allocate"
+        \/ \E p \in AllPartitions : \E i \in DOMAIN queue[p] : i > 1 \/ ~HasRoom(queue[p][i])]_vars
 
 (* Liveness *)
 

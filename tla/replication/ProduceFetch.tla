@@ -603,6 +603,12 @@ AcknowledgedIsReplicated ==
         /\ record \in Range(log[q])
         /\ \A f \in isr[q] : record \in Range(copy[f][q])
 
+\* What a leader has taken in it refuses only after it has lost the partition, and a fetch only
+\* where there was an election.
+RefusedOnlyAfterAnElection ==
+    /\ \A p \in Producers, q \in Partitions : status[p][q] = "refused" => epoch[q] > written[p][q]
+    /\ \A x \in Fetchers : answer[x] = "refused" => \E q \in Range(Asks[x]) : epoch[q] > 0
+
 ConsumersReadBelowTheWatermark ==
     \A c \in Consumers, q \in Partitions : IsPrefix(received[c][q], Below(q))
 
@@ -613,9 +619,12 @@ SizeOf(x, partitions) ==
     ELSE LET q == CHOOSE one \in partitions : TRUE
          IN  Len(received[x][q]) + SizeOf(x, partitions \ {q})
 
-\* Unless it expired or was refused, a fetch is answered with what it asked for (2.14).
+\* Unless it expired or was refused, a fetch is answered with what it asked for (2.14): a follower's
+\* with what it has not.
 FetchesGetEnough ==
-    \A c \in Consumers \ Expiring : answer[c] = "ok" => SizeOf(c, Partitions) >= MinBytes[c]
+    /\ \A c \in Consumers \ Expiring : answer[c] = "ok" => SizeOf(c, Partitions) >= MinBytes[c]
+    /\ \A f \in Followers \ Expiring : answer[f] = "ok" =>
+        \E q \in Partitions : Len(received[f][q]) > Len(copy[f][q])
 
 OnlyExpiredProducesTimeOut ==
     \A r \in Requests : answer[r] = "timed_out" => r \in Producers \cap Expiring
@@ -630,6 +639,13 @@ CallsLeaveNothingBehind ==
         /\ least[t] = 0 /\ risen[t] = {} /\ triggers[t] = <<>>
         /\ pc[t] \in {"Wait", "Done"} /\ t \in Fetchers => ready[t] = "none"
         /\ pc[t] = "Wait" /\ t \notin Consumers => todo[t] = <<>>
+
+\* It is tried, watched, tried again, and then it waits (2.4).
+RequestsAreWatchedOnce == \A r \in Requests : pc[r] = "Watch" => r \notin produces \cup fetches
+
+\* What a fetch has read belongs to one answer.
+OpenFetchesHoldNothing ==
+    \A x \in Fetchers, q \in Partitions : Open(x) /\ ready[x] = "none" => received[x][q] = <<>>
 
 (* Action properties *)
 

@@ -236,6 +236,9 @@ ClosedQueueLetsNobodySleep == closed /\ lock = None => asleep = {}
 
 BucketIsTakenOnce == queued \cap taken = {}
 
+\* A queue is closed by close(), and by nobody else.
+OpenUntilItIsClosed == closed = (\E c \in Closers : pc[c] # "Close")
+
 TheLimitCountsFromTheCall ==
     \A t \in Takers : pc[t] # "ReadClock" => deadline[t] \in Limit[t]..(now + Limit[t])
 

@@ -671,6 +671,9 @@ DueTaskIsSubmittedByTheEndOfTheAdvance == \A v \in Advancers : pc[v] = "Idle" =>
 \* What the timer has taken in is not lost because the executor refuses it (1.16).
 NothingIsRejected == \A k \in Tasks : state[k] # "rejected"
 
+\* When close() returns, the executor has stopped (1.16).
+CloseStopsTheExecutor == \A c \in Closers : pc[c] = "Done" => executor = "shut"
+
 -----------------------------------------------------------------------------
 DeadlineIsTheDelayFromTheCall ==
     \A k \in Tasks : Waiting(k) => deadline[k] \in Delay[k]..(now + Delay[k])

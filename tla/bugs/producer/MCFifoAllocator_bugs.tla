@@ -33,4 +33,8 @@ LendToTheFirstThoughClosed ==
     /\ Lend(Head(queue).thread, Head(queue).size)
     /\ queue' = Tail(queue)
     /\ UNCHANGED closed
+EnqueueThoughThereIsEnough(t, n) ==
+    /\ MayAsk(t)
+    /\ queue' = Append(queue, [thread |-> t, size |-> n])
+    /\ UNCHANGED <<available, held, closed>>
 =============================================================================

@@ -245,4 +245,33 @@ CompleteInTheAir(b) ==
     /\ hand' = b
     /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
                    client, left, lastRound, drain, returned, promised>>
+
+\* A record is added to a batch, and its appender is told that it was not taken.
+AddToLastAndDenyIt(a, then, otherwise) ==
+    LET p == Partition(a) IN
+    /\ IF queue[p] # <<>> /\ HasRoom(Last(p))
+       THEN /\ batch' = [batch EXCEPT ![Last(p)].records = Append(@, Record(a))]
+            /\ Go(a, then)
+       ELSE /\ batch' = IF queue[p] = <<>> THEN batch ELSE Closing(Last(p))
+            /\ Go(a, otherwise)
+    /\ UNCHANGED taken
+
+\* What is aborted is told that it was late.
+AbortAsLate ==
+    /\ sender = "AbortEnd"
+    /\ End(hand, "expired")
+    /\ sender' = "Forget"
+    /\ UNCHANGED <<queue, incomplete, inAir, free, closed, poolClosed, forced, appending, flushes,
+                   client, work, drain, returned, promised>>
+
+\* Whoever will not wait for memory takes none.
+AllocateFailsAnyway(a) ==
+    /\ pc[a] = "Allocate"
+    /\ a \in Impatient
+    /\ Go(a, "EndAppend")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
+                   flushes, round, buffer, taken, awaited, sender, work, drain, history>>
+
+\* A batch that may linger is sent at once.
+ReadyAtOnce(p) == HasWork(p)
 =============================================================================

@@ -90,4 +90,32 @@ CheckAndForgetNothing(r) ==
     /\ triggers' = [triggers EXCEPT ![r] = Checks(r)]
     /\ Go(r, IF Checks(r) = <<>> THEN "Wait" ELSE "Trigger")
     /\ UNCHANGED risen
+\* A fetch is answered whether there is something or not.
+EnoughIsNothing(x) == 0
+
+\* A leader does not find the record that it has appended.
+HoldsNothing(p, q) == FALSE
+
+\* Fetches get what they asked for, and are told that they were refused.
+FetchesAreRefused(r) == IF r \in Fetchers THEN "refused" ELSE "ok"
+
+\* The next fetch begins with what the last one has read.
+ReceiveAndKeep(f) ==
+    /\ pc[f] = "Wait"
+    /\ ~Open(f)
+    /\ copy' = [copy EXCEPT ![f] = received[f]]
+    /\ answer' = [answer EXCEPT ![f] = "none"]
+    /\ todo' = [todo EXCEPT ![f] = Asks[f]]
+    /\ sent' = [sent EXCEPT ![f] = epoch]
+    /\ fetches' = fetches \ {f}
+    /\ Go(f, "Read")
+    /\ UNCHANGED <<partition, required, written, status, produces, received, ready, least, risen,
+                   triggers, leader>>
+
+\* A request that is not done is watched and tried again and again.
+LastTryAndWatch(r) ==
+    /\ pc[r] = "LastTry"
+    /\ Try(r, "Watch")
+    /\ UNCHANGED <<partition, others, required, written, produces, fetches, ready, todo, least,
+                   leader>>
 =============================================================================

@@ -81,4 +81,11 @@ GiveUpAtOnce(t) ==
     /\ pc[t] = "TestDeadline"
     /\ Go(t, "UnlockInVain")
     /\ UNCHANGED <<now, lock, queued, taken, closed, asleep, wakeAt, deadline>>
+
+\* A wait that ends in vain closes the queue.
+GiveUpAndClose(t) ==
+    /\ pc[t] = "TestDeadline"
+    /\ closed' = (closed \/ now >= deadline[t])
+    /\ Go(t, IF closed' THEN "UnlockInVain" ELSE "Await")
+    /\ UNCHANGED <<now, lock, queued, taken, asleep, wakeAt, deadline>>
 =============================================================================

@@ -204,4 +204,10 @@ ReadClockAhead(a) ==
     /\ Go(a, "Bind")
     /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, step, hand, into, polled,
                    owed>>
+
+\* close() returns and leaves the executor open.
+ShutdownOfNothing(c) ==
+    /\ pc[c] = "Shutdown"
+    /\ Go(c, "Done")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, registers>>
 =============================================================================

@@ -20,6 +20,9 @@ WithinInterval_and_one_more(time, l) == time <= Clock(l) + IntervalOf(l)
 \* The tick that has begun counts as still to come.
 AlreadyExpired_by_the_clock_alone(time, l) == time < Clock(l)
 
+\* However many were asked for.
+Buckets_always_two == 2
+
 \* An overflow wheel's tick is twice the interval below.
 TickOf_too_coarse(l) == IF l = 0 THEN TickMs ELSE TickMs * (2 * Buckets) ^ l
 

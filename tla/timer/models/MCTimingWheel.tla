@@ -40,8 +40,11 @@ RefinesTimerButForLiveness == Bounded!Init /\ [][Bounded!MCNext]_(Bounded!vars)
 
 -----------------------------------------------------------------------------
 
-\* Each level but the lowest was needed once for a deadline that its tick does not exceed.
-LevelsAreBounded == \A l \in Levels : l > 0 => TickMs * 2 ^ l <= Horizon
+\* Each level but the lowest was needed once for a deadline that its tick does not exceed: it is as
+\* many ticks of the level below as buckets were asked for, and two if one was.
+LevelsAreBounded ==
+    LET size == IF WheelSize > 1 THEN WheelSize ELSE 2
+    IN  \A l \in Levels : l > 0 => TickMs * size ^ l <= Horizon
 
 (* Things that must be reachable, or the claims would say nothing *)
 

@@ -58,7 +58,8 @@ def check_mutant(mutant: str, seconds: int) -> Found:
         runs, stories = 0, dict[End, str]()
         until = time.monotonic() + TIMES_THE_BUDGET * seconds
         for model in (*_in_order(models, mutant), *_refining(all_models, folder, module)):
-            settings = RunSettings(jobs=1, seconds=max(1, until - time.monotonic()))
+            # One that does not end leaves time for those that come after it.
+            settings = RunSettings(jobs=1, seconds=max(1, (until - time.monotonic()) / 2))
             (outcome,) = run_models(find_toolchain(), [model], settings, SilentObserver())
             runs += outcome.generated or 0
             story = f"{model.name}: {'; '.join(outcome.problems)}"
