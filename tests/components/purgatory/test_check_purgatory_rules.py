@@ -109,6 +109,11 @@ _RIGHT: dict[str, Sequence[Lines]] = {
     "a leftover is counted": (*_EXPIRY, gauge("watched", 1)),
     "a check drops it": (*_DONE, check(0), gauge("watched", 0), gauge("num_delayed", 0)),
     "a time-out that an advance has in hand stays": (*_IN_HAND, gauge("num_delayed", 1)),
+    "what an advance carries from bucket to bucket is not counted": (
+        watch("a"),
+        advance(gauge("num_delayed", 0)),
+        gauge("num_delayed", 1),
+    ),
     "it leaves with the next one that is due": (
         *_IN_HAND,
         tick(10),
@@ -330,6 +335,10 @@ _WRONG: dict[str, tuple[str, Sequence[Lines]]] = {
         "Purgatory.DelayedCountsTimeouts",
         (watch("a"), gauge("num_delayed", 0)),
     ),
+    "an advance carries one at a time": (
+        "Purgatory.DelayedCountsTimeouts",
+        (watch("a"), watch("b"), advance(gauge("num_delayed", 0))),
+    ),
     "a time-out is left": ("Purgatory.DelayedCountsTimeouts", (*_DONE, gauge("num_delayed", 1))),
     "attempts overlap": (
         "Purgatory.AttemptsExclude",
@@ -378,6 +387,15 @@ def test_each_clause_is_counted_where_it_is_tested() -> None:
         verdict = judged(history_of("purgatory", _CLAIMS, lines, quiet=True, clock="virtual"))
         tested.update(clause for clause, times in verdict.checked.items() if times)
     assert tested == set(clauses_of(PurgatoryClause, Wire.RECORDED, WHEELPROOF))
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_a_reaper_that_nobody_records_may_carry_one(count: int) -> None:
+    script = (watch("a"), watch("b"), gauge("num_delayed", count))
+    lines = [line for part in script for line in part]
+    times = [50_000 + place for place in range(len(lines))]
+    violation = judged(history_of("purgatory", _CLAIMS, lines, quiet=False, times=times)).violation
+    assert (violation is None) is (count > 0)
 
 
 @pytest.mark.parametrize(

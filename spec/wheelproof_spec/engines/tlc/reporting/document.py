@@ -51,7 +51,9 @@ def model_document(outcome: ModelOutcome) -> dict[str, object]:
         "found": None if violation is None else describe(violation),
         **{name: getattr(outcome, name) for name in _NUMBERS},
         "witnesses": [asdict(witness) for witness in outcome.witnesses],
-        "coverage": [asdict(action) for action in report.coverage],
+        "coverage": [
+            {"action": counts.pop("name"), **counts} for counts in map(asdict, report.coverage)
+        ],
         "graph": outcome.graph_summary or None,
         "counterexample": (
             None
