@@ -24,7 +24,7 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.reader import read_lines
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 FINDINGS = (ROOT / "docs" / "findings" / "ports.md").read_text(encoding="utf-8")
 PORTS = [one for one in IMPLEMENTATIONS if any("/ports-" in word for word in one.driver)]

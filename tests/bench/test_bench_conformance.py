@@ -12,7 +12,7 @@ from support.checkout import ROOT
 BENCH = ROOT / "bench" / "conformance.py"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_benchmark_prints_its_figures(tmp_path: Path) -> None:
     report = tmp_path / "figures.json"
     done = subprocess.run(

@@ -56,7 +56,7 @@ def test_the_site_is_whole(site: Path) -> None:
     assert "purgatory" in (site / "search/search_index.json").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("scheme", ["default", "slate"])
 def test_the_site_shuts_nobody_out(scheme: str, site: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(site, tmp_path / "site")

@@ -1,6 +1,6 @@
 """The TLA+ suite: every model of the smoke and small tiers ends as the manifest says.
 
-The mutants and the small tier take TLC's start some 230 times, and are left to the long tests.
+What must fail and the small tier take TLC's start some 300 times, and are left to the long tests.
 """
 
 import re
@@ -30,7 +30,7 @@ def _models() -> tuple[Model, ...]:
     return tuple(select_models(load_manifest(tla_directory() / "manifest.toml"), (), TIERS))
 
 
-_LONG = [one for one in _models() if one.tier is Tier.SMALL or one.kind is Kind.MUTANT]
+_LONG = [one for one in _models() if one.tier is Tier.SMALL or one.kind is not Kind.MODEL]
 _SHORT = [one for one in _models() if one not in _LONG]
 
 
@@ -54,7 +54,7 @@ def test_tla_model_ends_as_the_manifest_says(
 
 @pytest.mark.long
 @pytest.mark.parametrize("model", [pytest.param(model, id=model.name) for model in _LONG])
-def test_tla_small_model_or_mutant_ends_as_the_manifest_says(model: Model) -> None:
+def test_tla_small_model_or_mistake_ends_as_the_manifest_says(model: Model) -> None:
     # Each by itself: one run of all would meet the limit of a single test on a busy machine.
     outcome = _outcomes((model,))[model.name]
     assert outcome.verdict is Verdict.PASS, outcome.story()

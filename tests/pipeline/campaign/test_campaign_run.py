@@ -20,7 +20,7 @@ from wheelproof_spark.campaign.targets import selected_targets
 from wheelproof_spec.base.errors import UsageError
 from wheelproof_spec.base.results.verdicts import ExitCode
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 _TARGETS = (
     "fuzz/timer/none",
@@ -128,7 +128,6 @@ def test_what_cannot_be_run_is_counted_and_tried_again(
     assert [wave.seeds for wave in manifest.waves] == [6, 6]
 
 
-@pytest.mark.long
 def test_a_killed_campaign_loses_nothing_and_does_nothing_twice(
     output: Path, tmp_path: Path
 ) -> None:

@@ -14,7 +14,7 @@ from support.pipeline.pipeline_tables import Judged, run
 from support.pipeline.recorded_fleet import check
 from wheelproof_spark.report.page import write_page
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 
 
 @pytest.fixture(scope="module")
