@@ -12,6 +12,7 @@ from wheelproof import sync
 from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError
 from wheelproof.producer import (
     BufferExhaustedError,
+    BufferOverflowError,
     BufferPool,
     ByteBuffer,
     ProducerClosedError,
@@ -107,6 +108,7 @@ class PoolBench(Bench):
             return
         assert not buffer.position, f"a buffer with {buffer.position} bytes in it was lent"
         buffer.put(bytes(size))
+        self.refuses(BufferOverflowError, partial(buffer.put, b"+"))
         self.pool.deallocate(buffer)
 
     def use_in_turn(self, size: int) -> None:
