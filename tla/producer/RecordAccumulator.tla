@@ -683,7 +683,7 @@ FlushesAreCounted ==
     flushes = Cardinality({f \in Flushers : pc[f] \in {"LookAtIncomplete", "AwaitFlush"}})
 
 \* Among n partitions a batch waits for at most n drains.
-DrainIsFair == \A p \in AllPartitions : passedOver[p] <= Partitions
+DrainIsFair == \A p \in AllPartitions : passedOver[p] < Partitions
 
 AbortLeavesNothing ==
     sender = "Done" =>

@@ -286,6 +286,10 @@ TypeOK ==
 
 CompletesAtMostOnce == answers <= 1
 
+\* Who was alone has nothing to try again for (2.5): a wish comes from somebody who was in the way.
+AWishNeedsTwo ==
+    pending => \E t, u \in Threads \ Timers : t # u /\ {pc[t], pc[u]} \cap {"MakeTrue", "Hold"} = {}
+
 \* Once, and after on_complete, and not if another thread completed the operation (2.2).
 ExpiresOnlyIfItCompleted ==
     expirations > 0 => expirations = 1 /\ ender \in Timers /\ answers = 1

@@ -604,6 +604,12 @@ TriggerDropsWhatItCompletes ==
         \A op \in Operations : ender[op] = c =>
             \A l \in Lists : KeyOfList(l) = KeyOf[c] => op \notin Range(content[l])
 
+\* Whoever has made a predicate true and triggered under a key of the operation has it done (2.6).
+TriggeredOperationIsDone ==
+    Quiet => \A c \in Triggers, w \in Watchers : LET op == OperationOf[w] IN
+        pc[c] = "Done" /\ pc[w] = "Done" /\ Makes[c] = op /\ KeyOf[c] \in Range(KeysOf[op])
+            => Done(op)
+
 Tries(t) ==
     /\ t \notin Timers
     /\ pc[t] \in {"TryFirst", "TryLast", "TryComplete", "ForceIsDone", "ForceComplete"}

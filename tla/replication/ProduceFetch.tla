@@ -630,8 +630,9 @@ OnlyExpiredProducesTimeOut ==
     \A r \in Requests : answer[r] = "timed_out" => r \in Producers \cap Expiring
 
 \* An answer in time has something to say of each partition.
-AnsweredProducesArePendingNowhere ==
-    \A p \in Producers : answer[p] = "ok" => \A q \in Partitions : status[p][q] # "pending"
+AnAnswerTellsOfEachPartition ==
+    \A p \in Producers : answer[p] = "ok" =>
+        \A q \in Range(Asks[p]) : status[p][q] \in {"ok", "refused"}
 
 \* What a call needs is gone when it ends.
 CallsLeaveNothingBehind ==

@@ -119,4 +119,7 @@ MutualExclusion ==
 (* Liveness *)
 
 AddsEnd == \A a \in Adders : <>(pc[a] = "Done")
+
+\* Nobody leaves without a place for its task.
+EachUsesTheWheel == \A a \in Adders : <>(pc[a] = "Use")
 =============================================================================

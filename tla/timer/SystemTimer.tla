@@ -675,6 +675,13 @@ NothingIsRejected == \A k \in Tasks : state[k] # "rejected"
 CloseStopsTheExecutor == \A c \in Closers : pc[c] = "Done" => executor = "shut"
 
 -----------------------------------------------------------------------------
+\* An advance that begins after an add has returned owes its task, if that is due (1.6).
+WhatIsAddedCanBeOwed ==
+    \A k \in Tasks : Waiting(k) =>
+        \/ k \in returned
+        \/ \E a \in Adders : Program[a][step[a]] = k
+            /\ pc[a] \in {"Insert", "Link", "SetExpiration", "Offer", "Submit", "UnlockRead"}
+
 DeadlineIsTheDelayFromTheCall ==
     \A k \in Tasks : Waiting(k) => deadline[k] \in Delay[k]..(now + Delay[k])
 
@@ -709,6 +716,11 @@ WhoeverQueuesHasToWait ==
 
 NothingIsAddedAfterClose ==
     [][\A k \in Tasks : closed /\ ~Waiting(k) => state'[k] = state[k]]_vars
+
+\* What was added before an advance began, and is due by then, is owed (1.6).
+AnAdvanceOwesWhatIsDue ==
+    [][\A v \in Advancers : pc[v] = "Idle" /\ pc'[v] # "Idle" =>
+        {k \in returned : Waiting(k) /\ Due(k) <= now} \subseteq owed'[v]]_vars
 
 -----------------------------------------------------------------------------
 (* Liveness *)

@@ -60,4 +60,11 @@ KeepTheLock(t) ==
     /\ answers' = answers + 1
     /\ Go(t, IF t \in Timers THEN "OnExpiration" ELSE "Done")
     /\ UNCHANGED <<lock, state, pending, events, expirations, retry, ender, owed>>
+
+\* Whoever gets the lock leaves a wish for itself.
+WishAlone(t) ==
+    /\ pc[t] = "ClearPending"
+    /\ pending' = TRUE
+    /\ Go(t, "TryComplete")
+    /\ UNCHANGED <<lock, state, events, answers, expirations, retry, ender, owed>>
 =============================================================================

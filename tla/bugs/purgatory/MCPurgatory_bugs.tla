@@ -191,4 +191,10 @@ LeaveWithTheList(t) ==
          /\ Go(t, "Snapshot")
     ELSE /\ UNCHANGED <<list, lists>>
          /\ Go(t, IF t \in Purgers THEN "PurgeReset" ELSE "Done")
+
+\* The trigger comes, and what it tells of does not.
+TriggerForNothing(c) ==
+    /\ pc[c] = "MakeTrue"
+    /\ Go(c, "FetchWatchers")
+    /\ UNCHANGED <<shared, world, registers, ender>>
 =============================================================================

@@ -35,4 +35,11 @@ UnlockIfMade(a) ==
     /\ monitor' = IF found[a] = a THEN None ELSE monitor
     /\ Go(a, "Use")
     /\ UNCHANGED <<overflow, made, complete, found>>
+
+\* Whoever gives the monitor back forgets the task.
+UnlockAndLeave(a) ==
+    /\ pc[a] = "Unlock"
+    /\ monitor' = None
+    /\ Go(a, "Done")
+    /\ UNCHANGED <<overflow, made, complete, found>>
 =============================================================================

@@ -210,4 +210,19 @@ ShutdownOfNothing(c) ==
     /\ pc[c] = "Shutdown"
     /\ Go(c, "Done")
     /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, registers>>
+
+\* No advance learns that an add has returned.
+ReturnUntold(a) ==
+    LET last == step[a] = Len(Program[a]) IN
+    /\ pc[a] = "UnlockRead"
+    /\ ReleaseRead(a)
+    /\ step' = [step EXCEPT ![a] = IF ~last THEN @ + 1 ELSE IF a \in Restless THEN 1 ELSE @]
+    /\ Go(a, IF last /\ a \notin Restless THEN "Done" ELSE "LockRead")
+    /\ UNCHANGED <<now, wheel, queue, closed, executor, tasks, reading, hand, into, polled, owed>>
+
+\* An advance begins, and owes nothing.
+OweNothing(v) ==
+    /\ pc[v] = "Idle"
+    /\ Go(v, "AwaitDue")
+    /\ UNCHANGED <<now, wheel, queue, lock, closed, executor, tasks, registers>>
 =============================================================================
