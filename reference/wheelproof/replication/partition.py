@@ -113,7 +113,6 @@ class Partition:
             )
         with self._lock.write:
             self._require_newer(leader_epoch)
-            was_leader = self._is_leader()
             self._leader_id = self._broker_id
             self._leader_epoch = leader_epoch
             self._epoch_start_offset = self.log.log_end_offset
@@ -124,7 +123,6 @@ class Partition:
                     replica_id,
                     caught_up_ms=now_ms if replica_id in in_sync else NEVER_MS,
                     before=self._remote_replicas.get(replica_id),
-                    leader_end_offset=self._epoch_start_offset if was_leader else None,
                 )
                 for replica_id in replicas - {self._broker_id}
             }

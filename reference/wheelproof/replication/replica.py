@@ -18,21 +18,18 @@ class Replica:
         *,
         caught_up_ms: int,
         before: "Replica | None" = None,
-        leader_end_offset: int | None = None,
     ) -> None:
         """Make the state of a replica that counts as caught up at `caught_up_ms`, in milliseconds.
 
-        A leader that is elected again knows what it knew `before`, and its own `leader_end_offset`
-        counts as that of a fetch at that time.
+        A leader that is elected again knows what it knew `before`.
         """
         self.broker_id = broker_id
         self._monitor = sync.monitor("Replica.monitor")
         end = -1 if before is None else before.log_end_offset
-        fetched_ms = NEVER_MS if leader_end_offset is None else caught_up_ms
         self._log_end_offset: Annotated[int, GuardedBy("_monitor")] = end
         self._last_caught_up_ms: Annotated[int, GuardedBy("_monitor")] = caught_up_ms
-        self._last_fetch_ms: Annotated[int, GuardedBy("_monitor")] = fetched_ms
-        self._last_leader_end_offset: Annotated[int, GuardedBy("_monitor")] = leader_end_offset or 0
+        self._last_fetch_ms: Annotated[int, GuardedBy("_monitor")] = NEVER_MS
+        self._last_leader_end_offset: Annotated[int, GuardedBy("_monitor")] = 0
 
     @property
     def log_end_offset(self) -> int:

@@ -36,6 +36,8 @@ from wheelproof_spec.components.accumulator.oracle.ledger import BatchLedger
 from wheelproof_spec.components.accumulator.reference import ReferenceAccumulatorPort
 from wheelproof_spec.engines.fuzz.one_thread import fuzz_with_one_thread
 
+pytestmark = pytest.mark.slow
+
 _SIZES, _TIME = AccumulatorCapability.KAFKA_SIZES, AccumulatorCapability.EXACT_TIME
 
 

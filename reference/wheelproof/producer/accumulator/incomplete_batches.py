@@ -41,10 +41,6 @@ class IncompleteBatches:
         with self._lock:
             return tuple(batch.result for batch in self._batches)
 
-    def __contains__(self, batch: ProducerBatch) -> bool:
-        with self._lock:
-            return batch in self._batches
-
     def is_empty(self) -> bool:
         """Tell whether every batch has ended."""
         with self._lock:

@@ -59,6 +59,7 @@ def _drawn(profile: str, tally: Tally) -> tuple[CaseSpace[AccumulatorCall], Batc
         closes=not tally.skips(AccumulatorCapability.CLOSE),
         flushes=not tally.skips(AccumulatorCapability.FLUSH),
         memory=not tally.skips(AccumulatorCapability.MEMORY),
+        exact_time=not tally.skips(AccumulatorCapability.EXACT_TIME),
         kafka_sizes=not tally.skips(AccumulatorCapability.KAFKA_SIZES),
     )
     judge = BatchLedger(profile, tally)

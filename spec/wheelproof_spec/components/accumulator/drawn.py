@@ -42,7 +42,8 @@ _MORE_THAN_ENOUGH = 1_000
 _LINGERS_MS = (0, 5, 20)
 _BACKOFFS_MS = (0, 3)
 _DOUBLINGS = (1, 4)
-_DELIVERY_MS = (20, 1_000)
+_DELIVERY_MS = (20, 20, 1_000, 1_000, 0)
+"""The last one is for who is exact: in floats it may be over a moment later, or at once."""
 _STARTS_MS = (0, 7)
 _TOPICS = (ABSENT, {2: "other"}, {0: "other", 2: "third"})
 _TIMEOUTS_MS = (0, 5, _LONG_MS)
@@ -67,8 +68,8 @@ class AccumulatorDomain:
     """The bounds within which cases are drawn.
 
     With `faults` memory fails now and then, with `splits` batches are found too large, and with
-    `growing_backoff` the backoff doubles. Without `memory` there is more than enough of it. Without
-    `kafka_sizes` each record surely fits in a batch.
+    `growing_backoff` the backoff doubles. Without `exact_time` no timeout is 0. Without `memory`
+    there is more than enough of it. Without `kafka_sizes` each record surely fits in a batch.
     """
 
     faults: bool = True
@@ -79,6 +80,7 @@ class AccumulatorDomain:
     flushes: bool = True
     kafka_sizes: bool = True
     memory: bool = True
+    exact_time: bool = True
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -134,7 +136,7 @@ class AccumulatorCases(CaseSpace[AccumulatorCall]):
             len(_LINGERS_MS),
             len(_BACKOFFS_MS),
             len(_DOUBLINGS) if domain.growing_backoff else 1,
-            len(_DELIVERY_MS),
+            len(_DELIVERY_MS) if domain.exact_time else len(_DELIVERY_MS) - 1,
             len(_STARTS_MS),
             len(_TOPICS),
         )

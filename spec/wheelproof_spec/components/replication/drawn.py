@@ -67,6 +67,7 @@ _KINDS = {
     "change": (len(_CHANGES), len(_PARTITIONS), len(_BACK)),
     "catch_up": (len(FOLLOWERS),),
     "fall_behind": (len(FOLLOWERS),),
+    "chase": (len(FOLLOWERS),),
     "keep_up": (2,),
     "advance": (_MOST_JUMP_MS + 1,),
 }
@@ -132,6 +133,8 @@ class _Walk:
                 yield self._catch_up(FOLLOWERS[follower])
             case "fall_behind", (follower,):
                 yield from self._fall_behind(FOLLOWERS[follower])
+            case "chase", (follower,):
+                yield from self._chase(*(FOLLOWERS[follower:] + FOLLOWERS[:follower]))
             case "lead", (place, in_sync):
                 yield self.lead(_PARTITIONS[place], _IN_SYNC[in_sync])
             case "change", (change, place, back):
@@ -194,6 +197,24 @@ class _Walk:
             yield self._follow(follower, {PARTITIONS[0]: 0})
             yield self._advance(self._half_lag_ms)
         yield MaybeShrinkInSync()
+
+    def _chase(self, follower: int, in_sync: int) -> Iterator[ReplicationCall]:
+        """A follower that is out of sync has what there was at its fetch before, and then stops.
+
+        It holds the high watermark back until it has not been caught up for too long.
+        """
+        name = PARTITIONS[0]
+        yield self.lead(name, (in_sync,))
+        for _ in range(2):
+            before = max(self._ahead.log_end(name), 0)
+            yield self.append(1, 1, (name,), [0])
+            yield self._catch_up(in_sync)
+            yield self._follow(follower, {name: before})
+        yield self.append(1, 1, (name,), [0])
+        yield self._catch_up(in_sync)
+        yield self._advance(2 * self._half_lag_ms + 2)
+        yield self._catch_up(in_sync)
+        yield self._catch_up(in_sync)
 
     def _follow(self, follower: int, offsets: Mapping[PartitionName, int]) -> ReplicationCall:
         return FetchMessages(

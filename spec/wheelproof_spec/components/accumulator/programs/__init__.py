@@ -300,6 +300,8 @@ class AccumulatorBench(Bench):
         self.accumulator.flush_in_progress()
         self.accumulator.has_undrained()
         self.accumulator.has_incomplete()
+        for future in tuple(self._futures.values()):
+            future.is_done()
 
     def check_in_flight(self) -> None:
         """Raise unless what is in flight is incomplete."""

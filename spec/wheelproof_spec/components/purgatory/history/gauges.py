@@ -24,7 +24,10 @@ class Gauges:
 
     def __init__(self, clock: HistoryClock, tally: Tally, *, timeouts_end: bool) -> None:
         self._watched = Bounds(piecewise=True)
-        self._delayed = Bounds()
+        self._under_way = 0
+        # A thread of the purgatory's own may advance at any time: no line tells of it.
+        self._reaps = not isinstance(clock, VirtualClock)
+        self._delayed = Bounds(least=-self._carried())
         self._keys = Bounds(piecewise=True)
         self._shown: dict[type[object], tuple[PurgatoryClause, Bounds]] = {
             Watched: (PurgatoryClause.WATCHED_COUNTS, self._watched),
@@ -43,7 +46,6 @@ class Gauges:
         self._timed: set[Operation] = set()
         """Whose time-outs may be in the timer, if it is claimed that they end with them."""
         self._advances = 0
-        self._under_way = 0
 
     def look(self, op: HistoryOp[object]) -> None:
         """A call begins that asks for one of the numbers."""
@@ -53,9 +55,6 @@ class Gauges:
         """That call has answered; nothing is promised of a purgatory that is `closing`."""
         clause, bounds = self._shown[type(asked.value)]
         least, most = bounds.seen(asked.index) or (count, count)
-        if bounds is self._delayed and not isinstance(self._clock, VirtualClock):
-            # A thread of the purgatory's own may advance at any time: no line tells of it.
-            least -= 1
         least = max(least, 0)
         if closing or not self._tests(clause) or least <= count <= most:
             return None
@@ -127,9 +126,10 @@ class Gauges:
 
     def advance(self, change: int) -> None:
         """An advance begins or ends: a time-out may be on its way from bucket to bucket."""
-        before, self._under_way = self._under_way, self._under_way + change
+        before = self._carried()
+        self._under_way += change
         self._advances += change > 0
-        self._delayed.change(least=(before > 0) - (self._under_way > 0))
+        self._delayed.change(least=before - self._carried())
 
     def submitted(self, operations: Iterable[Operation]) -> None:
         """Their time-outs have been taken out of the timer, wherever they were."""
@@ -170,6 +170,10 @@ class Gauges:
         else:
             del self._left[key]
             self._keys.change(most=-1)
+
+    def _carried(self) -> int:
+        """Return how many time-outs may be on their way: advances take turns."""
+        return int(self._reaps or self._under_way > 0)
 
     def _take_out(self, operation: Operation) -> None:
         if operation in self._timed:

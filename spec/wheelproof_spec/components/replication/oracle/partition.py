@@ -58,16 +58,15 @@ class LedgerPartition:
     in_sync: frozenset[int] = frozenset()
 
     def become_leader(self, call: BecomeLeader, now_ms: int) -> None:
-        """Lead: of the others is known who is in sync, and to who has led before also more."""
+        """Lead: of the others is known who is in sync, and where they were if it has led before."""
         before, in_sync = self.followers, {*call.in_sync_ids}
         self.followers = {
-            replica: Follower(now_ms if replica in in_sync else None)
+            replica: Follower(
+                now_ms if replica in in_sync else None,
+                before[replica].end if replica in before else _NOWHERE,
+            )
             for replica in {*call.replica_ids} - {self.config.broker_id}
         }
-        if self.leads:
-            for replica, follower in self.followers.items():
-                follower.fetched_ms, follower.leader_end = follower.caught_up_ms, self.log.end
-                follower.end = before[replica].end if replica in before else follower.end
         self.leads, self.epoch, self.epoch_start = True, call.leader_epoch, self.log.end
         self.log.begin_epoch(call.leader_epoch)
         self.in_sync = frozenset(call.in_sync_ids)

@@ -44,6 +44,7 @@ class EntryBench(Bench):
         self._upper, self._lower = bucket_class(self._counter), bucket_class(self._counter)
         self._tasks: list[IdleTask] = []
         self._entries: dict[int, TimerTaskEntry] = {}
+        self._expires = False
 
     def unbound(self) -> IdleTask:
         """Make a task without an entry."""
@@ -85,6 +86,11 @@ class EntryBench(Bench):
         """Put the entry that a task is bound to into the lower bucket."""
         self._lower.add(self._entries[number])
 
+    def expire_upper(self) -> None:
+        """Say when the upper bucket is due, as whoever has put an entry there does (1.3)."""
+        self._upper.set_expiration(Millis(0))
+        self._expires = True
+
     def _put_lower(self, entry: TimerTaskEntry) -> None:
         """Do as the timer does with an entry that has been taken out of a bucket."""
         if entry.cancelled():
@@ -97,7 +103,7 @@ class EntryBench(Bench):
 
         An add ends in one run, or in a cancel, or in a later add of the same task.
         """
-        counted = self._counter.get()
+        counted, expiration = self._counter.get(), self._upper.get_expiration()
         found: list[TimerTaskEntry] = []
 
         def collect(entry: TimerTaskEntry) -> None:
@@ -105,6 +111,7 @@ class EntryBench(Bench):
             assert len(found) <= _MORE_THAN_THERE_ARE, "a list never ends"
 
         self._upper.flush(collect)
+        assert not (found and self._expires) or expiration == 0, "a linked entry is never due"
         self._lower.flush(collect)
         assert len(set(map(id, found))) == len(found), "an entry is in two lists"
         assert counted == len(found), f"the counter shows {counted}, {len(found)} are linked"
