@@ -3,7 +3,7 @@
 import hashlib
 import time
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache, partial
@@ -24,9 +24,9 @@ from wheelproof_spec.engines.explore.failures.problems import NondeterminismErro
 from wheelproof_spec.engines.explore.fields.guarded_fields import verified_guards
 from wheelproof_spec.engines.explore.fields.plain_fields import watched
 from wheelproof_spec.engines.explore.instrument.accesses import NewlySharedError, Seeing
-from wheelproof_spec.engines.explore.instrument.loading import instrumented
+from wheelproof_spec.engines.explore.instrument.loading import import_packages, instrumented
 from wheelproof_spec.engines.explore.patched.patching import patched_threading
-from wheelproof_spec.engines.explore.patched.threads import RosterNeededError
+from wheelproof_spec.engines.explore.patched.threads import RosterNeededError, keeping_roster
 from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.result import CERTIFYING_ENGINE, Exploration
 from wheelproof_spec.engines.explore.runs.canonical import ClassNames
@@ -113,13 +113,17 @@ def explore(
     the exploration early: its result is inconclusive, unless a failure had been found.
     """
     require_assertions(program.name)
+    import_packages(program.name, program.instrument)
     seeing = Seeing(steps=program.accesses_are_steps)
-    if options.engine is Engine.REPLAY:
-        if seeing.steps:
-            # Which accesses are steps shows when the failure is looked for.
-            _explore_anew(program, Options(), None, seeing)
-        program, _ = decode(program, options.schedule)
-    return _explore_anew(program, options, progress, seeing)
+    # Each process that explores patches for itself.
+    patched = program.patch_threading and options.jobs == 1
+    with patched_threading() if patched else nullcontext():
+        if options.engine is Engine.REPLAY:
+            if seeing.steps:
+                # Which accesses are steps shows when the failure is looked for.
+                _explore_anew(program, Options(), None, seeing)
+            program, _ = decode(program, options.schedule)
+        return _explore_anew(program, options, progress, seeing)
 
 
 def _explore_anew(
@@ -191,7 +195,8 @@ class _Session:
             stack.enter_context(watched(program.plain_fields))
             stack.enter_context(instrumented(program.name, program.instrument, self._seeing))
             if program.patch_threading:
-                stack.enter_context(patched_threading(roster=self._roster))
+                stack.enter_context(keeping_roster(kept=self._roster))
+                stack.enter_context(patched_threading())
             else:
                 stack.enter_context(forbidden_calls(program.name))
             if options.substrate is SubstrateKind.GREENLET:

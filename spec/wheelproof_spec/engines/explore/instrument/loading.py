@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
 from types import CodeType, FunctionType, ModuleType
 
 from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedError
@@ -19,15 +20,13 @@ _Known = dict[tuple[str, int, str], CodeType]
 def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Generator[None]:
     """Let the functions of these packages say what they do, inside the block.
 
-    Raises ProgramRejectedError for a package that is not there or has no source.
+    Raises ProgramRejectedError for a package that has no source.
     """
     with ExitStack() as stack:
         if packages:
             stack.enter_context(seen(seeing))
         codes: _Known = {}
         for package in packages:
-            if package not in sys.modules:
-                _import(program, package)
             for module in _modules(package):
                 codes |= _rewritten_codes(program, module)
         for function in _functions() if codes else ():
@@ -35,16 +34,20 @@ def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Gener
         yield
 
 
-def _import(program: str, package: str) -> None:
-    """Import what the program would import later."""
-    try:
-        importlib.import_module(package)
-    except Exception as error:
-        raise ProgramRejectedError(
-            program,
-            f"is to be instrumented in {package}: {type(error).__name__}: {error}",
-            "name what the program imports, as `import` does",
-        ) from error
+def import_packages(program: str, packages: Sequence[str]) -> None:
+    """Import what the program would import later.
+
+    Raises ProgramRejectedError for a package that is not there.
+    """
+    for package in packages:
+        try:
+            importlib.import_module(package)
+        except Exception as error:
+            raise ProgramRejectedError(
+                program,
+                f"is to be instrumented in {package}: {type(error).__name__}: {error}",
+                "name what the program imports, as `import` does",
+            ) from error
 
 
 def _modules(package: str) -> Iterator[ModuleType]:
@@ -65,6 +68,11 @@ def _rewritten_codes(program: str, module: ModuleType) -> _Known:
             f"is to be instrumented in {module.__name__}, of which there is no source",
             "name modules that are written in Python",
         ) from None
+    return _rewritten_source(source, file)
+
+
+@lru_cache(maxsize=64)
+def _rewritten_source(source: str, file: str) -> _Known:
     before = compile(source, file, "exec", dont_inherit=True)
     after = compile(rewritten(source, file), file, "exec", dont_inherit=True)
     known: _Known = {}

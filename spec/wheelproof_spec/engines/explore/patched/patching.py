@@ -41,6 +41,9 @@ _HOLDING = frozenset(("concurrent.futures.thread",))
 _MADE_BY_PYTHON = frozenset(("functools", "queue", "threading"))
 """Modules of Python's whose objects may hold a lock of the program's."""
 
+_PLAIN = frozenset((str, int, float, bool, bytes, tuple, set, frozenset, type(None)))
+"""What most names stand for: it is no primitive, and holds none that could be replaced."""
+
 _FIRST_FOUND = 1 << 18
 """The numbers of locks that modules hold: between those of the set-up and other standing ones."""
 _METHODS = (staticmethod, classmethod)
@@ -68,31 +71,40 @@ _models: dict[type, type[Lock | RLock]] = {
 }
 
 
+_open: list[ExitStack] = []
+
+
 @contextmanager
-def patched_threading(*, roster: bool) -> Generator[None]:
+def patched_threading() -> Generator[None]:
     """Let `threading` and what is built on it work on the run under way, inside the block.
 
-    With `roster`, `threading.enumerate` works; see `threads`.
+    A block inside another one changes nothing more: looking through all modules takes long.
     """
     with ExitStack() as stack:
-        threads.roster_kept.append(roster)
-        stack.callback(threads.roster_kept.pop)
-        others = {thread.ident for thread in threads.real_enumerate()} - {real_ident()}
-        bystanders.update(number for number in others if number is not None)
-        stack.callback(bystanders.clear)
-        search = _Search(stack)
-        for module in list(sys.modules.values()):
-            search.module(module)
-        for kind, methods in ((threading.Thread, threads.THREAD), (threading.Event, threads.EVENT)):
-            for name, method in methods.items():
-                stack.enter_context(patch.object(kind, name, method))
-        _patch_internals(stack)
-        stack.enter_context(refused_calls())
-        # What is collected may have finalisers, which would make steps at random.
-        if gc.isenabled():
-            gc.disable()
-            stack.callback(gc.enable)
+        if not _open:
+            _patch(stack)
+        _open.append(stack)
+        stack.callback(_open.pop)
         yield
+
+
+def _patch(stack: ExitStack) -> None:
+    """Patch until the stack unwinds."""
+    others = {thread.ident for thread in threads.real_enumerate()} - {real_ident()}
+    bystanders.update(number for number in others if number is not None)
+    stack.callback(bystanders.clear)
+    search = _Search(stack)
+    for module in list(sys.modules.values()):
+        search.module(module)
+    for kind, methods in ((threading.Thread, threads.THREAD), (threading.Event, threads.EVENT)):
+        for name, method in methods.items():
+            stack.enter_context(patch.object(kind, name, method))
+    _patch_internals(stack)
+    stack.enter_context(refused_calls())
+    # What is collected may have finalisers, which would make steps at random.
+    if gc.isenabled():
+        gc.disable()
+        stack.callback(gc.enable)
 
 
 def _patch_internals(stack: ExitStack) -> None:
@@ -178,6 +190,8 @@ class _Search:
         names = cast("dict[str, object]", attributes)
         is_users = package not in sys.stdlib_module_names
         for name, value in list(names.items()):
+            if type(value) in _PLAIN:
+                continue
             path = f"{whole_name}.{name}"
             if is_users or whole_name in _HOLDING or type(value) not in _models:
                 self._replace(value, path, partial(names.__setitem__, name))
@@ -222,10 +236,13 @@ class _Search:
         elif type(value) in (dict, list):
             items = cast("dict[object, object]", value)
             for key in range(len(items)) if type(value) is list else list(items):
-                yield key, items[key], partial(items.__setitem__, key)
+                if type(items[key]) not in _PLAIN:
+                    yield key, items[key], partial(items.__setitem__, key)
         elif _may_hold_locks(value):
             store = type.__setattr__ if isinstance(value, type) else object.__setattr__
             for name, held in _attributes(value):
+                if type(held) in _PLAIN:
+                    continue
                 yield name, held, cast("Callable[[object], object]", partial(store, value, name))
 
 

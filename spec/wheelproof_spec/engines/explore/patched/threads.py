@@ -5,7 +5,8 @@ The classes stay, so that what derives from them or was made of them before work
 
 import threading
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from contextvars import Context
 from functools import partial
 
@@ -43,6 +44,16 @@ _wait = threading.Event.wait
 roster_kept: list[bool] = [False]
 """Whether starts and ends are steps on a list of all threads."""
 _ROSTER = (1 << 19) - 1
+
+
+@contextmanager
+def keeping_roster(*, kept: bool) -> Generator[None]:
+    """Let `threading.enumerate` work inside the block, or not."""
+    roster_kept.append(kept)
+    try:
+        yield
+    finally:
+        roster_kept.pop()
 
 
 class RosterNeededError(ProgramRejectedError):
