@@ -17,13 +17,14 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS, bugs
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome, read_outcomes
 
+pytestmark = pytest.mark.slow
+
 _POOL = "wheelproof.producer.buffer_pool.BufferPool"
 
 
-@pytest.mark.slow
 def test_engines_see_known_bugs_and_leave_the_reference_alone(tmp_path: Path) -> None:
     report, page = tmp_path / "report.json", tmp_path / "page.html"
-    engines = ("model checker", "driven", "proof")
+    engines = ("model checker", "driven", "proof", "fuzz, one thread")
     words = [word for engine in engines for word in ("--engine", engine)]
     words += ["--seconds", "3", "--json", str(report), "--html", str(page), "--quiet"]
     assert main(["bugs", "KAFKA-3651", "KAFKA-8334", *words]) == 0
@@ -33,16 +34,17 @@ def test_engines_see_known_bugs_and_leave_the_reference_alone(tmp_path: Path) ->
         ("KAFKA-3651", "model checker"): "found",
         ("KAFKA-3651", "driven"): "found",
         ("KAFKA-3651", "proof"): "found",
+        ("KAFKA-3651", "fuzz, one thread"): "found",
         ("KAFKA-8334", "model checker"): "found",
         ("KAFKA-8334", "driven"): "clean",
         ("KAFKA-8334", "proof"): "found",
+        ("KAFKA-8334", "fuzz, one thread"): "clean",
     }
     assert "BufferPool.WaitersAreLiveThreads" in page.read_text()
     controls = ["bugs", "reference", "--engine", "model checker", "--seconds", "1"]
     assert main([*controls, "--controls", "1", "--quiet"]) == 0
 
 
-@pytest.mark.slow
 def test_mutants_are_killed_by_engines(tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     pattern = f"{_POOL}.close/deletion/*"

@@ -122,7 +122,8 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
                     cases=_CASES,
                     seconds=None,
                     seed=seed,
-                    bug=None,
+                    # A machine's variants hold the classes that they were declared with.
+                    bug=None if task.bug is None else task.bug.id,
                     repeat=f"wheelproof fuzz {task.component} --threads {threads} --seed {{seed}}",
                     progress=None,
                 )

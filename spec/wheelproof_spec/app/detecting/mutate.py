@@ -120,9 +120,12 @@ def _judged(
 ) -> Iterator[CheckResult]:
     """Yield a check for each mutant: killed, or in the ledger, or a hole."""
     ledger = cast(Mapping[str, Mapping[str, str]], read_table(__file__, "survivors.toml"))
+    unknown: Mapping[str, str] = {}
     for name, chain in zip(mutants, outcomes, strict=True):
         last = chain[-1]
-        why = next((row["equivalent"] for ids, row in ledger.items() if fnmatchcase(name, ids)), "")
+        rows = (row for ids, row in ledger.items() if fnmatchcase(name, ids))
+        known = next(rows, unknown)
+        why = known.get("equivalent", "")
         # A pinned number sees more steps than there are behaviours.
         killed = last.found.end in (SEEN - WEAKLY_SEEN if why else SEEN)
         verdict, summary = Verdict.PASS, f"killed by {last.cell.engine}, {last.found.end.value}"
@@ -136,7 +139,7 @@ def _judged(
             # By the clock nothing is shown: the machine may be busy.
             verdict, summary = Verdict.INCONCLUSIVE, TIMED_OUT
         elif not killed:
-            verdict, summary = Verdict.FAIL, "survives"
+            verdict, summary = Verdict.FAIL, ": ".join(("survives", *known.values()))
         yield CheckResult(
             name=name,
             group="mutate",
