@@ -24,6 +24,8 @@ from wheelproof_spec.engines.drive.conformance import conform as conform_suite
 from wheelproof_spec.engines.drive.driver.process import DriverLimits
 from wheelproof_spec.engines.drive.plan import FUZZED_CASES, ConformancePlan
 
+pytestmark = pytest.mark.slow
+
 FEW = ("--cases", "5", "--seed", "3")
 
 

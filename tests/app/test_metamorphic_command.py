@@ -34,6 +34,8 @@ from wheelproof_spec.engines.metamorphic.campaign import Campaign, Counts, unspo
 from wheelproof_spec.engines.metamorphic.recording import Recording
 from wheelproof_spec.engines.metamorphic.relations import Relation
 
+pytestmark = pytest.mark.slow
+
 _CORPUS = ROOT / "tests" / "corpus" / "metamorphic"
 _SEED = 11
 _PAIRS = [(name, profile) for name in COMPONENTS for profile in definition_of(name).profiles]
@@ -53,7 +55,7 @@ def test_a_few_histories_of_each_component_agree(component: str, profile: str) -
 
 @pytest.mark.long
 def test_many_histories_of_each_component_agree(capsys: pytest.CaptureFixture[str]) -> None:
-    code = main(["metamorphic", "--histories", "10000"])
+    code = main(["metamorphic", "--histories", "2000"])
     # The seed, which is drawn anew, is in what it prints.
     assert code == ExitCode.PASS, capsys.readouterr().out
 
@@ -216,7 +218,6 @@ def test_what_anybody_has_recorded_is_varied(
     assert "has no header" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("component", ["timer", "purgatory", "buffer_pool", "accumulator"])
 def test_what_kafka_has_recorded_is_varied(component: str, kafka: str, tmp_path: Path) -> None:
     path = tmp_path / "kafka.jsonl"
@@ -226,7 +227,6 @@ def test_what_kafka_has_recorded_is_varied(component: str, kafka: str, tmp_path:
     assert _varied(path, tmp_path) == ExitCode.PASS
 
 
-@pytest.mark.slow
 def test_the_command_shares_the_work_and_reports(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

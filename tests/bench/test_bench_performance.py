@@ -12,6 +12,8 @@ import pytest
 
 from support.checkout import ROOT
 
+pytestmark = pytest.mark.slow
+
 BENCH = ROOT / "bench" / "performance.py"
 PAGE = ROOT / "docs" / "sources" / "performance.md"
 LIMIT_SECONDS = 120

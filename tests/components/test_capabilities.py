@@ -15,6 +15,8 @@ from wheelproof_spec.components.registry import suites
 from wheelproof_spec.engines.drive.drawn_cases import fuzz
 from wheelproof_spec.engines.drive.named_cases import lacking
 
+pytestmark = pytest.mark.slow
+
 _SERVED = {served.name: served for served in served_components()}
 _OPTIONAL = [
     pytest.param(suite, capability, id=f"{name}-{capability}")

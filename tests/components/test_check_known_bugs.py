@@ -43,6 +43,8 @@ from wheelproof_spec.components.timer.oracle import TimerOracle
 from wheelproof_spec.components.timer.programs.system_timer import timer_programs
 from wheelproof_spec.engines.explore.explorer import explore
 
+pytestmark = pytest.mark.slow
+
 CallT = TypeVar("CallT", bound=Request)
 SeenT = TypeVar("SeenT")
 

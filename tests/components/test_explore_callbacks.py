@@ -19,6 +19,8 @@ from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Action, Scenario
 from wheelproof_spec.engines.explore.programs.making import discarding, program
 
+pytestmark = pytest.mark.slow
+
 _PARTITION = TopicPartition("topic", 0)
 _NOW = Millis(0)
 _Purgatory = DelayedOperationPurgatory[FlagOperation]
@@ -81,7 +83,6 @@ def test_rule_7_2_a_callback_of_the_purgatory_may_call_it(call: str) -> None:
     assert found.verdict() is Verdict.PASS, found.details()
 
 
-@pytest.mark.slow
 def test_rule_7_2_callbacks_may_trigger_each_other() -> None:
     build = partial(_purgatory, _IN_PURGATORY["trigger another key"], mutual=True)
     found = explore(program("each other", build))

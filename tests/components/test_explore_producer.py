@@ -19,6 +19,8 @@ from wheelproof_spec.components.buffer_pool.programs import PROGRAMS as BUFFER_P
 from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.program import Program
 
+pytestmark = pytest.mark.slow
+
 _FAILING = (*POOL_FAILING, *ACCUMULATOR_FAILING)
 _MANY_CLASSES = {"accumulator-two-appends-abort", "pool-spurious"}
 

@@ -21,6 +21,8 @@ from wheelproof_spec.engines.prove.terms import fields_in
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
+pytestmark = pytest.mark.slow
+
 PROOFS = proofs()
 TIED = [proof for proof in PROOFS if proof.tie is not None]
 

@@ -13,6 +13,8 @@ from wheelproof_spec.base.strict_json import MalformedError
 from wheelproof_spec.base.suite import AnySuite, Scenario
 from wheelproof_spec.components.registry import suites
 
+pytestmark = pytest.mark.slow
+
 _SPOILT_ANSWERS = 3
 _SCENARIOS = [
     pytest.param(suite, scenario, id=f"{name}: {scenario.name}")

@@ -10,6 +10,8 @@ import pytest
 
 from support.checkout import ROOT
 
+pytestmark = pytest.mark.slow
+
 PROGRAM = (sys.executable, str(ROOT / "tests" / "support" / "toy" / "with_counter.py"))
 DRIVER = shlex.join([*PROGRAM, "--serve"])
 

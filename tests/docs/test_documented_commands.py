@@ -17,6 +17,8 @@ from wheelproof_spec.app.cli import build_parser
 from wheelproof_spec.app.pages import picture
 from wheelproof_spec.app.pages.known_bugs import PAGE, render
 
+pytestmark = pytest.mark.slow
+
 DOCUMENTS = tuple(
     path.relative_to(ROOT).as_posix() for path in project_files() if path.suffix == ".md"
 )
@@ -160,7 +162,6 @@ def test_times_and_rates_may_differ_and_nothing_else(
     assert (_like(shown) == _like(printed)) is alike
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("shown", _shown(), ids=lambda shown: f"{shown.document}: {shown.command}")
 def test_documented_command_prints_what_the_document_shows(shown: _Shown) -> None:
     here = Path(sys.executable).parent

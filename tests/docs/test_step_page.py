@@ -23,12 +23,13 @@ from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.recorder import tracing
 from wheelproof_spec.engines.graph.states.names import attributes, members
 
+pytestmark = pytest.mark.slow
+
 Wheels = list[tuple[int, list[tuple[int, list[str]]]]]
 """Of each wheel its clock and its buckets: when each expires, and what is in it."""
 _CONFIG = TimerConfig(tick_ms=2, wheel_size=3)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("component", ["timer", "purgatory", "buffer_pool"])
 def test_the_model_of_the_page_is_judged_as_any_implementation(
     component: str, capsys: pytest.CaptureFixture[str]
@@ -38,7 +39,6 @@ def test_the_model_of_the_page_is_judged_as_any_implementation(
     assert code == ExitCode.PASS, capsys.readouterr().out
 
 
-@pytest.mark.slow
 def test_a_mistake_in_the_model_is_found(tmp_path: Path) -> None:
     page = (ROOT / "docs" / "site" / "step.html").read_text(encoding="utf-8")
     wrong = page.replace("if (kept) this.free += 1;", "if (kept) this.free += 2;")
@@ -87,7 +87,6 @@ def test_the_wheels_of_the_page_are_those_of_the_reference(seed: int, tmp_path: 
     assert _numbers(_shown(recorded["frames"][-1]["state"])) == _numbers(states[-1])
 
 
-@pytest.mark.slow
 def test_everything_that_can_be_loaded_is_loaded(tmp_path: Path) -> None:
     heap = shlex.join([sys.executable, str(ROOT / "adapters/python-heapq/driver.py")])
     made = {

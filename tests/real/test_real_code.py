@@ -14,6 +14,8 @@ from wheelproof_spec.app.parts import find_program
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.explore.explorer import explore
 
+pytestmark = pytest.mark.slow
+
 _RELEASED = {
     "cachetools": "8.0.1",
     "circuitbreaker": "2.1.3",
@@ -104,7 +106,6 @@ def test_what_is_judged_is_what_was_released() -> None:
     assert Path(module.__file__).is_relative_to(Path(found.origin).parents[1])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", _NEWEST)
 def test_the_newest_kafka_python(name: str) -> None:
     port = ROOT / "adapters" / "ports-python"

@@ -5,7 +5,11 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
+
 from support.checkout import REFERENCE, ROOT, SPEC, Import, imports, module_name, python_files
+
+pytestmark = pytest.mark.slow
 
 _PACKAGE = SPEC / "wheelproof_spec"
 _ALL_CORE = ("base", "engines/drive", "engines/history")

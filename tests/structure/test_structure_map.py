@@ -7,6 +7,8 @@ import pytest
 from support.checkout import REFERENCE, ROOT, SPEC, project_files
 from support.house_map import HouseMap, circles, rows
 
+pytestmark = pytest.mark.slow
+
 _MOST_FILES = 15
 _JAVA_AS_KAFKA_HAS_IT = "adapters/kafka-java/src/main/java/org/apache/kafka"
 

@@ -3,7 +3,11 @@
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from support.checkout import ROOT, imports, project_files, python_files
+
+pytestmark = pytest.mark.slow
 
 _TESTS = ROOT / "tests"
 _SUPPORT = _TESTS / "support"

@@ -31,6 +31,8 @@ from wheelproof_spec.engines.drive.driver.messages import request_line
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 from wheelproof_spec.engines.drive.result import ConformanceFailure
 
+pytestmark = pytest.mark.slow
+
 HEAPQ = ROOT / "adapters" / "python-heapq" / "driver.py"
 REFERENCE = shlex.join([sys.executable, "-m", "wheelproof_spec.app.reference_driver"])
 VIOLATION = Violation(rule="Rule", expected="this", observed="that", reason="why")

@@ -9,6 +9,8 @@ from wheelproof_spec.base.resources import checkout_directory, tla_directory
 from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
 from wheelproof_spec.engines.tlc.manifest.model import Kind
 
+pytestmark = pytest.mark.slow
+
 MANIFEST = tla_directory() / "manifest.toml"
 
 # What a mistake would have to break that TLC has not been shown.

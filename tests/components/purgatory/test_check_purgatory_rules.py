@@ -390,8 +390,10 @@ def test_each_clause_is_counted_where_it_is_tested() -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2])
-def test_a_reaper_that_nobody_records_may_carry_one(count: int) -> None:
-    script = (watch("a"), watch("b"), gauge("num_delayed", count))
+@pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside an advance"])
+def test_a_reaper_that_nobody_records_may_carry_one(count: int, *, beside: bool) -> None:
+    look = gauge("num_delayed", count)
+    script = (watch("a"), watch("b"), advance(look) if beside else look)
     lines = [line for part in script for line in part]
     times = [50_000 + place for place in range(len(lines))]
     violation = judged(history_of("purgatory", _CLAIMS, lines, quiet=False, times=times)).violation

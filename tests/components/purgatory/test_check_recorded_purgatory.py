@@ -10,6 +10,8 @@ from wheelproof_spec.components.purgatory.bugs import (
     BUGS,
 )
 
+pytestmark = pytest.mark.slow
+
 ENOUGH_TO_FIND_IT = 3_000
 _RULES = {
     "KAFKA-385": "Purgatory.AttemptsExclude",

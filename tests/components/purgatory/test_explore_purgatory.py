@@ -14,6 +14,8 @@ from wheelproof_spec.engines.explore.explorer import explore
 from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Program
 
+pytestmark = pytest.mark.slow
+
 _SLOW = {
     "complete-pending-flag-one-of-3",
     "purgatory-appends-leaders",
@@ -66,7 +68,6 @@ def test_the_reference_passes(program: Program) -> None:
     "k-8334",
     "k-19312",
 )
-@pytest.mark.slow
 @pytest.mark.parametrize("bug", _BUGS)
 def test_a_known_bug_is_found(bug: str) -> None:
     found = explore(_BUGS[bug])

@@ -23,6 +23,8 @@ from wheelproof_spec.engines.explore.programs.making import program
 from wheelproof_spec.engines.explore.result import Exploration
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
+pytestmark = pytest.mark.slow
+
 _CONFIG = ReplicationConfig(segment_bytes=24)
 _WAIT_MS = 10
 _NEVER = 10**9

@@ -27,6 +27,8 @@ from wheelproof_spec.components.timer.component import (
     TimerConfig,
 )
 
+pytestmark = pytest.mark.slow
+
 MS = 1_000_000
 _STEPS_NS = (1_000, MS, 8 * MS)
 

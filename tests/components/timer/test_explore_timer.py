@@ -18,6 +18,8 @@ from wheelproof_spec.engines.explore.failures.failure import FailureKind
 from wheelproof_spec.engines.explore.program import Action, Program
 from wheelproof_spec.engines.explore.programs.making import program
 
+pytestmark = pytest.mark.slow
+
 _BUGS = {program.name.removeprefix("bug/"): program for program in BUG_PROGRAMS}
 _NEEDS_ONE_THREAD = {"one-bucket"}
 

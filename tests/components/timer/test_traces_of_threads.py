@@ -20,6 +20,8 @@ from wheelproof_spec.components.timer.component import TimerConfig
 from wheelproof_spec.components.timer.trace.recorder import tracing
 from wheelproof_spec.engines.history.reader import read_lines
 
+pytestmark = pytest.mark.slow
+
 CONFIG = TimerConfig(tick_ms=1, wheel_size=2)
 ROUNDS = 25
 
@@ -65,7 +67,6 @@ def test_a_trace_of_real_threads_passes(tmp_path: Path, threads: int, run: int) 
     assert verdict.events > 200 * threads
 
 
-@pytest.mark.slow
 def test_tlc_agrees_on_a_trace_of_real_threads(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

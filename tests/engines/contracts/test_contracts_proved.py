@@ -7,6 +7,8 @@ from support.contracts.planted_producer import PLANTED_PRODUCER
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.contracts.prove import Contract, find_contracts, prove
 
+pytestmark = pytest.mark.slow
+
 CONTRACTS = {contract.name: contract for contract in find_contracts()}
 ALL_PLANTED = [*PLANTED, *PLANTED_PRODUCER]
 REFUTATIONS = [
@@ -23,7 +25,6 @@ def test_contract_is_confirmed_over_all_paths(contract: Contract) -> None:
     assert result.verdict is Verdict.PASS, f"{result.summary}\n{result.details}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(("planted", "name"), REFUTATIONS)
 def test_planted_mistake_is_refuted_with_a_counterexample(planted: Planted, name: str) -> None:
     result = prove(CONTRACTS[name], mutants={planted.replaces: planted.function})

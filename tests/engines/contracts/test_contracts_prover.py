@@ -16,9 +16,9 @@ ODD = {
 
 
 def test_not_confirmed_is_inconclusive_and_no_proof() -> None:
-    result = prove(ODD["nobody_proves_it_in_time"], seconds=0.5)
+    result = prove(ODD["nobody_proves_it_in_time"], seconds=0.05)
     assert result.verdict is Verdict.INCONCLUSIVE
-    assert result.summary == "not confirmed within 0.5 s"
+    assert result.summary == "not confirmed within 0.05 s"
 
 
 def test_contract_that_no_input_meets_is_no_proof() -> None:

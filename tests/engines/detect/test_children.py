@@ -14,6 +14,8 @@ from wheelproof_spec.engines.detect.bring_back import replace_everywhere, rewrit
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome, read_outcomes
 from wheelproof_spec.engines.detect.children import run_chains
 
+pytestmark = pytest.mark.slow
+
 
 def _cell(engine: str) -> Cell:
     return Cell(subject="s", component="c", engine=engine, seconds=0, seed=1)

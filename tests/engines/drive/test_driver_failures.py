@@ -17,6 +17,8 @@ from wheelproof_spec.engines.drive.driver.port import DriverPort
 from wheelproof_spec.engines.drive.driver.process import DriverFailedError, DriverLimits
 from wheelproof_spec.engines.drive.driver.session import DriverSession
 
+pytestmark = pytest.mark.slow
+
 _WIRE = DrivenWire(DEFINITION)
 PATIENT = DriverLimits()
 IMPATIENT = DriverLimits(timeout_s=0.1)

@@ -34,6 +34,8 @@ from wheelproof_spec.engines.drive.driver.messages import (
     parse_request,
 )
 
+pytestmark = pytest.mark.slow
+
 _WIRE = DrivenWire(DEFINITION)
 
 names = st.text(min_size=1, max_size=20)

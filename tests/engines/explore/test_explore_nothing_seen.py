@@ -35,6 +35,8 @@ from wheelproof_spec.engines.explore.programs.making import discarding
 from wheelproof_spec.engines.graph.judging.exploration import explore_states
 from wheelproof_spec.engines.history.linearizability.models import Registers, Write
 
+pytestmark = pytest.mark.slow
+
 
 class _Counter:
     def __init__(self) -> None:

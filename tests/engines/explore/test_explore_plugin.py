@@ -11,6 +11,8 @@ import pytest
 from wheelproof_spec.app.pages.explore import render_exploration
 from wheelproof_spec.engines.explore.programs.classics import lost_update
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ("pytester",)
 
 _USED = (render_exploration, lost_update)

@@ -27,6 +27,8 @@ from wheelproof_spec.engines.explore.program import Program, PublicOperations, S
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.history.linearizability.models import Read, Registers, Write
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("program", LINEARIZABLE, ids=lambda program: program.name)
 def test_linearizable_objects_get_a_certificate(program: Program) -> None:

@@ -40,6 +40,8 @@ from wheelproof_spec.engines.graph.judging.exploration import (
 from wheelproof_spec.engines.graph.judging.liveness import endings
 from wheelproof_spec.engines.graph.states.engine import explore_graph
 
+pytestmark = pytest.mark.slow
+
 
 def _explored(build: Callable[[], Scenario], *may_wait: str) -> GraphExploration:
     settings = Settings(may_wait=frozenset(may_wait))
@@ -134,7 +136,6 @@ def test_who_steps_aside_for_ever() -> None:
     assert "livelock: left and right can go on for ever, and left and right never ends" in sentences
 
 
-@pytest.mark.slow
 def test_circles_are_fair() -> None:
     """Along each circle every thread makes a step or is somewhere unable to."""
     for one in failing_graph_programs():
@@ -303,7 +304,6 @@ def _run(*arguments: str) -> int:
     return command.run(parser.parse_args(["explore", *arguments]))
 
 
-@pytest.mark.slow
 def test_the_verb(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     report = tmp_path / "report.json"
     arguments = ("philosophers-left-first", "--engine", "graph", "--json", str(report))

@@ -17,6 +17,8 @@ from wheelproof_spec.components import registry
 from wheelproof_spec.engines.history.orders import GAVE_UP, MOST_EVENTS
 from wheelproof_spec.engines.history.run import HistoryChecker
 
+pytestmark = pytest.mark.slow
+
 _FRESH = secrets.randbelow(2**31)
 FRESH = range(_FRESH, _FRESH + 3_000)
 """Histories that each run of the long tests has for itself; what fails says which one it was."""

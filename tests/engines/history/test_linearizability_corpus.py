@@ -37,6 +37,8 @@ from wheelproof_spec.engines.history.linearizability.models import (
     Write,
 )
 
+pytestmark = pytest.mark.slow
+
 _PORCUPINE = "github.com/anishathalye/porcupine@v1.3.1"
 _MOST = 1_000_000
 """Configurations for each object: more than any of these histories needs."""

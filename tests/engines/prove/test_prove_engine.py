@@ -35,6 +35,8 @@ from wheelproof_spec.engines.prove.terms import (
 )
 from wheelproof_spec.engines.prove.tla import text
 
+pytestmark = pytest.mark.slow
+
 THREAD = Sort(name="Thread", tla="Threads")
 inside = Field(name="inside", sorts=(THREAD,))
 closed = Field(name="closed")

@@ -20,6 +20,8 @@ from wheelproof_spec.engines.tlc.states.values import (
     show_state,
 )
 
+pytestmark = pytest.mark.slow
+
 T1, T2 = ModelValue(name="t1"), ModelValue(name="t2")
 
 _names = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,6}", fullmatch=True).filter(

@@ -20,6 +20,8 @@ from wheelproof_spec.components.timer.vectors.generate import generate
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 from wheelproof_spec.engines.vectors.files import with_hash, write_vectors
 
+pytestmark = pytest.mark.slow
+
 _BYTES = 5 << 18
 _BAD_TIMER = """
 import replay
@@ -45,7 +47,6 @@ def test_they_fit_into_a_repository() -> None:
     assert 0 < sum(Path(file).stat().st_size for file in _files()) < _BYTES
 
 
-@pytest.mark.slow
 def test_their_schema_hash_and_answers_are_verified(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["vectors", "verify"]) == ExitCode.PASS
     assert "0 wrong" in capsys.readouterr().out
@@ -59,7 +60,6 @@ def test_the_reference_answers_as_published() -> None:
 
 
 @pytest.mark.parametrize("timer_class", [CancelBlindTimer, SubmitAfterTestTimer])
-@pytest.mark.slow
 def test_a_known_bug_does_not(timer_class: type[SystemTimer]) -> None:
     short = [one for one in published() if len(one.steps) < 30 and "Cancel" in one.flags]
     tally = tally_of(short, timer_class)
@@ -82,7 +82,6 @@ def test_a_wrong_answer_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert tally_of([wrong]).failures[0].violation.observed == "cancelled = False"
 
 
-@pytest.mark.slow
 def test_a_vector_that_was_changed_is_rejected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -129,7 +128,6 @@ def test_a_replayer_is_short(name: str) -> None:
     assert len((PUBLISHED / name).read_text(encoding="utf-8").splitlines()) < 100
 
 
-@pytest.mark.slow
 def test_the_replayer_in_java_needs_nothing_of_ours(tmp_path: Path) -> None:
     java = str(find_toolchain().java.path)
     good = _run([java, str(PUBLISHED / "Replay.java"), *_files()], tmp_path)
@@ -143,7 +141,6 @@ def test_the_replayer_in_java_needs_nothing_of_ours(tmp_path: Path) -> None:
     assert (bad.returncode, bad.stderr) == (1, "")
 
 
-@pytest.mark.slow
 def test_they_are_what_is_generated(tmp_path: Path) -> None:
     generate(tmp_path)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -177,7 +174,6 @@ def _text(folder: Path, vector: Vector[object, object]) -> str:
     return (folder / "one.jsonl").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("verb", ["run", "conform"])
 def test_they_are_run_on_a_driver(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
     driver = f"{sys.executable} -I {ROOT / 'adapters' / 'python-heapq' / 'driver.py'}"

@@ -10,6 +10,8 @@ from support.pipeline.refused import refused
 from wheelproof_spec.app.cli import main
 from wheelproof_spec.base.results.verdicts import ExitCode
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:

@@ -20,6 +20,8 @@ from wheelproof_spark.check.reading.splits import (
 )
 from wheelproof_spec.engines.history.line_parser import LINE_LIMIT
 
+pytestmark = pytest.mark.slow
+
 
 def _read(path: Path, *cuts: int) -> list[PlacedLine]:
     edges = [0, *cuts, max(path.stat().st_size, 1)]
@@ -106,7 +108,6 @@ def test_what_cannot_be_read_is_one_line_with_the_reason(tmp_path: Path) -> None
     assert "zip archive" in str(archive.problem)
 
 
-@pytest.mark.slow
 def test_what_unpacks_without_end_is_given_up(tmp_path: Path) -> None:
     bomb = gzip.compress((b"x" * 1_023 + b"\n") * 80_000)
     lines = _read(_file(tmp_path, bomb))

@@ -4,10 +4,11 @@
 def nobody_proves_it_in_time(x: int, y: int, z: int) -> int:
     """Fermat's theorem for cubes: true, and out of the solver's reach.
 
-    pre: 0 < x < y < z
+    The order is asked for in the body: a precondition might not be met before the time is up.
+
     post: _ != 0
     """
-    return x * x * x + y * y * y - z * z * z
+    return x * x * x + y * y * y - z * z * z if 0 < x < y < z else 1
 
 
 def vacuous(number: int) -> int:

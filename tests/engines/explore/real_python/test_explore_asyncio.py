@@ -14,6 +14,8 @@ from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.explore.tasks.loop import cancel_anywhere
 from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
+pytestmark = pytest.mark.slow
+
 _Main = Callable[[], Coroutine[object, object, None]]
 
 

@@ -13,6 +13,8 @@ from wheelproof_spec.engines.explore.program import Program
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
+pytestmark = pytest.mark.slow
+
 _HERE = Counter.__module__
 _CODE = sys.modules[_HERE]
 _RIGHT = [name for name in vars(_CODE) if name.startswith("right_")]

@@ -15,6 +15,8 @@ from wheelproof.explore import (
 )
 from wheelproof_spec.base.results.verdicts import Verdict
 
+pytestmark = pytest.mark.slow
+
 
 class _Account:
     """Looks under its lock, and takes under it, and may not in between."""

@@ -17,6 +17,8 @@ from wheelproof_spec.engines.explore.program import Scenario, assume
 from wheelproof_spec.engines.explore.programs.making import discarding
 from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
+pytestmark = pytest.mark.slow
+
 
 def _handshake() -> Scenario:
     """Each waits for the other's flag, which the other one may have taken back."""

@@ -24,6 +24,8 @@ from wheelproof_spec.engines.explore.result import Exploration
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind
 from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
+pytestmark = pytest.mark.slow
+
 _made_by_the_module = threading.Lock()
 _known_from_before = threading.Thread
 _imported_during_a_run = CLOCKS["monotonic"]
@@ -365,7 +367,7 @@ def test_a_scenario_that_is_not_said_to_be_one() -> None:
 
 def test_a_clock_that_a_module_kept_from_a_run_reads_the_real_one() -> None:
     real = time.monotonic()
-    with patched_threading(roster=False):
+    with patched_threading():
         now = _imported_during_a_run()
     assert isinstance(now, float)
     assert real <= now

@@ -30,6 +30,8 @@ from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
 from wheelproof_spec.engines.explore.strategies.driver import analysed_runs
 from wheelproof_spec.engines.explore.substrates.substrate import SubstrateKind, open_substrate
 
+pytestmark = pytest.mark.slow
+
 _COUNTS: list[tuple[Callable[[int], Scenario], int, int]] = [
     *((readers, count, 2**count) for count in range(1, 7)),
     (last_zero, 2, 5),
@@ -73,7 +75,6 @@ def test_every_class_is_run_exactly_once(
     assert found.failing_runs == 0
 
 
-@pytest.mark.slow
 def test_ten_writers_and_the_search_for_the_last_zero() -> None:
     found = explored(partial(last_zero, 10))
     assert (found.classes, found.runs) == (3328, 3328)

@@ -34,7 +34,9 @@ from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy, Rest
 from wheelproof_spec.engines.explore.tasks.plain import threading_program
 
-_PROGRAMS = 3_300
+pytestmark = pytest.mark.slow
+
+_PROGRAMS = 700
 _BEFORE_A_PUSH = 200
 _IN_A_TEST = 100
 _RUNS = 1_500

@@ -8,7 +8,7 @@ from wheelproof_spec.engines.explore.strategies.brute import BruteStrategy
 from wheelproof_spec.engines.explore.strategies.optimal import OptimalStrategy
 from wheelproof_spec.engines.explore.strategies.source import SourceStrategy
 
-_PROGRAMS = 3_300
+_PROGRAMS = 1_500
 _BEFORE_A_PUSH = 400
 """The programs that are no long test."""
 _IN_A_TEST = 100
