@@ -209,7 +209,6 @@ TryAppend(a) ==
 Allocate(a) ==
     /\ pc[a] = "Allocate"
     /\ ~poolClosed
-    /\ free # {}
     /\ \E one \in free :
         /\ free' = free \ {one}
         /\ buffer' = [buffer EXCEPT ![a] = one]
@@ -746,10 +745,10 @@ FinalStateIsSetOnce ==
 NothingIsTakenAfterClose ==
     [][\A a \in Appenders : closed /\ ~taken[a] => ~taken'[a]]_vars
 
-\* Whoever gives up waiting for memory finds none.
+\* Whoever gives up waiting for memory finds none; a closed pool gives none.
 MemoryIsRefusedForWant ==
-    [][\A a \in Appenders :
-        pc[a] = "Allocate" /\ pc'[a] = "EndAppend" => poolClosed \/ free = {}]_vars
+    [][\A a \in Appenders : pc[a] = "Allocate" /\ pc'[a] # pc[a] =>
+        IF pc'[a] = "EndAppend" THEN poolClosed \/ free = {} ELSE ~poolClosed]_vars
 
 \* Rule 4.2: nothing is sent that may linger, alone and not full, unless somebody waits for it.
 WhatLingersWaits ==

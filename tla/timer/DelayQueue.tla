@@ -261,6 +261,9 @@ NobodyWakesForNoReason ==
     [][\A t \in asleep \ asleep' :
         SpuriousWakeUps \/ now >= wakeAt[t] \/ \E u \in Threads : pc[u] = "Notify"]_vars
 
+\* A call is done once: what it did is not done again.
+DoneIsDone == [][\A t \in Threads : pc[t] = "Done" => pc'[t] = "Done"]_vars
+
 (* Liveness *)
 
 \* Unless the queue is closed: then nobody need come back.

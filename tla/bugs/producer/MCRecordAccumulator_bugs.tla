@@ -272,6 +272,16 @@ AllocateFailsAnyway(a) ==
     /\ UNCHANGED <<queue, batch, incomplete, inAir, free, closed, poolClosed, forced, appending,
                    flushes, round, buffer, taken, awaited, sender, work, drain, history>>
 
+\* A closed pool gives memory, if it has some.
+AllocateAnyway(a) ==
+    /\ pc[a] = "Allocate"
+    /\ \E one \in free :
+        /\ free' = free \ {one}
+        /\ buffer' = [buffer EXCEPT ![a] = one]
+    /\ Go(a, "AppendNew")
+    /\ UNCHANGED <<queue, batch, incomplete, inAir, closed, poolClosed, forced, appending, flushes,
+                   round, taken, awaited, sender, work, drain, history>>
+
 \* A batch that may linger is sent at once.
 ReadyAtOnce(p) == HasWork(p)
 =============================================================================

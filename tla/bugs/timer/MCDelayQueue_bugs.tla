@@ -26,6 +26,15 @@ CloseInSilence(c) ==
     /\ Go(c, "UnlockClose")
     /\ UNCHANGED <<now, queued, taken, asleep, wakeAt, deadline>>
 
+\* Whoever has closed the queue closes it again.
+CloseAgain(c) ==
+    /\ pc[c] \in {"Close", "Done"}
+    /\ lock = None
+    /\ lock' = c
+    /\ closed' = TRUE
+    /\ Go(c, "Notify")
+    /\ UNCHANGED <<now, queued, taken, asleep, wakeAt, deadline>>
+
 \* Any bucket is the head; what is not due as well; a bucket stays when it is taken.
 AnyHead == queued
 

@@ -128,8 +128,10 @@ class Broker(Bench):
         self.produce(_OTHER_RECORD, acks=1)
 
     def follow(self) -> None:
-        """Follow somebody else, drop the log, and take a record from there."""
+        """Follow somebody else, drop the log and its epochs, and take a record from there."""
         self.demote(1)
+        epoch = self._partition().log.end_offset_for_epoch(0)
+        assert epoch is None, "an empty log knows of an epoch"
         self.take(1, 1)
 
     def demote(self, epoch: int) -> None:
