@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from support.checkout import ROOT
 from wheelproof_spec.app.cli import main
+from wheelproof_spec.app.detecting import mutate
 from wheelproof_spec.app.detecting.matrix import KINDS, judged
 from wheelproof_spec.app.detecting.methods import Row, judged_rows
 from wheelproof_spec.app.detecting.page import FOLDER, render, reports_in, told
@@ -50,7 +52,22 @@ def test_mutants_are_killed_by_engines(tmp_path: Path) -> None:
     pattern = f"{_POOL}.close/deletion/*"
     assert main(["mutate", pattern, "--json", str(report), "--quiet"]) == 0
     checks = json.loads(report.read_text())["checks"]
-    assert [check["summary"] for check in checks] == ["killed by driven, found"] * 2
+    killed = ["killed by driven, found"] * 2
+    assert [check["summary"] for check in checks] == [*killed, "clean in 1 cells"]
+
+
+def test_who_fails_the_reference_kills_nothing(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def all_found(
+        chains: Sequence[Sequence[Cell]], *_: object, **__: object
+    ) -> list[list[Outcome]]:
+        found = Found(end=End.FOUND)
+        return [[Outcome(cell=cell, found=found, milliseconds=1)] for cell, *_ in chains]
+
+    monkeypatch.setattr(mutate, "run_chains", all_found)
+    assert main(["mutate", f"{_POOL}.close/deletion/*"]) == 1
+    assert "reference, buffer_pool: " in capsys.readouterr().out
 
 
 @pytest.mark.long

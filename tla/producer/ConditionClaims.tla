@@ -247,7 +247,13 @@ WaitEndsAsItWasClaimed ==
     \A w \in Waiters : result[w] # "none" =>
         claims[w] = {result[w]} \/ (claims[w] = {} /\ result[w] = "interrupted")
 
-OnlyTimedWaitsRunOutOfTime == \A w \in Waiters : "timed_out" \in claims[w] => w \in Timed
+\* Nobody is told that it was notified, or interrupted, unless somebody did that.
+EveryClaimHasACause ==
+    \A w \in Waiters :
+        /\ "timed_out" \in claims[w] => w \in Timed
+        /\ "notified" \in claims[w] => \E n \in Notifiers : hand[n] = w
+        /\ "interrupted" \in claims[w] =>
+            \E i \in Interrupters : Victim[i] = w /\ pc[i] = "Done"
 
 (* Liveness *)
 

@@ -40,6 +40,6 @@ class Cluster:
         """
         partitions = self._partitions.get(node)
         if partitions is None:
-            known = ", ".join(str(known) for known in self._partitions) or "none"
-            raise IllegalArgumentError(f"no node {node} in the cluster; there are: {known}")
+            known = sorted(self._partitions)
+            raise IllegalArgumentError(f"no node {node} in the cluster, whose nodes are {known}")
         return partitions

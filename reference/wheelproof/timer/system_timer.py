@@ -119,11 +119,10 @@ class SystemTimer(Timer):
         """Stop for good (semantics.md 1.16).
 
         Waits, at most EXECUTOR_TERMINATION_MS, for the tasks already submitted, unless one of them
-        is the caller. TLA+: CloseLock, CloseUnlock and Shutdown of SystemTimer.
+        is the caller; so does who closes it again.
+        TLA+: CloseLock, CloseUnlock and Shutdown of SystemTimer.
         """
         with self._lock.write:
-            if self._closed:
-                return
             self._closed = True
         self._delay_queue.close()
         self._task_executor.shutdown()

@@ -49,6 +49,14 @@ TimeOutAnybody(w) ==
     /\ Go(w, IF IsUnclaimed(w) THEN "Relock" ELSE "Claimed")
     /\ UNCHANGED <<lock, queue, woken, requested, registered, result, hand>>
 
+\* A wait that runs out of time says that it was notified.
+TimeOutAsNotified(w) ==
+    /\ w \in Timed
+    /\ pc[w] = "Asleep"
+    /\ Claim(w, "notified")
+    /\ Go(w, IF IsUnclaimed(w) THEN "Relock" ELSE "Claimed")
+    /\ UNCHANGED <<lock, queue, woken, requested, registered, result, hand>>
+
 \* Every wait says that it was notified.
 LeaveAsNotified(w) ==
     /\ pc[w] = "Leave"

@@ -6,11 +6,15 @@ import random
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from fnmatch import fnmatchcase
+from functools import partial
+from itertools import chain
 from typing import cast
 
 from wheelproof_spec.app.detecting.child import command, digest_of_all
+from wheelproof_spec.app.detecting.matrix import judged
 from wheelproof_spec.app.detecting.modules import component_of, modules
 from wheelproof_spec.app.detecting.tla import all_tla_mutants
 from wheelproof_spec.base.arguments import unknown
@@ -41,7 +45,11 @@ CHAIN = (
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the chains; it passes if whatever survives is in the ledger, with a reason."""
+    """Run the chains; it passes if whatever survives is in the ledger, with a reason.
+
+    Who has killed looks at the reference as well, in the same way: who is not content with that
+    has shown nothing. The modules of TLA+ as they are, `make test` checks.
+    """
     seed = secrets.randbelow(2**32) if arguments.seed is None else arguments.seed
     mutants = _chosen(arguments, seed)
     if arguments.list:
@@ -53,16 +61,19 @@ def run(arguments: argparse.Namespace) -> int:
     digest = digest_of_all()
     chains = [[*_chain(mutant, arguments.seconds, digest)] for mutant in mutants]
     with progress(quiet=arguments.quiet, first_s=0) as line:
-        outcomes = run_chains(
-            chains,
-            command,
+        running = partial(
+            run_chains,
+            command=command,
             jobs=arguments.jobs or os.cpu_count() or 1,
             results=arguments.results,
-            tell=lambda one, left: line.tell(f"{left} mutants left; {one.told()}"),
+            tell=lambda one, left: line.tell(f"{left} left; {one.told()}"),
         )
+        outcomes = running(chains)
+        controls = running([[cell] for cell in _controls(outcomes)])
     checks = [*_judged(mutants, outcomes)]
-    verdict = overall(check.verdict for check in checks)
     summary = _summary(outcomes, checks)
+    checks += (replace(one, group="mutate") for one in judged([*chain(*controls)]))
+    verdict = overall(check.verdict for check in checks)
     result = Result(
         verb="mutate",
         verdict=verdict,
@@ -115,27 +126,34 @@ def _chain(mutant: str, seconds: int, digest: str) -> Iterator[Cell]:
         )
 
 
+def _controls(outcomes: Iterable[Sequence[Outcome]]) -> list[Cell]:
+    """Return a cell of the reference itself for each engine that has killed."""
+    killers = (mine[-1].cell for mine in outcomes if mine[-1].found.end in SEEN)
+    ours = (replace(one, subject="") for one in killers if not one.subject.startswith(TLA))
+    return [*dict.fromkeys(ours)]
+
+
 def _judged(
     mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]]
 ) -> Iterator[CheckResult]:
     """Yield a check for each mutant: killed, or in the ledger, or a hole."""
     ledger = cast(Mapping[str, Mapping[str, str]], read_table(__file__, "survivors.toml"))
     unknown: Mapping[str, str] = {}
-    for name, chain in zip(mutants, outcomes, strict=True):
-        last = chain[-1]
+    for name, mine in zip(mutants, outcomes, strict=True):
+        last = mine[-1]
         rows = (row for ids, row in ledger.items() if fnmatchcase(name, ids))
         known = next(rows, unknown)
         why = known.get("equivalent", "")
         # A pinned number sees more steps than there are behaviours.
         killed = last.found.end in (SEEN - WEAKLY_SEEN if why else SEEN)
         verdict, summary = Verdict.PASS, f"killed by {last.cell.engine}, {last.found.end.value}"
-        if any(one.found.end is End.ERROR for one in chain):
+        if any(one.found.end is End.ERROR for one in mine):
             verdict, summary = Verdict.ERROR, "an engine failed itself"
-        elif not killed and last.found.end is End.ABSENT and len(chain) == 1:
+        elif not killed and last.found.end is End.ABSENT and len(mine) == 1:
             summary = f"{NO_MUTANT}: TLC cannot read it"
         elif not killed and why:
             summary = f"equivalent: {why}"
-        elif not killed and any(one.found.end is End.HANGS for one in chain):
+        elif not killed and any(one.found.end is End.HANGS for one in mine):
             # By the clock nothing is shown: the machine may be busy.
             verdict, summary = Verdict.INCONCLUSIVE, TIMED_OUT
         elif not killed:
@@ -144,7 +162,7 @@ def _judged(
             name=name,
             group="mutate",
             verdict=verdict,
-            seconds=sum(one.milliseconds for one in chain) / 1_000,
+            seconds=sum(one.milliseconds for one in mine) / 1_000,
             summary=summary,
             details=f"line {mutants[name].line}: {mutants[name].becomes}",
         )
@@ -152,15 +170,16 @@ def _judged(
 
 def _lines(checks: Iterable[CheckResult]) -> Iterator[str]:
     for check in checks:
-        if "found" not in check.summary and not check.summary.startswith(NO_MUTANT):
+        usual = "found" in check.summary or check.summary.startswith(NO_MUTANT)
+        if check.verdict is not Verdict.PASS or not usual:
             yield f"{check.name}: {check.summary}\n    {check.details}"
 
 
 def _killers(mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]]) -> Iterator[str]:
     """Yield how many mutants of each operator there were, and who killed how many."""
     by_operator: dict[str, Counter[str]] = {}
-    for mutant, chain in zip(mutants.values(), outcomes, strict=True):
-        killer = chain[-1].cell.engine if chain[-1].found.end in SEEN else "nobody"
+    for mutant, (*_, last) in zip(mutants.values(), outcomes, strict=True):
+        killer = last.cell.engine if last.found.end in SEEN else "nobody"
         by_operator.setdefault(mutant.operator, Counter())[killer] += 1
     for operator, killers in sorted(by_operator.items()):
         told = ", ".join(f"{engine} {count}" for engine, count in killers.most_common())
@@ -169,8 +188,8 @@ def _killers(mutants: Mapping[str, Mutant], outcomes: Iterable[Sequence[Outcome]
 
 def _summary(outcomes: Sequence[Sequence[Outcome]], checks: Sequence[CheckResult]) -> str:
     killed = [
-        chain[-1]
-        for chain, check in zip(outcomes, checks, strict=True)
+        mine[-1]
+        for mine, check in zip(outcomes, checks, strict=True)
         if check.summary.startswith("killed")
     ]
     weakly = sum(one.found.end in WEAKLY_SEEN or one.cell.engine == "tests" for one in killed)

@@ -9,6 +9,8 @@ import ast
 
 _MAKERS = frozenset({"set", "dict", "list", "deque", "bytearray"})
 """What makes a new object and does nothing else; so does everything that `sync` makes."""
+_UNIT = "Millis"
+"""A number's unit; to the running program it is the number."""
 _SIGNALS = frozenset({"notify", "notify_all"})
 _REFUSAL = "require_integer"
 _SILENT = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.expr_context)
@@ -81,6 +83,8 @@ def _is_silent(statement: ast.stmt) -> bool:
 
 def _without_makers(value: ast.expr) -> ast.expr:
     """Return the arguments of a call that makes an object, or the value as it is."""
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == _UNIT:
+        (value,) = value.args
     if isinstance(value, ast.Call) and not value.keywords:
         name = ast.unparse(value.func)
         if (name in _MAKERS and not value.args) or name.startswith("sync."):

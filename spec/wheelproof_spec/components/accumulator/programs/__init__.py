@@ -28,6 +28,7 @@ from wheelproof.producer import (
     ResultTimeoutError,
     TopicPartition,
 )
+from wheelproof.producer.accumulator.appends_in_progress import AppendsInProgress
 from wheelproof.units import Millis
 from wheelproof_spec.base.codec.tables import Row
 from wheelproof_spec.components.accumulator.bugs import BUGS
@@ -82,6 +83,7 @@ class AccumulatorBench(Bench):
             delivery_timeout_ms=_DELIVERY_TIMEOUT_MS,
         )
         self.accumulator = accumulator_class(self.pool, config, clock=self.clock)
+        self.appends = AppendsInProgress()
         self.accepted: list[str] = []
         self._futures: dict[str, FutureRecordMetadata] = {}
         self._told_of: dict[str, RecordMetadata | Exception | None] = {}
@@ -291,6 +293,13 @@ class AccumulatorBench(Bench):
         """Let whatever is there be sent at once, and wait for it in the end."""
         self.accumulator.begin_flush()
         self._flushing += 1
+
+    def await_an_append(self, begun: int, before: int | None = None) -> None:
+        """Wait for an append to end; raise unless one has, or all that have begun."""
+        known = self.appends.completed() if before is None else before
+        one_is_under_way = self.appends.await_another(known)
+        over = self.appends.completed()
+        assert over > known if one_is_under_way else over == begun, f"{over} have ended"
 
     def look(self) -> None:
         """Ask everything that changes nothing."""

@@ -3,12 +3,13 @@
 A row has a `summary`; `before` is what is done at first, `threads` what each thread does, which may
 be several things, `idle` what threads do that another one starts, `check` what is asked in the end
 (else `check`), and `bugs` the known bugs that the program shows. What is done is a method of the
-bench, with arguments.
+bench, or of what it has, with arguments.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations_with_replacement, product
+from operator import attrgetter
 from typing import TypeVar, cast
 
 from wheelproof import sync
@@ -141,5 +142,5 @@ def _body(bench: Bench, words: _Words) -> Body:
 
 def _action(bench: Bench, words: _Words) -> Action:
     verb, *arguments = words
-    method: Callable[..., None] = getattr(bench, str(verb))
+    method: Callable[..., None] = attrgetter(str(verb))(bench)
     return partial(method, *arguments)
