@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from fnmatch import filter as filter_names
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from wheelproof_spec.app.detecting.matrix import KINDS, judged
 from wheelproof_spec.app.detecting.methods import Row, judged_rows
 from wheelproof_spec.app.detecting.page import FOLDER, render, reports_in, told
 from wheelproof_spec.app.detecting.tla import all_tla_mutants
+from wheelproof_spec.base.codec.tables import read_table
 from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.components.registry import COMPONENTS, bugs
 from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome, read_outcomes
@@ -68,6 +70,15 @@ def test_who_fails_the_reference_kills_nothing(
     monkeypatch.setattr(mutate, "run_chains", all_found)
     assert main(["mutate", f"{_POOL}.close/deletion/*"]) == 1
     assert "reference, buffer_pool: " in capsys.readouterr().out
+
+
+def test_the_ledger_tells_of_mutants_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """The number or the digest of a mutant changes with its function: then it is looked at anew."""
+    for words in (["--all"], ["--all", "--tla"]):
+        assert main(["mutate", "--list", *words]) == 0
+    mutants = [line.partition(": ")[0] for line in capsys.readouterr().out.splitlines()]
+    ledger = read_table(mutate.__file__, "survivors.toml")
+    assert [row for row in ledger if not filter_names(mutants, row)] == []
 
 
 @pytest.mark.long

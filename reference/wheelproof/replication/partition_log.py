@@ -150,7 +150,8 @@ class PartitionLog:
         """
         with self._monitor:
             require_integer("offset", offset, 0, self._end())
-            while len(self._segments) > 1 and self._segments[-1].base_offset > offset:
+            # The first segment begins at 0.
+            while self._segments[-1].base_offset > offset:
                 self._segments.pop()
             self._segments[-1].truncate_to(offset)
             self._epochs = [epoch for epoch in self._epochs if epoch.start_offset < offset]

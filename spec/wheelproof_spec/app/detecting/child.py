@@ -30,7 +30,7 @@ from wheelproof_spec.engines.detect.cells import Cell, End, Found, Outcome
 from wheelproof_spec.engines.detect.children import limit_of
 from wheelproof_spec.engines.detect.mutants import mutated
 from wheelproof_spec.engines.detect.reached import Reached
-from wheelproof_spec.engines.detect.sources import digest_of
+from wheelproof_spec.engines.detect.sources import digest_of, source_of
 from wheelproof_spec.engines.detect.tla_mutants import TLA
 
 MODULE = "wheelproof_spec.app.detecting.child"
@@ -79,9 +79,7 @@ def alter(cell: Cell) -> KnownBug | None:
         return None
     module = module_of(cell.subject)
     if module is not None:
-        path = Path(str(wheelproof.__file__)).parent.parent / module.replace(".", "/")
-        text = path.with_suffix(".py").read_text(encoding="utf-8")
-        rewrite(module, mutated(module, text, cell.subject))
+        rewrite(module, mutated(module, text_of(module), cell.subject))
         return None
     bug = find_bug(bugs_of(cell.component), cell.subject)
     replace_everywhere(bug.replaced(), ("wheelproof", "wheelproof_spec"))
@@ -96,10 +94,12 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
             return check_mutant(cell.subject, cell.seconds)
         from wheelproof_spec.app.detecting.engines import ENGINES, Task
 
-        reached, module = Reached(), module_of(cell.subject)
-        if module is not None and cell.engine == "model checker":
+        reached, module, source = Reached(), module_of(cell.subject), ""
+        if module is not None:
             path = cell.subject.partition("/")[0].removeprefix(f"{module}.")
-            reached.watch(module, path)
+            source = source_of(text_of(module), path)
+            if cell.engine == "model checker":
+                reached.watch(module, path)
         task = Task(
             component=cell.component,
             seconds=cell.seconds,
@@ -108,6 +108,7 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
             serve=(sys.executable, *command(cell, _SERVE)),
             graphs=Path(tempfile.gettempdir()) / f"wheelproof-graphs-{os.getuid()}",
             reached=reached,
+            source=source,
         )
         return ENGINES[cell.engine](task)
     except BaseException as error:
@@ -116,6 +117,12 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
         seen = module_of(cell.subject) is not None or isinstance(error, WheelproofError)
         end = End.FOUND if seen else End.ERROR
         return Found(end=end, story=traceback.format_exc())
+
+
+def text_of(module: str) -> str:
+    """Return the text of a module of the reference, as it is without the change."""
+    path = Path(str(wheelproof.__file__)).parent.parent / module.replace(".", "/")
+    return path.with_suffix(".py").read_text(encoding="utf-8")
 
 
 def module_of(subject: str) -> str | None:

@@ -7,6 +7,7 @@ an engine finds is a failure of a reference that is right otherwise, so any fail
 import contextlib
 import io
 import random
+import re
 import runpy
 import shlex
 import sys
@@ -66,7 +67,7 @@ class Task:
 
     `bug` is the known bug that was brought back, if it is one; `serve` the command that serves the
     reference, altered in the same way, as a driver. `graphs` is the folder with TLC's graphs;
-    `reached` watches the function that was altered.
+    `reached` watches the function that was altered; `source` is its text, and then its class's.
     """
 
     component: str
@@ -76,6 +77,7 @@ class Task:
     serve: tuple[str, ...]
     graphs: Path
     reached: Reached = field(default_factory=Reached)
+    source: str = ""
 
     def budget(self, clock: Callable[[], float] = used_s) -> Budget:
         """Begin the budget, on a clock of CPU time."""
@@ -208,7 +210,10 @@ def _trouble_of(recording: Callable[[], object]) -> str:
 
 
 def compared(task: Task) -> Found:
-    """Compare the state graphs of its code with those of TLC, a model of each module in turn."""
+    """Compare the state graphs of its code with those of TLC, a model of each module in turn.
+
+    The modules that the altered function names, and those that its class does, come first.
+    """
     from wheelproof_spec.app.detecting.graphs import remembered
     from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel, carry_out
     from wheelproof_spec.engines.graph.comparing.report import check_result
@@ -220,6 +225,7 @@ def compared(task: Task) -> Found:
     models = [one for turn in zip_longest(*by_module.values()) for one in turn if one is not None]
     if not models:
         return NOTHING_THERE
+    models.sort(key=lambda one: _place(task.source, one.configuration.module))
     # TLC's graphs are remembered, so what TLC takes is no part of it.
     budget, runs, toolchain = task.budget(time.process_time), 0, find_toolchain()
     for model in models:
@@ -234,6 +240,12 @@ def compared(task: Task) -> Found:
             story = f"{model.name}: {told.summary}\n{told.details}"
             return Found(end=End.FOUND, runs=runs, length=length, story=story)
     return Found(end=End.CLEAN, runs=runs)
+
+
+def _place(source: str, module: str) -> int:
+    """Return where a docstring says that it is the code of a module: at the end, if none does."""
+    found = re.search(rf"\bof\s+{module.removeprefix('MC')}\b", source)
+    return found.start() if found else len(source)
 
 
 def proved(task: Task) -> Found:

@@ -294,6 +294,13 @@ def _if(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.If:
     return ast.If(test=test, body=body, orelse=orelse)
 
 
+def _returns_what_it_has(statement: ast.stmt) -> bool:
+    """Tell whether a return looks at nothing that a lock could guard."""
+    return isinstance(statement, ast.Return) and isinstance(
+        statement.value, ast.Name | ast.Constant | None
+    )
+
+
 def _instead_of_lock(
     items: list[ast.withitem], body: list[ast.stmt]
 ) -> Iterator[tuple[str, list[ast.stmt]]]:
@@ -302,7 +309,7 @@ def _instead_of_lock(
     yield "lock dropped", body
     if len(body) > 1:
         yield "read before lock", [body[0], ast.With(items=items, body=body[1:])]
-        if not isinstance(body[-2], ast.Return):
+        if not isinstance(body[-2], ast.Return) and not _returns_what_it_has(body[-1]):
             yield "released before write", [ast.With(items=items, body=body[:-1]), body[-1]]
     inner = body[0]
     if len(items) > 1:

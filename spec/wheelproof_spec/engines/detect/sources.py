@@ -1,5 +1,6 @@
-"""What stands for the text of packages: an outcome is of this text and no other."""
+"""What stands for the text of a package, and what a function of it says."""
 
+import ast
 import hashlib
 from collections.abc import Iterable
 from pathlib import Path
@@ -16,3 +17,15 @@ def digest_of(folders: Iterable[Path]) -> str:
                 digest.update(str(path.relative_to(folder)).encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()
+
+
+def source_of(text: str, path: str) -> str:
+    """Return the text of a function, `function` or `Class.method`, and then that of its class."""
+    found, body = list[str](), ast.parse(text).body
+    for name in path.split("."):
+        for node in body:
+            if isinstance(node, ast.ClassDef | ast.FunctionDef) and node.name == name:
+                found.append(ast.get_source_segment(text, node) or "")
+                body = node.body
+                break
+    return "\n".join(reversed(found))
