@@ -37,6 +37,8 @@ _MANY = 60
 _RARELY = 25
 """After a close, and outside the domain, little happens: most of a case is neither."""
 _MOST_BATCH_SIZE = 130
+_LARGER = (0, 0, 0, 8_200)
+"""What a batch has room for beyond that: with the last one, for a record of another length."""
 _BATCHES = (1, 2, 4)
 _MORE_THAN_ENOUGH = 1_000
 _LINGERS_MS = (0, 5, 20)
@@ -82,11 +84,12 @@ class AccumulatorDomain:
     memory: bool = True
     exact_time: bool = True
 
-    @property
-    def sizes(self) -> tuple[int, ...]:
-        """The sizes of a record."""
+    def sizes(self, batch_size: int) -> tuple[int, ...]:
+        """Return the sizes of a record: below and above those whose length takes a byte more."""
         small = (0, 1, 3, 3, 20)
-        return (*small, 63, 64, 200) if self.kafka_sizes else small
+        if not self.kafka_sizes:
+            return small
+        return (*small, 63, 64, 200) if batch_size < _LARGER[-1] else (*small, 8_184, 8_191, 8_192)
 
     @property
     def least_batch_size(self) -> int:
@@ -106,7 +109,7 @@ class AccumulatorCases(CaseSpace[AccumulatorCall]):
             "append_plainly": (len(PARTITIONS),),
             "append": (
                 len(PARTITIONS),
-                len(domain.sizes),
+                len(domain.sizes(0)),
                 len(_TIMEOUTS_MS),
                 faults,
                 len(_CALLBACKS),
@@ -132,6 +135,7 @@ class AccumulatorCases(CaseSpace[AccumulatorCall]):
         domain = self._domain
         config = (
             _MOST_BATCH_SIZE + 1 - domain.least_batch_size,
+            len(_LARGER) if domain.kafka_sizes else 1,
             len(_BATCHES),
             len(_LINGERS_MS),
             len(_BACKOFFS_MS),
@@ -144,8 +148,8 @@ class AccumulatorCases(CaseSpace[AccumulatorCall]):
 
     def calls(self, case: DrawnCase) -> Iterator[AccumulatorCall | None]:
         """Yield the calls of a case; see `CaseSpace.calls`."""
-        size, batches, linger, backoff, doublings, delivery, start, topics = case.config
-        batch_size = self._domain.least_batch_size + size
+        size, larger, batches, linger, backoff, doublings, delivery, start, topics = case.config
+        batch_size = self._domain.least_batch_size + size + _LARGER[larger]
         room = _BATCHES[batches] if self._domain.memory else _MORE_THAN_ENOUGH
         config = AccumulatorConfig(
             total_memory=room * batch_size,
@@ -168,7 +172,7 @@ class _Walk:
     def __init__(
         self, config: AccumulatorConfig, domain: AccumulatorDomain, judge: BatchLedger
     ) -> None:
-        self._domain = domain
+        self._sizes = domain.sizes(config.batch_size)
         self._judge = judge
         self._now_ms = config.start_ms
         self._named = 0
@@ -183,7 +187,7 @@ class _Walk:
             case "append", (partition, size, timeout, fault, callback):
                 yield self._append(
                     partition,
-                    self._domain.sizes[size],
+                    self._sizes[size],
                     _TIMEOUTS_MS[timeout],
                     _FAULTS[fault],
                     _CALLBACKS[callback],

@@ -112,6 +112,15 @@ class Broker(Bench):
         for offset in offsets:
             self._fetch(_FOLLOWER, offset, _NOW, self._drop)
 
+    def replicate_in(self, epoch: int) -> None:
+        """Fetch the first record as the follower of one epoch does: none is of a later one."""
+
+        def take(data: Mapping[TopicPartition, FetchPartitionData]) -> None:
+            epochs = [record.leader_epoch for record in data[_PARTITION].records]
+            assert all(one <= epoch for one in epochs), f"got records of epochs {epochs}"
+
+        self._fetch(_FOLLOWER, 0, _NOW, take, epoch=epoch)
+
     def expire_produces(self) -> None:
         """Let the time of every produce request be over."""
         self.produces.advance_clock(_NOW)
@@ -215,7 +224,6 @@ class Broker(Bench):
             partial(manager.append_as_follower, _PARTITION, [record], 0),
             partial(manager.truncate_as_follower, _PARTITION, 0),
         )
-        assert log.log_end_offset == end, "what was refused was done"
         for wrong in WRONG_NUMBERS:
             self.refuses(
                 IllegalArgumentError,
@@ -226,6 +234,7 @@ class Broker(Bench):
                 partial(self._fetch, None, 0, _NOW, self._take, max_bytes=wrong),
                 partial(self.produce, timeout_ms=wrong),
             )
+        assert log.log_end_offset == end, "what was refused was done"
 
     def check_follows(self) -> None:
         """Raise unless the log is what the leader gave, and what does not follow it is refused."""
@@ -281,7 +290,11 @@ class Broker(Bench):
         *,
         min_bytes: int = 1,
         max_bytes: int = _ENOUGH_BYTES,
+        epoch: int | None = None,
     ) -> None:
+        partition = FetchPartition(
+            fetch_offset=offset, max_bytes=_ENOUGH_BYTES, current_leader_epoch=epoch
+        )
         self.manager.fetch_messages(
             FetchParams(
                 replica_id=replica_id,
@@ -289,7 +302,7 @@ class Broker(Bench):
                 min_bytes=min_bytes,
                 max_bytes=max_bytes,
             ),
-            {_PARTITION: FetchPartition(fetch_offset=offset, max_bytes=_ENOUGH_BYTES)},
+            {_PARTITION: partition},
             take,
         )
 
