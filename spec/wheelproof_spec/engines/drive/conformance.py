@@ -3,6 +3,7 @@
 Cases are judged by the oracle, as the reference is; vectors carry their answers.
 """
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 
@@ -90,6 +91,10 @@ class _GivenUpError(Exception):
     """The driver has failed too often."""
 
 
+class _FirstFailureError(Exception):
+    """The first failure was found, and the plan asks for no more."""
+
+
 class _Run:
     """Drives an implementation through all that a plan asks for, and keeps what that shows."""
 
@@ -141,6 +146,8 @@ class _Run:
             self._note(failure, "", _lines(self._port.calls))
         except UnjudgeableError as unknown:
             self.open_question = str(unknown)
+        except _FirstFailureError:
+            pass
         except _GivenUpError:
             self.open_question = (
                 f"given up after {MOST_FAILURES} failures of the driver; the rest was not driven"
@@ -247,7 +254,7 @@ class _Run:
             self._survive(failure, scenario.name, _lines(self._port.calls))
             return
         if failed is not None:
-            failed = self._small(failed, scenario.name)
+            failed = failed if self._plan.first_failure else self._small(failed, scenario.name)
             self._fail(scenario.name, failed.violation, _lines(failed.made))
         violation = None if failed is None else failed.violation
         self._report_case(scenario.name, started, violation, f"{len(scenario.calls)} steps")
@@ -282,7 +289,8 @@ class _Run:
             try:
                 # With the seed of the case that it failed in the driver would fail again.
                 left, seed = self._plan.cases - cases, self._plan.seed + cases
-                plan = FuzzPlan(cases=left, seed=seed, repeat="")
+                shrinking = 0.0 if self._plan.first_failure else math.inf
+                plan = FuzzPlan(cases=left, seed=seed, repeat="", shrink_seconds=shrinking)
                 report = fuzz(self._suite, self._port, self._profile, self._tally, plan)
                 found, cases, steps = report.failure, cases + report.cases, steps + report.steps
                 if self._session.failure is not None:
@@ -328,6 +336,8 @@ class _Run:
         Raises _GivenUpError if that was once too often, DriverFailedError if it does not begin.
         """
         self._note(failure, case, lines)
+        if self._plan.first_failure:
+            raise _FirstFailureError
         if len(self._troubles) >= MOST_FAILURES:
             raise _GivenUpError
         self._port.begin_again()
@@ -347,6 +357,8 @@ class _Run:
                 repeat=self._plan.repeat(self._definition.name, self._profile),
             )
         )
+        if self._plan.first_failure:
+            raise _FirstFailureError
 
     def _report_case(
         self, name: str, started: float, violation: Violation | None, extent: str

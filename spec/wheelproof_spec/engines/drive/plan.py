@@ -20,6 +20,7 @@ class ConformancePlan:
     `profile` None means the one that the driver declares, or else the component's usual one.
     `skip` names a file of known limits, see `read_known_limits`; with `must_fail` each of them has
     to be needed still. `vectors` are the files of vectors that are run first.
+    With `first_failure` the run ends at the first failure, which is not made smaller.
     """
 
     driver: str
@@ -30,6 +31,7 @@ class ConformancePlan:
     skip: Path | None = None
     must_fail: bool = False
     vectors: tuple[Path, ...] = ()
+    first_failure: bool = False
 
     def repeat(self, component: str, profile: str) -> str:
         """Return the command that does the same again."""
