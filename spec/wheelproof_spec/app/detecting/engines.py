@@ -91,7 +91,14 @@ def driven(task: Task) -> Found:
     from wheelproof_spec.engines.drive.plan import ConformancePlan
 
     limits = DriverLimits(timeout_s=_ANSWER_S)
-    plan = ConformancePlan(driver=shlex.join(task.serve), cases=100, seed=task.seed, limits=limits)
+    plan = ConformancePlan(
+        driver=shlex.join(task.serve),
+        cases=100,
+        seed=task.seed,
+        limits=limits,
+        # The smallest case of a known bug is shown; a mutant is just dead.
+        first_failure=task.bug is None,
+    )
     result = conform(suites()[task.component], plan, [])
     for failure in result.failures:
         story = "\n".join((failure.case, str(failure.violation), *failure.lines))

@@ -186,9 +186,9 @@ class AccumulatorBench(Bench):
         except ThreadInterruptedError:
             return
 
-    def wait_for(self, name: str) -> None:
+    def wait_for(self, name: str, timeout_ms: int | None = None) -> None:
         """Wait for the outcome of a record, which its callback has heard then, too."""
-        outcome = self._outcome_of(name)
+        outcome = self._outcome_of(name, timeout_ms)
         assert self._told_of[name] == outcome, f"{outcome}, and told {self._told_of[name]}"
 
     def wait_or_be_interrupted(self, name: str) -> None:
@@ -198,9 +198,9 @@ class AccumulatorBench(Bench):
         except ThreadInterruptedError:
             return
 
-    def _outcome_of(self, name: str) -> RecordMetadata | Exception:
+    def _outcome_of(self, name: str, timeout_ms: int | None) -> RecordMetadata | Exception:
         try:
-            return self._futures[name].get()
+            return self._futures[name].get(timeout_ms)
         except (ProducerAbortedError, DeliveryTimeoutError) as error:
             return error
 
