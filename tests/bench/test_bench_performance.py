@@ -4,6 +4,7 @@ What is counted and not timed is.
 """
 
 import json
+import math
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -55,7 +56,8 @@ def test_the_page_has_the_sections_that_the_benchmark_prints(run: _Run) -> None:
 def test_every_figure_is_there(run: _Run) -> None:
     for rows in run.rows.values():
         assert rows
-        assert all(_figure(cell) >= 0 for row in rows for cell in row[1:])
+        # Some are differences of two measured times: on a busy machine those may be negative.
+        assert all(math.isfinite(_figure(cell)) for row in rows for cell in row[1:])
 
 
 @pytest.mark.repeats("c-old-delay-queue", "c-old-memory", "c-old-purge")
