@@ -54,7 +54,7 @@ def test_mutants_are_killed_by_engines(tmp_path: Path) -> None:
     pattern = f"{_POOL}.close/deletion/*"
     assert main(["mutate", pattern, "--json", str(report), "--quiet"]) == 0
     checks = json.loads(report.read_text())["checks"]
-    killed = ["killed by driven, found"] * 2
+    killed = ["killed by model checker, found"] * 2
     assert [check["summary"] for check in checks] == [*killed, "clean in 1 cells"]
 
 
@@ -70,6 +70,26 @@ def test_who_fails_the_reference_kills_nothing(
     monkeypatch.setattr(mutate, "run_chains", all_found)
     assert main(["mutate", f"{_POOL}.close/deletion/*"]) == 1
     assert "reference, buffer_pool: " in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("options", [[], ["--recheck"]])
+def test_what_the_ledger_calls_equivalent_runs_only_if_it_is_asked_for(
+    options: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = set[str]()
+
+    def all_clean(
+        chains: Sequence[Sequence[Cell]], *_: object, **__: object
+    ) -> list[list[Outcome]]:
+        ran.update(cell.subject for chain in chains for cell in chain)
+        clean = Found(end=End.CLEAN)
+        return [[Outcome(cell=one, found=clean, milliseconds=1) for one in mine] for mine in chains]
+
+    monkeypatch.setattr(mutate, "run_chains", all_clean)
+    assert main(["mutate", "--all", *options]) == 1
+    equivalent = f"{_POOL}.close/signal for one or all/1/"
+    assert any(name.startswith(equivalent) for name in ran) is bool(options)
+    assert f"{_POOL}.close/deletion/1/" in capsys.readouterr().out
 
 
 def test_the_ledger_tells_of_mutants_that_there_are(capsys: pytest.CaptureFixture[str]) -> None:

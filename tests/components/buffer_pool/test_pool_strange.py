@@ -54,6 +54,16 @@ def test_a_small_pool_that_dies_is_an_error_and_every_case_has_its_result() -> N
     assert reported | left_out == {FUZZED_CASES, *(one.name for one in SUITE.scenarios())}
 
 
+@pytest.mark.parametrize(
+    ("behaviour", "failures", "troubles"), [("right", 0, 0), ("forgets", 1, 0), ("dies", 0, 1)]
+)
+def test_a_run_may_end_at_its_first_failure(behaviour: str, failures: int, troubles: int) -> None:
+    driver = shlex.join([sys.executable, str(_SMALL_POOL), behaviour])
+    result = conform(SUITE, ConformancePlan(driver=driver, cases=20, first_failure=True))
+    assert (len(result.failures), len(result.troubles)) == (failures, troubles)
+    assert (result.verdict is Verdict.PASS) is (behaviour == "right")
+
+
 def test_a_limit_of_what_is_never_asked_is_neither_needed_nor_stale(tmp_path: Path) -> None:
     skip = tmp_path / "known.txt"
     skip.write_text(f"{PoolLimit.SIZE_OUTSIDE}  one size alone\n", encoding="utf-8")
