@@ -1,7 +1,7 @@
 """Set up this checkout and run its jobs: ``python3 bootstrap.py run``, and others: ``--help``.
 
-It needs Python 3.11 or newer and nothing else. This file must be readable by Python 3.6, so that
-an old one prints a sentence and no traceback; everything else is in ``tools/``.
+It needs Python 3.11 or newer and nothing else. Python 3.6 must be able to parse this file, so that
+an old Python prints a sentence and no traceback; all other code is in ``tools/``.
 """
 
 import os

@@ -1,4 +1,4 @@
-"""What tests of all folders share: their order, their time limits, and what is costly to make."""
+"""The test order, the time limits and the costly fixtures of the tests of all folders."""
 
 import signal
 import subprocess
@@ -11,8 +11,8 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# A job in the background is started with Ctrl-C switched off, and hands that on to the programs
-# that are tested here.
+# A background job starts with SIGINT ignored, and the programs under test inherit that: restore
+# the default.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -21,13 +21,13 @@ pytest_plugins = ["support.scheduling"]
 ADAPTERS = Path(__file__).resolve().parent / "adapters"
 
 _LIMITS_SECONDS = {"long": 1800, "slow": 600}
-"""How long a marked test may run; pyproject.toml has the limit of all others."""
+"""The time limit of a test by its marker; pyproject.toml has the limit of all other tests."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Give marked tests their limits, and begin with their files.
+    """Set the time limits of marked tests, and run their files first.
 
-    A process that is left with a slow file at the end would make all others wait.
+    If a slow file ran last, one process would run it while all others wait.
     """
     for item in items:
         marked = [name for name in _LIMITS_SECONDS if item.get_closest_marker(name)]
@@ -40,31 +40,31 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def kafka() -> str:
-    """Return the program that starts the adapter of Apache Kafka, built if that was not done."""
+    """Return the program that starts the adapter of Apache Kafka; build it if needed."""
     return _java_adapter("kafka")
 
 
 @pytest.fixture(scope="session")
 def kafka_broker() -> str:
-    """Return the program that starts the adapter of Kafka's broker, built if that was not done."""
+    """Return the program that starts the adapter of Kafka's broker; build it if needed."""
     return _java_adapter("kafka-broker")
 
 
 @pytest.fixture(scope="session")
 def kafka_purgatories() -> str:
-    """Return the program that runs the purgatories of older Kafkas, built if that was not done."""
+    """Return the program that runs the purgatories of older Kafkas; build it if needed."""
     return _java_adapter("kafka-purgatories")
 
 
 @pytest.fixture(scope="session")
 def netty() -> str:
-    """Return the program that starts the adapter of Netty, built if that was not done."""
+    """Return the program that starts the adapter of Netty; build it if needed."""
     return _java_adapter("netty")
 
 
 @pytest.fixture(scope="session")
 def agrona() -> str:
-    """Return the program that starts the adapter of Agrona, built if that was not done."""
+    """Return the program that starts the adapter of Agrona; build it if needed."""
     return _java_adapter("agrona")
 
 
@@ -75,7 +75,7 @@ def spark() -> "Generator[SparkSession]":
 
     settings = {
         "spark.sql.shuffle.partitions": "2",
-        # Tests are short: they would be over before the best code of the compiler is ready.
+        # Tests are short: they end before optimized code of the JIT compiler would help.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     }
     with spark_session("local[2]", settings=settings) as session:

@@ -1,4 +1,4 @@
-"""The pool's part of docs/sources/performance.md: pooled buffers beside allocation."""
+"""The pool's part of docs/sources/performance.md: pooled buffers compared with allocation."""
 
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -31,7 +31,7 @@ def _make(sizes: Sequence[int]) -> None:
 
 
 def pooled(pairs: int, rounds: int) -> Section:
-    """Measure buffers of several sizes that are all hits, and of one size with fewer hits."""
+    """Measure several buffer sizes with hits only, and one size with fewer hits."""
     rows: list[tuple[str, ...]] = []
     wins: int | None = None
     cases = [(size, 100) for size in (1_024, _BATCH_SIZE, 1 << 18, 1 << 20, 1 << 22)]

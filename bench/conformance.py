@@ -1,9 +1,9 @@
 """Benchmark of the oracle: ``python bench/conformance.py [--quick] [--json FILE]``.
 
-Prints what judging costs: histories of timers and of pools with up to a million operations from 16
-threads, and how the cost of one operation grows; the replay of white-box traces, once parsed, from
-bytes, and beside TLC on the same trace; how many steps a second another program is driven through.
-The peak of memory is the process's own, so each history is made and judged piece by piece.
+Prints the cost of judging: histories of timers and of pools with up to a million operations from 16
+threads, and how the cost of one operation grows; the replay of white-box traces, after parsing,
+from bytes, and compared with TLC on the same trace; the steps a second of driving another program.
+The peak memory is that of this process, so each history is made and judged piece by piece.
 """
 
 import resource
@@ -51,7 +51,7 @@ _Trace = tuple[TraceHeader[object], list[TraceEvent[object, object]]]
 
 
 class _Stopwatch:
-    """Measures the judge alone: the time in which the lines are made does not count."""
+    """A stopwatch for the judge alone: it leaves out the time in which the lines are made."""
 
     def __init__(self, lines: Iterator[bytes]) -> None:
         self._lines = lines
@@ -71,7 +71,7 @@ class _Stopwatch:
 
 
 def histories(sizes: Sequence[int], seed: int) -> Section:
-    """Judge good histories; `operations` counts calls, each of two lines or one."""
+    """Judge valid histories; `operations` counts calls, which have two lines or one."""
     rows: list[tuple[str, ...]] = []
     notes: list[str] = []
     for subject, make in _MAKERS.items():
@@ -140,7 +140,7 @@ def _replay_seconds(header: TraceHeader[object], events: list[TraceEvent[object,
 
 
 def _tlc_seconds(header: TraceHeader[object], events: list[TraceEvent[object, object]]) -> float:
-    """Return the processor time of TLC, which has to accept the trace."""
+    """Return the processor time of TLC; raise SystemExit if TLC rejects the trace."""
     order = TraceOrder(header)
     steps = [Step(event, *order.admit(event), at, 0) for at, event in enumerate(events)]
     trace = RecordedTrace(steps=tuple(steps), in_order=True, silent=order.silent)
@@ -163,7 +163,7 @@ def _children_seconds() -> float:
 
 
 def _drivers() -> Iterator[tuple[str, str, Path | None]]:
-    """Yield a component, a driver of it, and its known limits: Kafka's if it has been built."""
+    """Yield a component, its driver and its known limits; Kafka's only if it has been built."""
     reference = shlex.join([sys.executable, "-m", "wheelproof_spec.app.reference_driver"])
     yield from ((name, reference, None) for name in suites())
     for folder, jar in (("kafka-java", "kafka-driver.jar"), ("kafka-broker-java", "lib")):

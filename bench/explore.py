@@ -1,8 +1,8 @@
-"""How fast the model checker is: ``python bench/explore.py [--json FILE]``.
+"""Benchmark of the model checker: ``python bench/explore.py [--json FILE]``.
 
-Classes and runs a second, beside frontrun's, the time for each known bug, edges a second of graph
-mode, and how much memory a state takes: what one process needs for a graph of a million states,
-measured in a process of its own. Processor time of one core, the best of several rounds; 1 if a
+Prints classes and runs a second, compared with frontrun's; the time for each known bug; edges a
+second of graph mode; and the memory of a graph of a million states, measured in a process of its
+own. Times are processor time of one core, the best of several rounds. The exit code is 1 if a
 bound is missed.
 """
 
@@ -64,7 +64,7 @@ def _timed(work: Callable[[], _Found]) -> tuple[_Found, float]:
 
 
 def classes(rounds: int) -> Section:
-    """Measure programs of which every class is run."""
+    """Measure programs of which every class is explored."""
     programs = [
         program("cas-then-write 4", partial(cas_then_write, 4)),
         program("increments 4", partial(increments, 4)),
@@ -116,7 +116,7 @@ def bugs() -> Section:
 
 
 def graphs(rounds: int) -> Section:
-    """Measure programs that are nothing but steps, the timer with its projection, and memory."""
+    """Measure programs without projection, the timer with its projection, and memory."""
     programs = [
         _states_of(program("last zero 6", partial(last_zero, 6))),
         _states_of(program("philosophers 5", partial(philosophers, 5, ordered=True))),
@@ -159,7 +159,7 @@ def _explore_many() -> tuple[int, int]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure and print; 1 if a bound of the figures is missed."""
+    """Measure and print; return 1 if a bound is missed."""
     about = "How fast the model checker is."
     options = bench_parser("explore", about, "nothing: all is fixed").parse_args(arguments)
     rounds = 1 if options.quick else _ROUNDS

@@ -1,11 +1,11 @@
-"""The model checker beside frontrun, on programs that both can express.
+"""The comparison of the model checker with frontrun, on programs that both can express.
 
 Each program is written twice: against `wheelproof.sync`, and with `threading` and plain attributes,
-which frontrun traces. Both explore all there is, or up to the first failure; frontrun in a process
-of its own, which it has to prepare. Fewer executions than ours are classes that it misses, since
-ours are one for each class. The rate, by processor time, is judged where there are enough of them.
-Up to a first failure it is luck which of the two is earlier, so that is shown and not judged.
-frontrun is no dependency: `pip install --group bench` installs it.
+which frontrun traces. Both tools explore everything, or stop at the first failure. frontrun runs in
+its own process, since it has to prepare it. Our explorer runs each class once, so if frontrun has
+fewer executions, it misses classes. Rates use processor time and are judged only with enough
+executions. Which tool finds a first failure earlier is luck: it is shown and not judged.
+frontrun is not a dependency: `pip install --group bench` installs it.
 """
 
 import json
@@ -58,7 +58,7 @@ _FAILING: dict[str, Program] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """What one of the two did: executions, seconds of processor time, and whether it failed."""
+    """The result of one tool: executions, seconds of processor time, whether it found a failure."""
 
     executions: int
     seconds: float
@@ -72,7 +72,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """One program on both sides; `fails` tells whether it has a failure to be found."""
+    """One program run with both tools; `fails` tells whether it has a failure to find."""
 
     name: str
     fails: bool
@@ -81,11 +81,11 @@ class Comparison:
 
     @property
     def ratio(self) -> float:
-        """How many times their executions a second ours are."""
+        """Our executions a second, divided by frontrun's."""
         return self.ours.rate / self.theirs.rate
 
     def row(self) -> tuple[str, ...]:
-        """Return it as a row of a table."""
+        """Return the comparison as a row of a table."""
         rates = (f"{self.ours.rate:,.0f}", f"{self.theirs.rate:,.0f}", times(self.ratio))
         executions = (f"{self.ours.executions:,}", f"{self.theirs.executions:,}")
         return (self.name, *executions, *(rates if self.has_rate() else "   "), self.verdict())
@@ -103,7 +103,7 @@ class Comparison:
         return f"frontrun misses {missed:,} classes at least" if missed > 0 else ""
 
     def shortcomings(self) -> list[str]:
-        """Return what was promised and not kept, in words."""
+        """Return the promises that were not kept, in words."""
         said: list[str] = []
         if self.has_rate() and self.ratio < TIMES_FASTER:
             said.append(f"{self.name}: less than {TIMES_FASTER} times the executions a second")
@@ -113,7 +113,7 @@ class Comparison:
 
 
 def compare() -> list[Comparison] | None:
-    """Run all programs on both sides; None if frontrun is not installed."""
+    """Run all programs with both tools; return None if frontrun is not installed."""
     if not _FRONTRUN.exists():
         return None
     theirs = _theirs()
@@ -153,7 +153,7 @@ def _theirs() -> dict[str, Side]:
 
 
 def beside_frontrun() -> Section:
-    """Compare the two; nothing to compare is no failure."""
+    """Compare both tools; it is not a failure if frontrun is missing."""
     comparisons = compare()
     absent = "frontrun is not installed, so nothing is compared: pip install --group bench"
     return Section(

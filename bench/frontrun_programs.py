@@ -1,7 +1,7 @@
-"""The programs of the comparison as frontrun takes them: plain attributes and `threading`.
+"""The programs of the comparison in frontrun's form: plain attributes and `threading`.
 
-Run under frontrun's own command, since it has to patch `threading` before anything else:
-`frontrun python bench/frontrun_programs.py` prints what it did with each program as JSON.
+Run it with frontrun's own command, which has to patch `threading` before anything else:
+`frontrun python bench/frontrun_programs.py` prints the result of each program as JSON.
 """
 
 import importlib
@@ -20,7 +20,7 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainProgram:
-    """What makes the state anew for each run, and what each thread does with it."""
+    """The setup that makes new state for each run, and the work of each thread on that state."""
 
     setup: Callable[[], object]
     workers: Sequence[Callable[[object], None]]
@@ -81,23 +81,23 @@ class _Event:
 
 
 def plain_increments(count: int) -> PlainProgram:
-    """Each thread reads a counter, then writes it."""
+    """Return a program: each thread reads a counter, then writes it."""
     return PlainProgram(setup=_Counter, workers=[_On(_Counter, _Counter.increment)] * count)
 
 
 def plain_locked_increments(count: int) -> PlainProgram:
-    """Each thread does so under one lock."""
+    """Return a program: each thread reads and writes a counter under one lock."""
     return PlainProgram(setup=_Counter, workers=[_On(_Counter, _Counter.increment_locked)] * count)
 
 
 def plain_readers(count: int) -> PlainProgram:
-    """One thread writes, `count` threads read."""
+    """Return a program: one thread writes, `count` threads read."""
     reading = [_On(_Counter, _Counter.read)] * count
     return PlainProgram(setup=_Counter, workers=[_On(_Counter, _Counter.write), *reading])
 
 
 def plain_last_zero(count: int) -> PlainProgram:
-    """Each thread writes one cell after its neighbour; one looks for the last zero."""
+    """Return a program: threads each write a cell after its neighbour; one seeks the last zero."""
 
     def search(state: _Cells) -> None:
         number = count
@@ -113,7 +113,7 @@ def plain_last_zero(count: int) -> PlainProgram:
 
 
 def plain_philosophers(count: int, *, ordered: bool) -> PlainProgram:
-    """Each philosopher takes two forks: the left one first, or the lower-numbered."""
+    """Return a program: each philosopher takes the left fork first, or the lower-numbered."""
 
     def dine(number: int, state: _Table) -> None:
         pair = number, (number + 1) % count
@@ -128,7 +128,7 @@ def plain_philosophers(count: int, *, ordered: bool) -> PlainProgram:
 
 
 def event_tested_early() -> PlainProgram:
-    """A flag is tested before the lock is taken, so that the wake-up can be lost."""
+    """Return a program: a flag is tested before locking, so a wake-up can be lost."""
 
     def wait(state: _Event) -> None:
         if not state.flag:
@@ -173,7 +173,7 @@ PROGRAMS: dict[str, PlainProgram] = {
 }
 
 FAILING = ("philosophers 3", "event tested early")
-"""Those that are run up to the first failure."""
+"""The programs that are run only up to the first failure."""
 
 
 def _measure(explore: _Explore, plain: PlainProgram, *, to_the_end: bool) -> dict[str, object]:

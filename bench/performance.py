@@ -1,8 +1,8 @@
-"""What was promised of speed: ``python bench/performance.py [--quick] [--json FILE] [--write]``.
+"""Benchmark of the speed claims: ``python bench/performance.py [--quick] [--json FILE] [--write]``.
 
-Measures everything side by side in one run, as medians, and prints it; with --write it renews
-docs/sources/performance.md. Processor time of one core with the garbage collector off, unless a
-table says otherwise. Some five minutes.
+Measures all contestants in one run and prints the medians; with --write it rewrites
+docs/sources/performance.md. Times are processor time of one core with the garbage collector off,
+unless a table says otherwise. It takes some five minutes.
 """
 
 import os
@@ -23,7 +23,7 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "sources" / "performance.m
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, print, and write what is asked for."""
+    """Measure and print, and write the files that the options ask for."""
     parser = bench_parser("performance", "What was promised of speed.", "delays and keys")
     parser.add_argument("--write", action="store_true", help="renew docs/sources/performance.md")
     options = parser.parse_args(arguments)

@@ -1,13 +1,13 @@
 """Benchmark of the pipeline: ``python bench/pipeline.py [--events N] [--json FILE]``.
 
-1. One run of N/2 events: its verdict, and the peak of memory of the worker that judges it.
-2. N/20 and N events of timers in runs of 100, from JSON Lines: what is done where lines are read;
-   the verb as a whole, from files to tables. Microseconds of a processor for each line.
-3. The verb over N/5 events as a program of its own, cold, with local[1], local[2] and a standalone
-   cluster of two workers: are the tables the same, and how much faster are two?
+1. One run of N/2 events: its verdict, and the peak memory of the worker that judges it.
+2. Timer runs of 100 events, N/20 and N events in all, from JSON Lines: the work where lines are
+   read, and the whole verb from files to tables. Microseconds of processor time for each line.
+3. The verb over N/5 events in a process of its own, cold, with local[1], local[2] and a standalone
+   cluster of two workers: whether the tables are equal, and how much faster two cores are.
 
-All of it one after the other; wall time. The default, 20 million, takes about an hour and 20 GB
-of disk; `--only` names one part: one, many, masters.
+The parts run one after the other; figures are wall time unless named otherwise. The default, 20
+million events, takes about an hour and 20 GB of disk; `--only` names one part: one, many, masters.
 """
 
 import argparse
@@ -48,7 +48,7 @@ SPEED_UP_TARGET = 1.7
 
 
 class Figures:
-    """What one part has measured: jobs, and figures with what they should be."""
+    """The measurements of one part: jobs, and figures with their targets."""
 
     def __init__(self, title: str) -> None:
         self._title = title
@@ -57,14 +57,14 @@ class Figures:
         self.seconds: list[float] = []
 
     def took(self, job: str, lines: int, seconds: float, cpu: Cpu | None = None) -> None:
-        """Note how long a job took over so many lines, and the time of processors that it had."""
+        """Record the wall time of a job over `lines` lines, and its processor time if measured."""
         self.seconds.append(seconds)
         spent = () if cpu is None else (cpu.java + cpu.others, cpu.java)
         cost = [f"{part / lines * 1e6:.1f}" for part in spent] or ["", ""]
         self._rows.append((job, f"{lines:,}", f"{seconds:.1f}", f"{lines / seconds:,.0f}", *cost))
 
     def timed(self, job: str, lines: int, work: Callable[[], None]) -> float:
-        """Measure one job; return the microseconds of a processor for a line."""
+        """Measure one job; return the microseconds of processor time for a line."""
         meter = FamilyMeter()
         started, before = time.perf_counter(), meter.cpu()
         with meter.watching():
@@ -74,11 +74,11 @@ class Figures:
         return (cpu.java + cpu.others) / lines * 1e6
 
     def goal(self, name: str, found: float, target: str) -> None:
-        """Note a figure."""
+        """Record a figure and its target."""
         self._goals.append(f"{name}: {found:.2f}, to be {target}")
 
     def section(self, claim: str) -> Section:
-        """Return all of it."""
+        """Return the measurements as a section."""
         times = ("seconds of wall time", "lines a second", "us CPU a line", "of them Java's")
         head = ("job", "lines", *times)
         rows, goals = tuple(self._rows), tuple(self._goals)
@@ -86,7 +86,7 @@ class Figures:
 
 
 def one_run(folder: Path, events: int, seed: int, master: str) -> Section:
-    """Judge one run."""
+    """Measure judging one run."""
     figures = Figures("One run")
     source, output = _folders(folder)
     lines = write_one_run(source, events, seed)
@@ -102,7 +102,7 @@ def one_run(folder: Path, events: int, seed: int, master: str) -> Section:
 
 
 def many_runs(folder: Path, events: int, seed: int, master: str) -> Section:
-    """Measure what a line costs, and whether that grows."""
+    """Measure the cost of a line, and whether it grows with the number of lines."""
     figures = Figures("Many runs")
     costs: list[float] = []
     with spark_session(master) as spark:
@@ -125,7 +125,7 @@ def _stages(figures: Figures, spark: SparkSession, source: Path, output: Path, l
         table = bronze.parsed(spark, work.splits[:most], work.split_bytes, options)
         table.write.format("noop").mode("overwrite").save()
 
-    # The first job starts the workers, and Java compiles what it will need.
+    # Warm-up: the first job starts the workers, and Java compiles its hot code.
     read(2)
     figures.timed("read, parse, judge where it is read", lines, read)
     job = CheckJob(input=source, output=output, options=CheckOptions())
@@ -160,7 +160,7 @@ def masters(folder: Path, events: int, seed: int) -> Section:
 
 def _program(source: Path, output: Path, master: str) -> None:
     words = ["pipeline", "check", "--input", source, "--output", output, "--master", master]
-    # The same number of parts for all, so that only the number of hands differs.
+    # Each master gets the same number of partitions, so that only the number of cores differs.
     command = [
         sys.executable,
         "-m",
@@ -176,7 +176,7 @@ def _program(source: Path, output: Path, master: str) -> None:
 
 
 def worker_peak(spark: SparkSession) -> float:
-    """Return the peak of memory, in MiB, of the largest of the workers that did the jobs."""
+    """Return the peak memory, in MiB, of the worker that used most."""
     schema = pa.schema([("kib", pa.int64())])
 
     def peaks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

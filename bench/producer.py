@@ -1,7 +1,7 @@
 """Benchmark of the producer's memory: ``python bench/producer.py [--quick] [--json FILE]``.
 
-Prints, measured in one run: ten threads that share a pool; and what append, ready and drain cost
-for each of 10 to 10,000 partitions, with the garbage collector on and off.
+Prints, measured in one run: the cost of a pool that ten threads share; and the cost of append,
+ready and drain for each of 10 to 10,000 partitions, with the garbage collector on and off.
 """
 
 import statistics
@@ -34,7 +34,7 @@ _RECORD = Record(timestamp_ms=0, value=b"value")
 
 
 def shared_pool(operations: int) -> Section:
-    """Measure a pool that threads share; its memory has to be back in the end."""
+    """Measure a pool that threads share, and check that all its memory is returned."""
     pool = BufferPool(5 * _POOLABLE, _POOLABLE)
     threads = [
         sync.thread(partial(_use_patiently, pool, operations), f"{number}")
@@ -75,13 +75,13 @@ class _World:
         self._accumulator = RecordAccumulator(pool, config, clock=clock)
         self._partitions = [TopicPartition("topic", number) for number in range(count)]
         self._cluster = Cluster(leaders=dict.fromkeys(self._partitions, _NODE))
-        # A node each, since a node that is ready is not looked at again.
+        # Each partition has its own node, since `ready` skips a node that is already ready.
         spread = {one: NodeId(one.partition) for one in self._partitions}
         self._spread = Cluster(leaders=spread)
         self.append()
 
     def append(self) -> None:
-        """Append a record to each partition; the first time that makes a batch."""
+        """Append a record to each partition; the first call makes the batches."""
         for partition in self._partitions:
             self._accumulator.append(partition, _RECORD)
 
@@ -90,12 +90,12 @@ class _World:
         self._accumulator.ready(self._spread, Millis(0))
 
     def drain(self) -> None:
-        """Take all batches."""
+        """Drain all batches."""
         self._accumulator.drain(self._cluster, [_NODE], _REQUEST, Millis(0))
 
 
 def partitions(counts: Sequence[int], rounds: int, *, collector: bool) -> Section:
-    """Measure accumulators of so many partitions; the cost of each is the median of the rounds."""
+    """Measure accumulators with these partition counts; each cost is the median of the rounds."""
     costs = [_costs(count, max(counts) // count, rounds, collector) for count in counts]
     growth = [last / first for first, last in zip(costs[0], costs[-1], strict=True)]
     state = "on" if collector else "off"
@@ -114,7 +114,7 @@ def partitions(counts: Sequence[int], rounds: int, *, collector: bool) -> Sectio
 
 
 def _costs(count: int, number: int, rounds: int, collector: bool) -> list[float]:
-    """Measure `number` accumulators, one after the other, so that all counts weigh the same."""
+    """Measure `number` accumulators in turn, so that all partition counts do the same work."""
     means: list[list[float]] = []
     for _ in range(rounds):
         with garbage_collector(enabled=collector):
@@ -128,7 +128,7 @@ def _measured(world: _World, count: int) -> list[float]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, print and, if asked to, write the figures as JSON; 1 if memory was lost."""
+    """Measure, print and, if asked to, write the figures as JSON; return 1 if memory was lost."""
     about = "Benchmark of the producer's memory."
     options = bench_parser("producer", about, "nothing: all is fixed").parse_args(arguments)
     counts = (10, 100) if options.quick else (10, 100, 1_000, 10_000)

@@ -1,4 +1,4 @@
-"""The purgatory's part of docs/sources/performance.md: beside one on a delay queue."""
+"""The purgatory's part of docs/sources/performance.md: compared with one on a delay queue."""
 
 import heapq
 import random
@@ -23,7 +23,7 @@ INTERVAL = 1_000
 
 
 class FlagOperation(DelayedOperation):
-    """An operation that can end when its flag is up."""
+    """An operation that can complete when its flag is set."""
 
     __slots__ = ("flag", "keys")
 
@@ -44,14 +44,14 @@ class FlagOperation(DelayedOperation):
 
 
 class Purgatory(Protocol):
-    """What both can be asked."""
+    """The operations of both designs."""
 
     def watch(self, operation: FlagOperation) -> None:
-        """Watch an operation that cannot end yet."""
+        """Watch an operation that cannot complete yet."""
         ...
 
     def check(self, key: int) -> None:
-        """Complete what can end."""
+        """Complete the operations of the key that can complete."""
         ...
 
     def reap(self) -> None:
@@ -59,12 +59,12 @@ class Purgatory(Protocol):
         ...
 
     def kept(self) -> tuple[int, int]:
-        """Return the entries that the timer and the lists keep."""
+        """Return the number of entries in the timer and in the watcher lists."""
         ...
 
 
 class TodaysPurgatory:
-    """The reference."""
+    """The reference purgatory."""
 
     def __init__(self, interval: int) -> None:
         timer = SystemTimer("bench", clock=ManualClock(), executor=DeferredExecutor())
@@ -86,10 +86,10 @@ class TodaysPurgatory:
 
 
 class DelayQueuePurgatory:
-    """The design that Kafka left: all requests in one heap, from which only a purge takes them.
+    """The design that Kafka abandoned: all requests are in one heap until a purge removes them.
 
-    A purge scans the heap and all lists, after every `interval` requests. Nobody takes locks here,
-    to its advantage.
+    A purge scans the heap and all lists, after every `interval` requests. This version takes no
+    locks, which is an advantage for it.
     """
 
     def __init__(self, interval: int) -> None:
@@ -134,7 +134,7 @@ class DelayQueuePurgatory:
 
 
 class Stream:
-    """Operations come and go, so that `waiting` of them wait at any time."""
+    """A stream of operations that begin and complete, with `waiting` waiting at any time."""
 
     def __init__(self, purgatory: Purgatory, waiting: int, keys: int, seed: int) -> None:
         self._purgatory = purgatory
@@ -147,7 +147,7 @@ class Stream:
             self._begin()
 
     def run(self, operations: int) -> None:
-        """Let so many operations come, and as many go."""
+        """Begin `operations` operations, and complete the oldest one after each."""
         for number in range(operations):
             self._begin()
             oldest = self._pending.popleft()
@@ -157,7 +157,7 @@ class Stream:
                 self._purgatory.reap()
 
     def run_and_look(self, operations: int) -> None:
-        """The same, noting the most that is kept."""
+        """Run as `run` does, and record the largest number of kept entries."""
         for _ in range(operations // _OPERATIONS_A_PASS):
             self.run(_OPERATIONS_A_PASS)
             kept = self._purgatory.kept()
@@ -176,7 +176,7 @@ _DESIGNS: tuple[Callable[[int], Purgatory], ...] = (TodaysPurgatory, DelayQueueP
 def against_a_delay_queue(
     waiting: Sequence[int], intervals: Sequence[int], operations: int, rounds: int, seed: int
 ) -> Section:
-    """Measure both designs, with so many operations waiting and such purge intervals."""
+    """Measure both designs for each number of waiting operations and each purge interval."""
     cases = [(number, INTERVAL, keys) for keys in (1, 3) for number in waiting]
     cases += [(waiting[-2], interval, 1) for interval in intervals]
     rows: list[tuple[str, ...]] = []

@@ -12,7 +12,7 @@ _POOL_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class _Writer:
-    """Writes the lines of a history."""
+    """A writer of the lines of a history."""
 
     component: str
     config: dict[str, object]
@@ -63,7 +63,7 @@ def _line(value: dict[str, object]) -> bytes:
 
 
 def timer_lines(operations: int, seed: int) -> Iterator[bytes]:
-    """Yield a good history: threads add and cancel, one advances, an executor runs what is due."""
+    """Yield a valid history: threads add and cancel, one advances, an executor runs due tasks."""
     writer = _Writer("timer", {"tick_ms": 1, "wheel_size": 20}, "virtual")
     yield writer.header()
     yield from _timer_ops(writer, operations, random.Random(seed))
@@ -121,7 +121,7 @@ def _advance(
 
 
 def pool_lines(operations: int, seed: int) -> Iterator[bytes]:
-    """Yield a good history: threads ask for memory, hold it for a while, and give it back."""
+    """Yield a valid history: threads allocate memory, hold it for a while, and free it."""
     config: dict[str, object] = {"total_memory": _POOL_BYTES, "poolable_size": 16_384}
     writer = _Writer("buffer_pool", config, "none")
     yield writer.header()
@@ -164,7 +164,7 @@ def _pool_ops(writer: _Writer, operations: int, chance: random.Random) -> Iterat
 
 
 def trace_lines(events: int, seed: int) -> Iterator[bytes]:
-    """Yield a good trace: adders take turns, and one thread advances."""
+    """Yield a valid trace: adders take turns, and one thread advances."""
     yield _line(
         {
             "schema": "wheelproof.trace/1",
@@ -194,7 +194,7 @@ class _Steps:
 
     def round(self) -> Iterator[bytes]:
         """Yield the steps of a few adds, and of the advance that submits their tasks."""
-        # One bucket for all: the wheel's clock stands where the last round left it.
+        # All tasks share one bucket: the wheel's clock stays where the last round left it.
         due, tasks = self.now + 5, list[str]()
         bucket = due % 20
         for _ in range(8):

@@ -1,4 +1,4 @@
-"""The timer's part of docs/sources/performance.md: beside heaps and asyncio, and taken apart."""
+"""The timer's part of docs/sources/performance.md: compared with others, and measured by part."""
 
 import random
 import threading
@@ -35,7 +35,7 @@ def _delays(count: int, seed: int) -> list[int]:
 
 
 def _life(make: Callable[[], Contestant], delays: Sequence[int], seed: int) -> tuple[float, ...]:
-    """Return the microseconds of an add, a cancel and an expiry, among so many timers."""
+    """Return the microseconds of an add, a cancel and an expiry, among all these timers."""
     chosen = random.Random(seed).sample(range(len(delays)), len(delays) * _CANCELLED_PERCENT // 100)
     contestant = make()
     try:
@@ -49,7 +49,7 @@ def _life(make: Callable[[], Contestant], delays: Sequence[int], seed: int) -> t
 
 
 def among_many(live: Sequence[int], rounds: int, seed: int) -> Section:
-    """Measure add, cancel and expiry among `live` timers, of each contestant."""
+    """Measure each contestant's add, cancel and expiry among `live` timers."""
     names = list(CONTESTANTS)
     rows: list[tuple[str, ...]] = []
     first: dict[tuple[str, str], float] = {}
@@ -105,7 +105,7 @@ def _where(name: str, wins: dict[tuple[str, str], int], most: int) -> str:
 
 
 def own_cost(pairs: int, rounds: int, seed: int) -> Section:
-    """Take an add and a cancel apart."""
+    """Measure the parts of an add and a cancel."""
     delays = [Millis(delay) for delay in _delays(pairs, seed)]
     wheel, heap = WheelContestant(), HeapContestant()
     python_heap = HeapContestant(in_c=False)
@@ -185,7 +185,7 @@ def own_cost(pairs: int, rounds: int, seed: int) -> Section:
 
 
 def _steps() -> int:
-    """Count the steps of one add and one cancel, once the levels are there."""
+    """Return the steps of one add and one cancel, after the wheel's levels were created."""
     counted: Counter[str] = Counter()
     runtime = InstrumentedRuntime(ThreadsRuntime(), lambda: counted.update(("step",)))
     with use_runtime(runtime):
@@ -229,7 +229,7 @@ def cascades(count: int, rounds: int) -> Section:
 
 
 class _LeapingClock(ManualClock):
-    """Time leaps to the end of each wait, which is counted."""
+    """A clock that counts each wait and jumps to its end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ class _LeapingClock(ManualClock):
 
 
 def wake_ups(populations: Sequence[int], seed: int) -> Section:
-    """Count the waits of a reaper within a minute, with so many timers."""
+    """Count the waits of a reaper within a minute, for each number of timers."""
     rows: list[tuple[str, ...]] = []
     for count in populations:
         clock = _LeapingClock()

@@ -1,1 +1,1 @@
-"""What ``bootstrap.py`` does: set-up, checks and jobs, with the standard library alone."""
+"""The code behind ``bootstrap.py``: set-up, checks and jobs, with the standard library alone."""

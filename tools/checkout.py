@@ -1,12 +1,12 @@
-"""Where things are in this checkout, and the environment in which its programs run."""
+"""The paths of this checkout, and the environment in which its programs run."""
 
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-# They would make the environment's Python, pip or pyright load or fetch something else than what
-# the lock pins.
+# These would make the environment's Python, pip or pyright load or fetch something else than the
+# lock pins.
 _MISLEADING = (
     "PYTHONHOME",
     "PYTHONPATH",
@@ -47,15 +47,15 @@ class Checkout:
 
     @property
     def state(self) -> Path:
-        """The directory for what the set-up remembers and for logs."""
+        """The directory of the set-up's stored state and of its logs."""
         return self.root / "build" / "bootstrap"
 
 
 def base_environment(source: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """Return `source` without what would mislead the tools.
+    """Return `source` without the variables that would mislead the tools.
 
-    Proxies, certificates and the ``PIP_*`` settings pass; two of the latter are set, for pip's
-    user site and its question for newer versions of itself have no place in a virtual environment.
+    Proxies, certificates and the ``PIP_*`` settings pass. Two ``PIP_*`` settings are fixed, since
+    pip's user site and its check for a newer pip are wrong in a virtual environment.
     """
     environment = {name: value for name, value in source.items() if name not in _MISLEADING}
     return environment | {"PIP_USER": "0", "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
@@ -71,13 +71,13 @@ def job_environment(
         "VIRTUAL_ENV": str(checkout.virtual_environment),
         "JAVA_HOME": str(java_home),
         "PATH": os.pathsep.join([*map(str, folders), environment.get("PATH", os.defpath)]),
-        # Pyright's wheel asks the registry for its newest version otherwise.
+        # Without it, Pyright's wheel asks the registry for its newest version.
         "PYRIGHT_PYTHON_IGNORE_WARNINGS": "1",
     }
 
 
 def writable_home(source: Mapping[str, str] = os.environ) -> Path | None:
-    """Return the home directory if one is named and can be written to."""
+    """Return the home directory if HOME names a writable one, otherwise None."""
     name = source.get("HOME", "")
     home = Path(name)
     usable = name != "" and home.is_dir() and os.access(home, os.W_OK | os.X_OK)

@@ -22,15 +22,15 @@ from tools.system_packages import ensure_browser
 _SETUP_FAILED = 2
 _INTERRUPTED = 130
 
-# Pyright takes longer than all the others of a check together, and remembers nothing.
+# Pyright takes longer than all other checks together, and caches nothing.
 _LONG_CHECKS = {"pyright": ("pyright",)}
 _STATIC_CHECKS = {
     "mypy": ("mypy",),
     "ruff check": ("ruff", "check", "."),
     "ruff format": ("ruff", "format", "--check", "."),
 }
-# The tests of a file share what is costly to make, so a file goes to one process; conftest.py puts
-# the files in their order.
+# The tests of a file share costly fixtures, so a file goes to one process; conftest.py sorts the
+# files.
 _TESTS = ("pytest", "-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder", "-m")
 _FAST_TESTS = {"unit tests": (*_TESTS, "not slow and not long", "-q")}
 
@@ -42,7 +42,7 @@ class _Verb:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the verb in `arguments`; 2 where the set-up fails, 130 after Ctrl-C, else the job's."""
+    """Run the verb; return 2 if the set-up fails, 130 after Ctrl-C, otherwise the job's code."""
     parser = argparse.ArgumentParser(prog="bootstrap.py", description="Set-up and jobs.")
     verbs = parser.add_subparsers(required=True, metavar="VERB")
     for name, verb in _VERBS.items():
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _set_up(checkout: Checkout) -> dict[str, str]:
-    """Set up what is not set up yet and return the environment of the jobs."""
+    """Do the missing parts of the set-up and return the environment of the jobs."""
     with exclusive(checkout.state / "lock"):
         java = ensure_java(checkout)
         if not python_environment.is_ready(checkout):
@@ -71,7 +71,7 @@ def _set_up(checkout: Checkout) -> dict[str, str]:
 
 
 def _build_adapters(checkout: Checkout, java: Java) -> None:
-    """Build the adapters in Java; without Maven go on, but not in CI, where warnings go unread."""
+    """Build the Java adapters; go on without Maven, except in CI, where nobody reads warnings."""
     unbuilt = maven.unbuilt_adapters(checkout, java)
     if not unbuilt:
         return
@@ -108,7 +108,7 @@ def _test_long(checkout: Checkout) -> int:
 
 
 def _run_tests(checkout: Checkout, marks: str, environment: Mapping[str, str]) -> int:
-    """Run the tests with these marks and show them; 5 if there is none."""
+    """Run and show the tests with these marks; return pytest's exit code, 5 if there are none."""
     ensure_browser(checkout.root)
     command = (str(checkout.python), "-m", *_TESTS, marks)
     return run_shown(command, directory=checkout.root, environment=environment)
@@ -147,9 +147,9 @@ def _report_checks(
     checks: Mapping[str, tuple[str, ...]],
     environment: Mapping[str, str],
 ) -> bool:
-    """Run modules of the environment side by side, print a line for each; True if all passed.
+    """Run the checks in parallel, print a line for each, and return whether all passed.
 
-    What a check printed is shown only where it failed.
+    The output of a check is shown only if it failed.
     """
     jobs = [
         Job(name=name, command=(str(checkout.python), "-m", *words))

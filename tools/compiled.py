@@ -1,7 +1,7 @@
-"""The model checker with its innermost modules compiled: a copy of our packages, which is faster.
+"""A faster copy of our packages, in which the innermost modules of the model checker are compiled.
 
-What the compiled modules do is what the pure ones do; a copy keeps both, and no compiled module is
-older than what is edited.
+Compiled modules do the same as the pure ones. They are in a copy, so the checkout stays pure, and
+no compiled module there is older than its edited source.
 """
 
 import shutil
@@ -12,8 +12,8 @@ from tools.errors import SetupError
 from tools.processes import run_quiet
 
 _ENGINE = "wheelproof_spec/engines/explore"
-# A generator that is dropped is closed by the interpreter, not by compiled code: so the driver,
-# which ends its runs in one, stays as it is.
+# When a generator is dropped, the interpreter closes it, and compiled code does not. The driver
+# ends its runs in a generator, so it is not compiled.
 COMPILED = tuple(
     f"{_ENGINE}/{name}.py"
     for name in (
@@ -33,7 +33,7 @@ COMPILED = tuple(
     )
 )
 _INHERITED = f"{_ENGINE}/runs/execution.py", "\nclass Execution:\n"
-"""The file with the one class of which there are subclasses elsewhere, and the line it begins."""
+"""The file of the only class that has subclasses elsewhere, and the first line of that class."""
 _MAY_BE_INHERITED = """
 from mypy_extensions import mypyc_attr
 
@@ -41,9 +41,9 @@ from mypy_extensions import mypyc_attr
 
 
 def compile_engine(checkout: Checkout, folder: Path) -> None:
-    """Write a copy of our packages with compiled modules to `folder`, which is made anew.
+    """Write a copy of our packages with compiled modules to `folder`; replace what is there.
 
-    Raises SetupError if that fails: it takes a C compiler, and mypy with setuptools.
+    Raises SetupError if that fails: it needs a C compiler, and mypy with setuptools.
     """
     shutil.rmtree(folder, ignore_errors=True)
     ignored = shutil.ignore_patterns("__pycache__")

@@ -1,8 +1,8 @@
-"""The one error of the set-up."""
+"""The only error class of the set-up."""
 
 
 class SetupError(Exception):
-    """The set-up cannot go on.
+    """An error that ends the set-up.
 
     ``str()`` is one sentence that says what is wrong and what to do; `details` are the last lines
     of the program that failed, or empty.

@@ -1,4 +1,4 @@
-"""A Java that runs TLC and Maven: found, or installed, or asked for."""
+"""The search for a Java that runs TLC and Maven, and its installation."""
 
 import os
 import re
@@ -30,7 +30,7 @@ class Java:
 
 
 def parse_settings(text: str) -> Java | None:
-    """Read the output of ``java -XshowSettings:properties -version``; None where it is no such."""
+    """Return the Java in the output of ``java -XshowSettings:properties -version``, or None."""
     home = re.search(r"^\s*java\.home = (.+)$", text, re.MULTILINE)
     release = re.search(r"^\s*java\.specification\.version = (?:1\.)?(\d+)\s*$", text, re.MULTILINE)
     if home is None or release is None:
@@ -45,10 +45,10 @@ def missing_modules(listing: str) -> list[str]:
 
 
 def ensure_java(checkout: Checkout) -> Java:
-    """Return a usable Java, after installing one where that is possible.
+    """Return a usable Java; install one if none is found and that is possible.
 
-    What was found is remembered for as long as JAVA_HOME, PATH and the program stay the same.
-    Raises `SetupError` with what to type.
+    The result is stored and used as long as JAVA_HOME, PATH and the program stay the same.
+    Raises `SetupError` with the command to type.
     """
     remembered = _recall(checkout)
     if remembered is not None:
@@ -66,7 +66,7 @@ def ensure_java(checkout: Checkout) -> Java:
 
 
 def candidates(environment: Mapping[str, str], usual_homes: Iterable[Path]) -> Iterator[Path]:
-    """Yield the programs that may be Java, in order of preference, each one once."""
+    """Yield the programs that may be Java, in order of preference, each only once."""
     named = environment.get("JAVA_HOME", "")
     homes = [Path(named)] if named else []
     folders = [home / "bin" for home in homes]
@@ -88,7 +88,7 @@ def _usual_homes() -> Iterator[Path]:
 
 
 def _search(checkout: Checkout) -> tuple[Java | None, list[str]]:
-    """Return the first usable Java, or why each that was found is not usable."""
+    """Return the first usable Java, or the reasons why the programs found are not usable."""
     reasons: list[str] = []
     for program in candidates(os.environ, _usual_homes()):
         java = parse_settings(_ask(checkout, program, "-XshowSettings:properties", "-version"))

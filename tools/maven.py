@@ -1,4 +1,4 @@
-"""The adapters in Java: built by Maven whenever their sources have changed."""
+"""The build of the Java adapters by Maven, when their sources have changed."""
 
 import os
 import pwd
@@ -26,9 +26,9 @@ def unbuilt_adapters(checkout: Checkout, java: Java) -> list[Path]:
 
 
 def ensure_maven(checkout: Checkout) -> Path:
-    """Return Maven's program, after installing it where that is possible.
+    """Return Maven's program; install it if it is not found and that is possible.
 
-    Raises `SetupError` with what to type.
+    Raises `SetupError` with the command to type.
     """
     found = _find()
     if found is None:
@@ -41,10 +41,10 @@ def ensure_maven(checkout: Checkout) -> Path:
 
 
 def build(checkout: Checkout, adapters: Sequence[Path], maven: Path, java: Java) -> None:
-    """Build the adapters side by side; raises `SetupError` with Maven's last lines.
+    """Build the adapters in parallel; raise `SetupError` with Maven's last lines.
 
-    Two Mavens that fill one repository may disturb each other, so what fails is tried once more,
-    alone.
+    Two Mavens that fill one repository may disturb each other, so a failed build is tried once
+    more, alone.
     """
     failed = _build(checkout, adapters, maven, java, limit=os.cpu_count() or 1)
     again = _build(checkout, failed, maven, java, limit=1) if len(adapters) > 1 else failed
@@ -57,7 +57,7 @@ def build(checkout: Checkout, adapters: Sequence[Path], maven: Path, java: Java)
 def _build(
     checkout: Checkout, adapters: Iterable[Path], maven: Path, java: Java, limit: int
 ) -> dict[Path, str]:
-    """Build the adapters and tell of each; return those that failed, with Maven's last lines."""
+    """Build the adapters and print each result; return the failed ones, with Maven's last lines."""
     before = {
         str(adapter.relative_to(checkout.root)): _sources(adapter, java) for adapter in adapters
     }
@@ -82,7 +82,7 @@ def _build(
 
 
 def proxy_settings(proxy: str, exceptions: str) -> str:
-    """Return Maven's settings for the address of a proxy, for Maven ignores the environment's.
+    """Return Maven's settings for a proxy address; Maven ignores the environment's proxy.
 
     `exceptions` has the form of ``no_proxy``.
     """
@@ -105,7 +105,7 @@ def proxy_settings(proxy: str, exceptions: str) -> str:
 
 
 def _options(checkout: Checkout) -> list[str]:
-    """Return the options that make Maven look at HOME and at the proxy, which Java does not."""
+    """Return the options that make Maven use HOME and the proxy, which Java ignores."""
     home = writable_home()
     options: list[str] = []
     if home is None:
@@ -126,7 +126,7 @@ def _options(checkout: Checkout) -> list[str]:
 
 
 def _java_user_home() -> Path | None:
-    """Return the home directory that Java believes in: the user database's, whatever HOME says."""
+    """Return the home directory that Java uses: from the user database, not from HOME."""
     try:
         return Path(pwd.getpwuid(os.getuid()).pw_dir).resolve()
     except KeyError:
@@ -146,7 +146,7 @@ def _find() -> Path | None:
 
 
 def _stamp(adapter: Path) -> Path:
-    # In Maven's output, so that whoever deletes the output deletes the stamp.
+    # The stamp is in Maven's output, so deleting the output deletes the stamp.
     return adapter / "target" / "sources.stamp"
 
 
@@ -160,6 +160,6 @@ def _sources(adapter: Path, java: Java) -> str:
 
 
 def _shared(adapters: Path) -> list[str]:
-    """Return the folders of sources that adapters share, which build nothing by themselves."""
+    """Return the source folders that adapters share, which are not built by themselves."""
     folders = sorted(sources.parent for sources in adapters.glob("*/src"))
     return [folder.name for folder in folders if not (folder / "pom.xml").exists()]

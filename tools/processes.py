@@ -1,4 +1,4 @@
-"""Child processes that never outlive this one: each leads a process group, ended in any case."""
+"""Child processes that never outlive this one: each leads a process group that is always ended."""
 
 import os
 import signal
@@ -46,7 +46,7 @@ def run_shown(command: Sequence[str], *, directory: Path, environment: Mapping[s
 def run_quiet(
     command: Sequence[str], *, directory: Path, environment: Mapping[str, str]
 ) -> Outcome:
-    """Run `command` and return how it ended; nothing is shown."""
+    """Run `command`, show nothing, and return its outcome."""
     job = Job(name=command[0], command=command)
     return next(run_together([job], limit=1, directory=directory, environment=environment))
 
@@ -122,12 +122,12 @@ def _start(
 
 
 def _exit_code(status: int) -> int:
-    """Return what a shell would: a child killed by signal n ends with 128 + n."""
+    """Return the exit code as a shell does: 128 + n for a child killed by signal n."""
     return status if status >= 0 else 128 - status
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the group of `process` if its leader still runs: asked first, so that it can tidy up."""
+    """End the group of `process` if its leader still runs; interrupt first, to let it tidy up."""
     if process.poll() is not None:
         return
     try:

@@ -1,4 +1,4 @@
-"""The virtual environment: made from the lock, and made again when what it depends on changes."""
+"""The virtual environment: made from the lock, and made again when its inputs change."""
 
 import importlib
 import importlib.util
@@ -15,7 +15,7 @@ from tools.system_packages import Need, advice, choose_manager, try_install
 
 
 def is_ready(checkout: Checkout) -> bool:
-    """Tell whether the environment is complete and belongs to the present files and Python."""
+    """Tell whether the environment is complete and fits the present files and Python."""
     return (
         checkout.python.exists()
         and is_stamped(_dependencies_stamp(checkout), _dependencies(checkout))
@@ -24,12 +24,12 @@ def is_ready(checkout: Checkout) -> bool:
 
 
 def prepare(checkout: Checkout) -> None:
-    """Make the environment, or only install the project anew where the rest is good.
+    """Make the environment, or only reinstall the project if the dependencies are good.
 
-    The stamps go first and come last, so that an interrupted set-up is never taken for a good one.
+    Stamps are deleted first and written last, so an interrupted set-up never counts as complete.
     """
     if checkout.virtual_environment.is_symlink():
-        # What it points to, its stamps as well, is another checkout's.
+        # The target of the link, with its stamps, belongs to another checkout.
         checkout.virtual_environment.unlink()
     _project_stamp(checkout).unlink(missing_ok=True)
     good = is_stamped(_dependencies_stamp(checkout), _dependencies(checkout))
@@ -86,7 +86,7 @@ def _install_project(checkout: Checkout) -> None:
 
 
 def _require_venv_module(checkout: Checkout) -> None:
-    """Debian and its descendants keep a part of the module in a package of its own."""
+    """Install the complete venv module if needed: Debian has a part of it in another package."""
     if _venv_is_complete():
         return
     try_install(Need.VENV, checkout.root)
@@ -115,7 +115,7 @@ def _project_stamp(checkout: Checkout) -> Path:
 
 
 def _dependencies(checkout: Checkout) -> str:
-    # The root counts because the scripts of an environment name it: one that moved is broken.
+    # The root counts because the environment's scripts name it: a moved environment is broken.
     python = str(base_python().resolve())
     return fingerprint(checkout.requirements.read_bytes(), sys.version, python, str(checkout.root))
 

@@ -1,4 +1,4 @@
-"""What a release needs: one version in all places, its changes told, and nothing uncommitted."""
+"""A release: it needs one version in all places, a changelog entry, and no uncommitted changes."""
 
 import hashlib
 import re
@@ -14,7 +14,7 @@ _DISTRIBUTIONS = "dist"
 
 
 def require_releasable(checkout: Checkout) -> str:
-    """Return the version of the project; raises `SetupError` where it cannot be released yet."""
+    """Return the version of the project; raise `SetupError` if it cannot be released yet."""
     version: str = tomllib.loads(checkout.project_file.read_text())["project"]["version"]
     cited = re.search(r"^version: (.+)$", _text(checkout, "CITATION.cff"), re.MULTILINE)
     if cited is None or cited[1] != version:
@@ -28,7 +28,7 @@ def require_releasable(checkout: Checkout) -> str:
 
 
 def release(checkout: Checkout, version: str) -> list[Path]:
-    """Build what is published into an empty ``dist``, tag the commit, and return the files."""
+    """Build the published files into an emptied ``dist``, tag the commit, and return the files."""
     folder = checkout.root / _DISTRIBUTIONS
     for left in folder.glob("wheelproof-*"):
         left.unlink()
@@ -46,7 +46,7 @@ def pack_vectors(checkout: Checkout, version: str, folder: Path) -> None:
 
 
 def write_checksums(folder: Path) -> Path:
-    """Write the SHA-256 of each file that is published, for ``sha256sum -c``."""
+    """Write the SHA-256 of each published file, for ``sha256sum -c``."""
     files = sorted(folder.glob("wheelproof-*"))
     lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in files]
     sums = folder / "SHA256SUMS"

@@ -1,4 +1,4 @@
-"""The lock ``requirements.lock``: its form, and how it is made anew."""
+"""The lock ``requirements.lock``: its form, and how it is made again."""
 
 import os
 import re
@@ -14,11 +14,11 @@ from tools.stamps import write_stamp
 _PIN = re.compile(r"(?P<name>[a-z0-9-]+)==(?P<version>[^\s;]+)( ; .+)?")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
-# CrossHair has no wheel for Linux on ARM, and Spark none at all, though it is Python and Java's
-# archives alone; everything else is refused where it would have to be compiled.
+# CrossHair has no wheel for Linux on ARM. Spark has no wheel at all, but only Python files and
+# archives of Java. No other package may be compiled.
 _MAY_BE_COMPILED = frozenset({"crosshair-tool", "pyspark"})
 
-# pip's settings and what the resolver calls them.
+# pip's settings and their names in the resolver.
 _RESOLVER_SETTINGS = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
     "PIP_EXTRA_INDEX_URL": "UV_INDEX",
@@ -29,8 +29,8 @@ _RESOLVER_SETTINGS = {
 def pinned_requirements(lock: str) -> dict[str, str]:
     """Return the pinned version of each package named in the text of a lock.
 
-    Raises `SetupError` where a line is no exact version with SHA-256 hashes, or names an address
-    or a path: the lock must be good with any registry and on any machine.
+    Raises `SetupError` if a line is not an exact version with SHA-256 hashes, or names an address
+    or a path: the lock must work with any registry and on any machine.
     """
     if "/" in lock:
         raise SetupError("the lock names an address or a path; make it anew with the verb lock")
@@ -47,9 +47,9 @@ def pinned_requirements(lock: str) -> dict[str, str]:
 
 
 def install_options(checkout: Checkout) -> list[str]:
-    """Return pip's options that install the lock: only what it pins, and wheels for all but a few.
+    """Return pip's options that install only pinned packages, and wheels for all but a few.
 
-    Raises `SetupError` where the lock is not good.
+    Raises `SetupError` if the lock is not valid.
     """
     pins = pinned_requirements(checkout.requirements.read_text())
     wheels = ",".join(sorted(set(pins) - _MAY_BE_COMPILED))

@@ -1,4 +1,4 @@
-"""What has been set up already: fingerprints, the stamps that hold them, and the set-up's lock."""
+"""Records of the finished set-up: fingerprints, their stamp files, and the set-up's lock."""
 
 import fcntl
 import hashlib
@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def fingerprint(*parts: str | bytes) -> str:
-    """Return a digest of `parts`; the borders between them count."""
+    """Return a digest of `parts`; the boundaries between the parts count."""
     digest = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
@@ -49,9 +49,9 @@ def write_stamp(stamp: Path, content: str) -> None:
 
 @contextmanager
 def exclusive(path: Path) -> Generator[None]:
-    """Hold the lock `path` against other processes; wait, and say so, while another holds it.
+    """Hold the lock file `path`; if another process holds it, print that and wait.
 
-    The operating system frees it when the holder dies, however it dies.
+    The operating system releases it when the holder dies, for whatever reason.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as holder:

@@ -1,6 +1,6 @@
-"""The system's package manager: which one it is, and how it is asked to install something.
+"""The system's package manager: the search for one, and the installation of packages.
 
-That is a JDK, Maven, a module of Python; and a browser for the tests of pages, in CI alone.
+It installs a JDK, Maven and Python's venv module; in CI also a browser for the tests of pages.
 """
 
 import os
@@ -22,7 +22,7 @@ _BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome", "chromiu
 
 
 class Need(StrEnum):
-    """What the set-up may ask a package manager for."""
+    """The things that the set-up may ask a package manager for."""
 
     JAVA = "a JDK"
     MAVEN = "Maven"
@@ -34,7 +34,7 @@ class Need(StrEnum):
 class PackageManager:
     """A package manager: its commands, and the names of packages that meet a need, best first.
 
-    `typed` is what a person types in front of a package's name.
+    `typed` are the words that a person types in front of a package's name.
     """
 
     program: str
@@ -61,7 +61,7 @@ def _managers() -> Iterator[PackageManager]:
 
 
 def _packages(patterns: Iterable[str]) -> tuple[str, ...]:
-    """Return the names of packages, those with a release of Java once for each release."""
+    """Return the names of packages; a name with a release of Java gives one for each release."""
     minor = sys.version_info.minor
     names = (pattern.format(java=release, minor=minor) for pattern in patterns for release in _JAVA)
     return tuple(dict.fromkeys(names))
@@ -79,7 +79,7 @@ def choose_manager(
 
 
 def advice(need: Need, manager: PackageManager | None) -> str:
-    """Return what a user does to get what is needed."""
+    """Return the sentence that tells a user how to install `need`."""
     if manager is None:
         return f"install {need.value} with your system's package manager"
     first, *others = manager.packages[need]
@@ -90,8 +90,8 @@ def advice(need: Need, manager: PackageManager | None) -> str:
 def try_install(need: Need, directory: Path) -> None:
     """Ask the package manager for `need`, as root or through sudo without a password.
 
-    Whether that helped the caller finds out by looking again. A failure is shown in the manager's
-    own last lines.
+    The caller looks again to find out whether it helped. A failure prints the manager's last
+    lines.
     """
     manager = choose_manager(need)
     privilege = None if manager is None else _privilege(manager, directory)
@@ -112,18 +112,18 @@ def try_install(need: Need, directory: Path) -> None:
 
 
 def find_browser() -> str | None:
-    """Return the program of a browser, if there is one."""
+    """Return the program of a browser, or None."""
     return next(filter(None, map(shutil.which, _BROWSERS)), None)
 
 
 def ensure_browser(directory: Path) -> None:
-    """Install a browser where that is possible, in CI alone: nobody asked for it elsewhere."""
+    """Install a browser if possible, but only in CI: elsewhere the user did not ask for one."""
     if os.environ.get("CI") == "true" and find_browser() is None:
         try_install(Need.BROWSER, directory)
 
 
 def _privilege(manager: PackageManager, directory: Path) -> tuple[str, ...] | None:
-    """Return the words in front of the command, or None where the rights are missing."""
+    """Return the words in front of the command, or None if the rights are missing."""
     is_root = os.geteuid() == 0
     if is_root == manager.runs_as_root:
         return ()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """kafka-python's RecordAccumulator behind the protocol wheelproof.driver/1.
 
-It is driven as its Sender drives it, without a network; `now` is handed in, in float seconds.
+The port calls it as its Sender does, without a network. It passes `now` in float seconds.
 """
 
 import logging
@@ -21,7 +21,7 @@ CALLED = {"KafkaTimeoutError": "Expired", "IllegalStateError": "Aborted"}
 
 
 class Cluster:
-    """What the accumulator asks of the metadata."""
+    """The cluster metadata that the accumulator asks for."""
 
     def __init__(self, node_of: Mapping[object, int]) -> None:
         self._node_of = node_of
@@ -31,12 +31,12 @@ class Cluster:
         return self._node_of.get(partition)
 
     def partitions_for_broker(self, node: int) -> list[object]:
-        """Return the partitions that the node leads, in one order."""
+        """Return the partitions that the node leads, in a fixed order."""
         return [partition for partition, leader in self._node_of.items() if leader == node]
 
 
 class Accumulator:
-    """A RecordAccumulator, with the batches in flight that its Sender keeps."""
+    """A RecordAccumulator, and the batches in flight that its Sender would keep."""
 
     def __init__(self, config: dict[str, int]) -> None:
         self.now_ms = config["start_ms"]
@@ -64,7 +64,7 @@ class Accumulator:
         return TOPIC_PARTITION(self._topics.get(str(partition), "topic"), partition)
 
     def append(self, record: str, partition: int, size: int, **more: object) -> None:
-        """Append a record; its callback says what became of it."""
+        """Append a record; its callback records the outcome."""
         append = partial(
             self.accumulator.append, self._at(partition), 0, None, b"x" * size, [], now=self.now
         )
@@ -95,14 +95,14 @@ class Accumulator:
         future.add_errback(fail)
 
     def ready(self, leaders: dict[str, int]) -> dict[str, object]:
-        """Ask which nodes are ready; of topics without a leader it tells only whether."""
+        """Ask which nodes are ready; kafka-python only flags that some topic has no leader."""
         cluster = Cluster({self._at(int(one)): node for one, node in leaders.items()})
         nodes, check_s, _ = self.accumulator.ready(cluster, now=self.now)
         delay_ms = NEVER_MS if check_s > 9_999_999 else round(check_s * 1000)
         return {"ready_nodes": sorted(nodes), "next_ready_check_delay_ms": delay_ms}
 
     def drain(self, node: int, partitions: list[int], max_size: int) -> dict[str, object]:
-        """Drain, and mute what was taken."""
+        """Drain batches and mute their partitions."""
         cluster = Cluster({self._at(one): node for one in partitions})
         taken: list[object] = []
         for batch in self.accumulator.drain(cluster, [node], max_size, now=self.now)[node]:
@@ -132,7 +132,7 @@ class Accumulator:
             self.accumulator.deallocate(batch)
 
     def reenqueue(self, batch: str) -> None:
-        """Let a batch be tried again; Sender does so with none that has ended."""
+        """Put a batch back for a retry; raise ValueError if it has ended (Sender retries none)."""
         if self._in_flight[batch].is_done:
             raise ValueError(f"{batch} has ended")
         again = self._in_flight.pop(batch)
@@ -140,7 +140,7 @@ class Accumulator:
         self.accumulator.muted.discard(again.topic_partition)
 
     def expire(self) -> None:
-        """End what is too late, queued and then in flight, as Sender._send_producer_data does."""
+        """Fail the late batches, queued ones first, as Sender._send_producer_data does."""
         late = self.accumulator.expired_batches(now=self.now)
         for batch in self._in_flight.values():
             if batch.has_reached_delivery_timeout(self._delivery_ms, now=self.now):
@@ -153,11 +153,11 @@ class Accumulator:
         self.now_ms = to_ms
 
     def close(self) -> None:
-        """Close it."""
+        """Close the accumulator."""
         self.accumulator.close()
 
     def abort(self) -> None:
-        """End everything: a forced close."""
+        """Abort all incomplete batches, as a forced close does."""
         self.accumulator.abort_incomplete_batches()
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The SimpleBufferPool of kafka-python 2.0.2 behind the protocol wheelproof.driver/1.
 
-Its conditions are replaced: a time-out ends when `advance` says so. Every thread that can go on is
-counted by whoever wakes it, and an answer is written when the count is 0.
+The pool's conditions are replaced: a time-out ends when `advance` says so. A waking thread counts
+each thread that it makes runnable, and an answer is written when the count is 0.
 """
 
 import logging
@@ -20,20 +20,20 @@ MODULE = import_module("kafka.producer.buffer")
 
 
 class Running:
-    """How many allocations are neither over nor waiting."""
+    """The number of allocations that are neither finished nor waiting."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._count = 0
 
     def add(self, count: int) -> None:
-        """Count threads that go on, or with a negative number do not."""
+        """Add `count` runnable threads, or remove some if `count` is negative."""
         with self._changed:
             self._count += count
             self._changed.notify_all()
 
     def settle(self) -> None:
-        """Wait until nobody can go on."""
+        """Wait until no allocation is runnable."""
         with self._changed:
             self._changed.wait_for(lambda: self._count == 0)
 
@@ -42,16 +42,16 @@ class Lock(Protocol):
     """The pool's lock."""
 
     def acquire(self) -> bool:
-        """Take it."""
+        """Acquire the lock."""
         ...
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         ...
 
 
 class VirtualCondition:
-    """A condition whose time-outs are measured by the clock of the case."""
+    """A condition whose time-outs follow the clock of the test case."""
 
     def __init__(self, pool: "Pool", lock: Lock) -> None:
         self._pool, self._lock = pool, lock
@@ -73,7 +73,7 @@ class VirtualCondition:
         self._lock.acquire()
 
     def notify(self) -> None:
-        """Wake the thread that waits, if it does."""
+        """Wake the waiting thread, if there is one."""
         if self._waiting:
             self._waiting = False
             self._pool.waiting.remove(self)
@@ -82,7 +82,7 @@ class VirtualCondition:
 
 
 class Pool:
-    """A SimpleBufferPool, with an allocation on a thread of its own each."""
+    """A SimpleBufferPool; each allocation runs on its own thread."""
 
     def __init__(self, config: dict[str, int]) -> None:
         self.now_ms = config["start_ms"]
@@ -96,7 +96,7 @@ class Pool:
         self._lent: dict[str, object] = {}
 
     def allocate(self, buffer: str, size: int, max_time_to_block_ms: int) -> None:
-        """Allocate on a thread, which is left there if it blocks."""
+        """Allocate on a new thread; if the call blocks, the thread stays in it."""
 
         def run() -> None:
             try:
@@ -111,11 +111,11 @@ class Pool:
         threading.Thread(target=run, daemon=True).start()
 
     def deallocate(self, buffer: str) -> None:
-        """Give a buffer back."""
+        """Return a buffer to the pool."""
         self.pool.deallocate(self._lent[buffer])
 
     def advance(self, to_ms: int) -> None:
-        """Set the clock and end the waits whose time is over, the earliest first."""
+        """Set the clock and end the waits that have timed out, the earliest first."""
         self.now_ms = to_ms
         late = [one for one in self.waiting if one.due_ms <= to_ms]
         for one in sorted(late, key=lambda one: one.due_ms):

@@ -17,12 +17,12 @@ from serving import serve
 
 
 class Timer(Protocol):
-    """What a port can be asked; a cancel tells whether the task waited, or None."""
+    """The operations of a port; cancel returns whether the task waited, or None if unknown."""
 
     ran: list[str]
 
     def add(self, task: str, delay_ms: int) -> None:
-        """Let the task run in `delay_ms`; an earlier add of it is void."""
+        """Schedule the task in `delay_ms`, and drop an earlier add of it."""
         ...
 
     def cancel(self, task: str) -> bool | None:
@@ -30,16 +30,16 @@ class Timer(Protocol):
         ...
 
     def advance(self, to_ms: int) -> None:
-        """Set the clock and run what is due."""
+        """Set the clock and run the due tasks."""
         ...
 
     def size(self) -> int | None:
-        """Count the tasks that wait, if the timer does."""
+        """Return the number of waiting tasks, or None if the timer does not count them."""
         ...
 
 
 class _Loop(asyncio.SelectorEventLoop):
-    """An event loop whose clock shows what it is told, in float seconds as always."""
+    """An event loop whose clock is set from outside, in float seconds as in asyncio."""
 
     now_s = 0.0
 
@@ -49,7 +49,7 @@ class _Loop(asyncio.SelectorEventLoop):
 
 
 class AsyncioTimer:
-    """`call_later` of an event loop, of which an advance makes one iteration."""
+    """`call_later` of an event loop; an advance runs one iteration of the loop."""
 
     def __init__(self) -> None:
         self.ran: list[str] = []
@@ -58,23 +58,23 @@ class AsyncioTimer:
         self._handles: dict[str, asyncio.TimerHandle] = {}
 
     def add(self, task: str, delay_ms: int) -> None:
-        """Add the task again, or for the first time."""
+        """Add the task, or replace its earlier add."""
         self.cancel(task)
         self._handles[task] = self._loop.call_later(delay_ms / 1000, self.ran.append, task)
 
     def cancel(self, task: str) -> None:
-        """Cancel the task; a handle does not tell whether it was in time."""
+        """Cancel the task; asyncio's handle does not tell whether the task still waited."""
         if task in self._handles:
             self._handles.pop(task).cancel()
 
     def advance(self, to_ms: int) -> None:
-        """Run one iteration of the loop."""
+        """Set the clock and run one iteration of the loop."""
         self._loop.now_s = to_ms / 1000
         self._loop.call_soon(self._loop.stop)
         self._loop.run_forever()
 
     def size(self) -> None:
-        """Nothing counts them."""
+        """Return None: asyncio does not count its timers."""
 
 
 class SchedTimer:
@@ -87,13 +87,13 @@ class SchedTimer:
         self._scheduler = sched.scheduler(lambda: self._now_ms, lambda _: None)
 
     def add(self, task: str, delay_ms: int) -> None:
-        """Add the task again, or for the first time."""
+        """Add the task, or replace its earlier add."""
         self.cancel(task)
         run = partial(self.ran.append, task)
         self._events[task] = self._scheduler.enter(delay_ms, 0, run)
 
     def cancel(self, task: str) -> bool:
-        """Cancel the task: ValueError says that it is not in the queue."""
+        """Cancel the task; `sched` raises ValueError if it is not in the queue."""
         try:
             self._scheduler.cancel(self._events.pop(task))
         except (KeyError, ValueError):
@@ -101,12 +101,12 @@ class SchedTimer:
         return True
 
     def advance(self, to_ms: int) -> None:
-        """Run what is due."""
+        """Set the clock and run the due tasks."""
         self._now_ms = to_ms
         self._scheduler.run(blocking=False)
 
     def size(self) -> int:
-        """Count the events in the queue."""
+        """Return the number of events in the queue."""
         return len(self._scheduler.queue)
 
 
@@ -114,7 +114,7 @@ PORTS: dict[str, type[AsyncioTimer] | type[SchedTimer]] = {
     "asyncio": AsyncioTimer,
     "sched": SchedTimer,
 }
-# Neither has ticks. Float seconds tell milliseconds apart for some months.
+# Neither timer has ticks. Float seconds tell milliseconds apart for some months.
 BOUNDS = {"tick_ms": {"most": 1}, "start_ms": {"most": 0}, "delay_ms": {"most": 2**24}}
 
 

@@ -16,8 +16,8 @@ def serve(
 ) -> None:
     """Answer each line of standard input, until `bye` or its end.
 
-    `make` gets the configuration of a reset, `perform` what that made, an operation and its
-    arguments. What raises is a refusal.
+    `make` takes the configuration of a reset. `perform` takes what `make` returned, an operation
+    and its arguments. An exception is a refusal.
     """
     port: Port | None = None
     for line in sys.stdin:

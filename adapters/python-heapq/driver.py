@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A timer made of a heap, as a driver: the smallest complete adapter (schema wheelproof.driver/1).
 
-It needs nothing but Python's standard library. Deadlines are rounded down to the tick, as Kafka's.
+It needs only Python's standard library. Deadlines are rounded down to the tick, as in Kafka.
 """
 
 import heapq
@@ -25,7 +25,7 @@ class HeapTimer:
         self.heap: list[tuple[int, int, str]] = []
 
     def add(self, task: str, delay_ms: int) -> dict[str, object]:
-        """Add the task; an earlier add of it is void."""
+        """Add the task, and drop an earlier add of it."""
         self.adds += 1
         self.add_of_task[task] = self.adds
         due_ms = (self.now_ms + delay_ms) // self.tick_ms * self.tick_ms
@@ -37,7 +37,7 @@ class HeapTimer:
         return {"cancelled": self.add_of_task.pop(task, None) is not None}
 
     def advance(self, to_ms: int) -> dict[str, object]:
-        """Move the clock and run what is due."""
+        """Move the clock and run the due tasks."""
         if to_ms < self.now_ms:
             raise ValueError(f"the clock shows {self.now_ms} ms and cannot go back")
         self.now_ms = to_ms
@@ -55,7 +55,7 @@ class HeapTimer:
 
 
 def hello(schema: str) -> dict[str, object]:
-    """Say who answers."""
+    """Return the driver's name, version, components and capabilities."""
     if schema != SCHEMA:
         raise ValueError(f"this driver speaks {SCHEMA}")
     who: dict[str, object] = {"impl": "python-heapq", "version": platform.python_version()}

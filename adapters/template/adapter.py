@@ -3,9 +3,8 @@
 
     wheelproof conform --driver "python3 adapter.py"
 
-MyTimer as it stands is a complete timer, so that you begin with a verdict that passes. Times are
-whole milliseconds. Nothing but `advance` may let time pass: give your timer a clock that shows
-`now_ms`.
+MyTimer is a complete timer as it is, so your first verdict is a pass. Times are whole
+milliseconds. Only `advance` may let time pass: give your timer a clock that shows `now_ms`.
 """
 
 import json
@@ -13,7 +12,7 @@ import sys
 
 
 class MyTimer:
-    """Your timer, seen from outside; a case begins with a new one."""
+    """Your timer, seen from outside; each test case makes a new one."""
 
     NAME, VERSION = "my-timer", "0.1"
 
@@ -24,15 +23,15 @@ class MyTimer:
         self.due_ms: dict[str, int] = {}
 
     def add(self, task: str, delay_ms: int) -> None:
-        """Let the task run in `delay_ms`; an earlier add of the same name is void."""
+        """Schedule the task in `delay_ms`, and drop an earlier add of the same name."""
         self.due_ms[task] = (self.now_ms + delay_ms) // self.tick_ms * self.tick_ms
 
     def cancel(self, task: str) -> bool | None:
-        """Cancel the task; tell whether it was waiting, or None if your timer does not say."""
+        """Cancel the task; return whether it was waiting, or None if your timer does not tell."""
         return self.due_ms.pop(task, None) is not None
 
     def advance(self, to_ms: int) -> None:
-        """Set the clock to `to_ms`; return when all that is due has run."""
+        """Set the clock to `to_ms`; return when all due tasks have run."""
         self.now_ms = to_ms
         for task, due_ms in sorted(self.due_ms.items(), key=lambda item: item[1]):
             if due_ms <= to_ms:
@@ -71,7 +70,7 @@ def main() -> None:
             else:
                 reply["ok"] = {}
         except Exception as error:
-            # A refusal: within what the profile allows, it counts as a failure.
+            # A refusal. It counts as a failure if the profile allows the request.
             reply["error"] = {"kind": type(error).__name__, "message": str(error)}
         print(json.dumps(reply), flush=True)
         if operation == "bye":

@@ -4,8 +4,8 @@
     python3 recorder.py > run.jsonl
     wheelproof check run.jsonl
 
-It records what several threads ask of a timer on a real clock, and what they get (schema
-wheelproof.history/1). MyTimer as it stands is made of Python's threading.Timer.
+It records the calls of several threads to a timer on a real clock, and the answers (schema
+wheelproof.history/1). MyTimer uses Python's threading.Timer until you replace it.
 """
 
 import itertools
@@ -17,9 +17,9 @@ import time
 
 
 class Recorder:
-    """Keeps a line for each call, one for its answer, and one when a task begins to run.
+    """A recorder: it keeps a line for each call, each answer and each start of a task.
 
-    The threads share nothing but a counter, so that they meet as they would without a recorder.
+    The threads share only a counter and a list, without a lock, to keep their interleavings.
     """
 
     def __init__(self, **header: object) -> None:
@@ -29,15 +29,15 @@ class Recorder:
         self._lines: list[tuple[int, dict[str, object]]] = []
 
     def op(self, kind: str, call: str, **value: object) -> None:
-        """Note that a call begins or ends: `kind` is invoke, ok, fail (no effect) or info."""
-        # First the clock, then the index: at the moment of the index the clock shows this or more.
+        """Record that a call begins or ends: `kind` is invoke, ok, fail (no effect) or info."""
+        # Read the clock first: when the index is taken, the clock shows this time or later.
         time_ns = time.monotonic_ns()
         index = next(self._indexes)
         line = {"index": index, "process": threading.current_thread().name, "time_ns": time_ns}
         self._lines.append((index, {**line, "type": kind, "f": call, "value": value}))
 
     def write(self) -> None:
-        """Write everything, in order, once nothing is under way any more."""
+        """Write all lines in order; call it when no call is running any more."""
         print(json.dumps(self._header))
         for _, line in sorted(self._lines, key=lambda one: one[0]):
             print(json.dumps({"kind": "op", "history": "h", **line}))
@@ -46,20 +46,20 @@ class Recorder:
 
 
 class MyTimer:
-    """Your timer; `run` is told of a task when it begins to run."""
+    """Your timer; a task calls `run` when it begins to run."""
 
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._waiting: dict[str, threading.Timer] = {}
 
     def add(self, task: str, delay_ms: int) -> None:
-        """Let the task run in `delay_ms`."""
+        """Schedule the task in `delay_ms`."""
         timer = threading.Timer(delay_ms / 1_000, self.run, [task])
         self._waiting[task] = timer
         timer.start()
 
     def cancel(self, task: str) -> bool:
-        """Cancel the task; tell whether this call has prevented its run."""
+        """Cancel the task; return whether this call prevented its run."""
         timer = self._waiting.pop(task, None)
         if timer is not None:
             timer.cancel()
@@ -99,7 +99,7 @@ def main() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    # A threading.Timer is a thread: with the last one all tasks have ended.
+    # A threading.Timer is a thread: when all threads have ended, all tasks have ended.
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
             thread.join()

@@ -1,1 +1,1 @@
-"""What the benchmarks share: the clock, the machine, those that are compared."""
+"""Shared by the benchmarks: the stopwatch, the machine and the contestants."""

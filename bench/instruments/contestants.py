@@ -1,6 +1,6 @@
 """The timers that are compared: the reference, heaps with lazy deletion, asyncio's `call_later`.
 
-Each loop over timers is inside a contestant, so that the harness adds nothing to a single timer.
+Each contestant contains the loops over timers, so the harness adds no cost to a single timer.
 """
 
 import asyncio
@@ -35,16 +35,16 @@ class Contestant(Protocol):
         ...
 
     def expire(self) -> None:
-        """Let LONGEST_DELAY_MS pass and run what waits."""
+        """Let LONGEST_DELAY_MS pass and run the waiting timers."""
         ...
 
     def close(self) -> None:
-        """Let go of everything."""
+        """Release all resources."""
         ...
 
 
 class EmptyTask(TimerTask):
-    """Does nothing."""
+    """A task that does nothing."""
 
     __slots__ = ()
 
@@ -106,7 +106,7 @@ class _HeapModule(Protocol):
 
 
 def _heap_module(*, in_c: bool) -> _HeapModule:
-    """Return `heapq`, or what it is where C is missing: the same functions in Python."""
+    """Return `heapq` in C, or its fallback: the same functions in Python."""
     spec = importlib.util.find_spec("heapq")
     assert spec is not None
     assert spec.loader is not None
@@ -117,7 +117,7 @@ def _heap_module(*, in_c: bool) -> _HeapModule:
 
 
 class HeapContestant:
-    """What people write: a heap under one lock, where most cancelled timers wait to be dropped."""
+    """A typical hand-written timer: a heap under one lock that drops cancelled timers lazily."""
 
     def __init__(self, *, in_c: bool = True) -> None:
         self._heapq = _heap_module(in_c=in_c)
@@ -179,7 +179,7 @@ class _FrozenLoop(asyncio.SelectorEventLoop):
 
 
 class AsyncioContestant:
-    """`call_later`; the loop runs a pass now and then, which is when it cleans its heap up."""
+    """`call_later` of a loop that runs a pass after each chunk; a pass cleans up its heap."""
 
     def __init__(self) -> None:
         self._loop = _FrozenLoop()
@@ -214,7 +214,7 @@ class AsyncioContestant:
 
     def expire(self) -> None:
         self._loop.now = LONGEST_DELAY_MS / 1000
-        # One pass finds what is due, and the next one is behind it.
+        # The first pass makes due timers ready, and the second one runs after them.
         self._in_passes(2 * _TIMERS_A_LOOP_PASS, _ignore)
 
     def close(self) -> None:

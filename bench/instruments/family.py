@@ -1,4 +1,4 @@
-"""The time of processors that this program and all that it has started have had, on Linux."""
+"""The processor time of this process and of all its descendants, on Linux."""
 
 import os
 import threading
@@ -15,7 +15,7 @@ _EVERY_SECONDS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Cpu:
-    """Seconds, of Java and of everything else."""
+    """Seconds of processor time of Java, and of all other programs."""
 
     java: float
     others: float
@@ -25,10 +25,10 @@ class Cpu:
 
 
 class FamilyMeter:
-    """Adds up the processes of a family, those that ended included, as far as they were seen.
+    """A meter that adds up the processes of a family, with the ended ones that it has seen.
 
-    Whoever waits for a process that has ended may be nobody of the family: so its time is what was
-    seen last, at most `_EVERY_SECONDS` before.
+    The process that reaps an ended one may be outside the family. So the meter keeps the last time
+    that it saw, at most `_EVERY_SECONDS` old.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class FamilyMeter:
         self._looking = threading.Lock()
 
     def cpu(self) -> Cpu:
-        """Return what this process and all below it have had until now."""
+        """Return the processor time of this process and all its descendants until now."""
         with self._looking:
             self._seen |= _family()
             spent = dict.fromkeys(("java", "others"), 0.0)
@@ -46,7 +46,7 @@ class FamilyMeter:
 
     @contextmanager
     def watching(self) -> Generator[None]:
-        """Look again and again."""
+        """Measure every `_EVERY_SECONDS` during the block."""
         ended = threading.Event()
 
         def look() -> None:
@@ -63,7 +63,7 @@ class FamilyMeter:
 
 
 def _family() -> dict[tuple[int, str], tuple[str, float]]:
-    """Return name and seconds of each process of the family, by its number and its beginning."""
+    """Return name and seconds of each process of the family, by its id and its start time."""
     children: dict[int, list[int]] = defaultdict(list)
     found: dict[int, tuple[str, str, float]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

@@ -1,4 +1,4 @@
-"""On what the figures were measured: a figure without its machine says nothing."""
+"""The machine of the measurements: a figure means nothing without it."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ _CPU_INFO = Path("/proc/cpuinfo")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
-    """`load` is the number of programs that wanted a core over the last minute."""
+    """A machine; `load` is the mean number of runnable programs over the last minute."""
 
     cpu: str
     cores: int

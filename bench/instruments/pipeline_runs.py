@@ -1,4 +1,4 @@
-"""Recorded runs of timers in files, as many as a benchmark of the pipeline needs."""
+"""Files of recorded timer runs for the benchmark of the pipeline."""
 
 from collections.abc import Iterator, Sequence
 from itertools import count
@@ -12,9 +12,9 @@ _TEMPLATES = 50
 
 
 def write_runs(folder: Path, events: int, seed: int) -> int:
-    """Write runs with `events` lines or a little more; return how many lines.
+    """Write runs with `events` lines or a little more; return the number of lines.
 
-    One in fifty breaks a rule: a benchmark in which all pass would not see verdicts that differ.
+    One run in fifty breaks a rule: if all passed, the benchmark would miss differing verdicts.
     """
     templates = [list(timer_lines(EVENTS_A_RUN // 2, seed + n)) for n in range(_TEMPLATES)]
     templates[-1] = _spoiled(templates[-1])
@@ -31,7 +31,7 @@ def write_runs(folder: Path, events: int, seed: int) -> int:
 
 
 def write_one_run(folder: Path, events: int, seed: int) -> int:
-    """Write one good run with `events` lines or a little more; return how many lines."""
+    """Write one valid run with `events` lines or a little more; return the number of lines."""
     lines = 0
     with (folder / "one.jsonl").open("wb") as stream:
         for line in timer_lines(events * 3 // 5, seed):
@@ -41,7 +41,7 @@ def write_one_run(folder: Path, events: int, seed: int) -> int:
 
 
 def _spoiled(lines: Sequence[bytes]) -> list[bytes]:
-    """Return the lines with the first answer of a cancel turned round."""
+    """Return the lines with the first answer of a cancel inverted."""
     turned = {b"true": b"false", b"false": b"true"}
     found = list(lines)
     for at, line in enumerate(found):

@@ -1,4 +1,4 @@
-"""A table of figures, and the frame of a benchmark: it measures, prints and writes sections."""
+"""Tables of figures, and the harness of a benchmark: it measures, prints and writes them."""
 
 import argparse
 import statistics
@@ -13,7 +13,7 @@ from wheelproof_spec.base.results.reports import write_json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """`claim` is what is promised; `notes` are what the figures say to it; `missed` ends in 1."""
+    """A table; `claim` is the promise, `notes` compare figures with it, `missed` exits with 1."""
 
     title: str
     claim: str
@@ -37,7 +37,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def bench_parser(program: str, about: str, seed: str) -> argparse.ArgumentParser:
-    """Return the options that every benchmark has; `seed` says what comes of that number."""
+    """Return the parser of the common options; `seed` names what the seed generates."""
     parser = argparse.ArgumentParser(prog=f"bench/{program}.py", description=about)
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help=f"seed of the {seed}")
@@ -68,16 +68,16 @@ def measure(
 
 
 def exit_code(sections: Iterable[Section]) -> int:
-    """Return 1 if anything was missed."""
+    """Return 1 if any section missed a bound, otherwise 0."""
     return int(any(section.missed for section in sections))
 
 
 def medians(rounds: int, *measures: Callable[[], float]) -> list[float]:
-    """Return the median of each measure; they take turns, so that all meet the same machine."""
+    """Return the median of each measure; they take turns, so all see the same machine load."""
     taken = [[measure() for measure in measures] for _ in range(rounds)]
     return [statistics.median(column) for column in zip(*taken, strict=True)]
 
 
 def times(ratio: float) -> str:
-    """Return a ratio as it is shown."""
+    """Return a ratio as text."""
     return f"{ratio:.2f}" if ratio < 10 else f"{ratio:,.0f}"

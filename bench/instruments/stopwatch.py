@@ -1,4 +1,4 @@
-"""How time is measured: the same way for every contestant."""
+"""The measurement of time, the same for every contestant."""
 
 import gc
 import time
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 
 def microseconds_each(work: Callable[[], None], count: int) -> float:
-    """Run `work`, which does `count` things, and return the processor time of one of them.
+    """Run `work`, which does `count` operations, and return the processor time of one of them.
 
-    Processor time, not wall time: what other programs on the machine take is not counted.
+    Processor time leaves out the other programs on the machine; wall time does not.
     """
     started = time.process_time_ns()
     work()
@@ -18,7 +18,7 @@ def microseconds_each(work: Callable[[], None], count: int) -> float:
 
 @contextmanager
 def garbage_collector(*, enabled: bool) -> Generator[None]:
-    """Start with nothing to collect, and leave the collector as it is or switch it off."""
+    """Collect all garbage first; keep the collector on, or switch it off during the block."""
     gc.collect()
     if not enabled:
         gc.disable()

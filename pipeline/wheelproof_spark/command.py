@@ -1,6 +1,6 @@
 """The verb ``pipeline``: conformance at scale, on Apache Spark.
 
-Spark is imported when one of its own verbs runs: their help needs nothing but the standard library.
+Spark is imported only when one of these verbs runs: the help needs only the standard library.
 """
 
 import argparse
@@ -61,7 +61,7 @@ def register(verbs: Verbs) -> None:
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    """Judge what is new in the input."""
+    """Judge the new files of the input."""
     from wheelproof_spark.base.outcome import show
     from wheelproof_spark.check.job import CheckJob, check
     from wheelproof_spark.tables.outcome import outcome_of
@@ -114,7 +114,7 @@ def _campaign(arguments: argparse.Namespace) -> int:
 
 
 def _stream(arguments: argparse.Namespace) -> int:
-    """Judge until told to stop."""
+    """Judge until all is judged or a stop is requested."""
     from wheelproof_spark.base.outcome import show
     from wheelproof_spark.stream.batch import Judging
     from wheelproof_spark.stream.job import StreamJob, stream

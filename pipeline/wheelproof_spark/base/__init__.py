@@ -1,1 +1,1 @@
-"""What every verb of the pipeline needs: options, Spark's session, the output's folder."""
+"""Shared by all verbs of the pipeline: options, Spark's session, the output's folder."""

@@ -6,13 +6,13 @@ from wheelproof_spec.base.errors import WheelproofSpecError
 
 
 class PipelineError(WheelproofSpecError):
-    """A job failed; nothing of it was committed, and the tables are what they were before."""
+    """A failed job: it committed nothing, and the tables are as they were before."""
 
 
 def first_line(error: Exception) -> str:
-    """Return what an error of Spark says, without the traces of two languages.
+    """Return the message of a Spark error, without the stack traces of Java and Python.
 
-    Spark wraps errors in errors; the last one with something to say is the reason.
+    Spark nests errors; the last one with a message is the reason.
     """
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     said = [found[1] for line in lines if (found := _REASON.match(line)) is not None]
@@ -22,4 +22,4 @@ def first_line(error: Exception) -> str:
 
 
 _REASON = re.compile(r"(?:Caused by: |: )?(?:[a-zA-Z]\w*[.$])*\w*(?:Exception|Error): (.+)")
-"""An error of Java or Python and what it says, at the beginning of a line."""
+"""The name of a Java or Python error and its message, at the beginning of a line."""

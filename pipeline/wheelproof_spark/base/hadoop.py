@@ -1,7 +1,7 @@
-"""Folders in Hadoop's file systems: HDFS, S3 and whatever else the user's jars know.
+"""Folders in Hadoop's file systems: HDFS, S3 and all others that the user's jars support.
 
-Spark's workers are Python, which cannot read them, so the driver brings a file as it is to a folder
-that they can read.
+Spark's workers run Python, which cannot read them. So the driver copies each file unchanged to a
+folder that the workers can read.
 """
 
 import os
@@ -31,23 +31,23 @@ class RemoteFile:
 
     @property
     def hidden(self) -> bool:
-        """Tell whether it is left out, as files with such names are in any folder."""
+        """Whether the file is left out: a part of its path begins with a dot or underscore."""
         return any(part.startswith((".", "_")) for part in Path(self.name).parts)
 
 
 class RemoteFolder:
-    """A folder of Hadoop's; what fails there raises Py4JError, with Hadoop's reason."""
+    """A folder in a Hadoop file system; a failure raises Py4JError with Hadoop's reason."""
 
     def __init__(self, spark: SparkSession, address: Address) -> None:
         self._address = address
-        # Spark's own door to Hadoop is in Java; PySpark has it, but in no class of its own.
+        # Spark's interface to Hadoop is in Java; PySpark has it, but not in a public class.
         self._java = vars(SparkContext)["_jvm"].org.apache.hadoop.fs
         settings = vars(spark.sparkContext)["_jsc"].hadoopConfiguration()
         self._root = self._java.Path(str(address))
         self._files = self._root.getFileSystem(settings)
 
     def files(self) -> Iterator[RemoteFile]:
-        """Yield the files in the folder and below it; raises InputRejectedError if it is none."""
+        """Yield the files below the folder; raise InputRejectedError if it does not exist."""
         if not self._files.exists(self._root):
             raise InputRejectedError(str(self._address), None, "does not exist", "name a folder")
         found = self._files.listFiles(self._root, True)
@@ -57,12 +57,12 @@ class RemoteFolder:
             yield RemoteFile(self.name_of(file.getPath().toString()), state)
 
     def name_of(self, address: str) -> str:
-        """Return the name below the folder of a file with this address."""
+        """Return the name, relative to the folder, of the file with this address."""
         root, path = (re.sub("^[^:/]+:(//[^/]*)?", "", text) for text in (str(self._root), address))
         return path.removeprefix(root).lstrip("/")
 
     def bring(self, name: str, target: Path) -> bool:
-        """Copy a file; tell whether it is still there."""
+        """Copy a file; return whether the file still exists."""
         there = self._java.Path(self._root, self._java.Path(None, None, name))
         if not self._files.exists(there):
             return False
@@ -72,7 +72,7 @@ class RemoteFolder:
         return True
 
     def mirror(self, folder: Path, known: Mapping[str, State]) -> None:
-        """Bring the files that are not known; the others become holes of their size and time."""
+        """Copy the unknown files; make the known ones as empty files of the same size and time."""
         folder.mkdir(parents=True, exist_ok=True)
         for file in self.files():
             if file.hidden:
@@ -87,7 +87,7 @@ class RemoteFolder:
 
 
 def _is_hole(path: Path, state: State) -> bool:
-    """Make a file without content; tell whether the disk keeps its time as exactly as it is."""
+    """Make a sparse file; return whether the disk keeps exactly the size and time of `state`."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as file:
         file.truncate(state[0])

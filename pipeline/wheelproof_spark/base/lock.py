@@ -1,4 +1,4 @@
-"""One pipeline at a time works in an output."""
+"""The lock of an output: only one pipeline at a time works in it."""
 
 import fcntl
 import os
@@ -12,7 +12,7 @@ _LOCK = ".lock"
 
 
 def outside(output: Path, source: Path) -> Path:
-    """Return the real input; raises UsageError if the real output is in it."""
+    """Return the resolved input; raise UsageError if the output is inside it."""
     source = source.resolve()
     if output.is_relative_to(source):
         raise UsageError(f"{output} is inside of the input; name another output")
@@ -21,7 +21,7 @@ def outside(output: Path, source: Path) -> Path:
 
 @contextmanager
 def locked(output: Path) -> Generator[None]:
-    """Hold the output; raises UsageError if another process does, or if it is no folder."""
+    """Lock the output; raise UsageError if another process holds it, or if it is not writable."""
     try:
         output.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(output / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)

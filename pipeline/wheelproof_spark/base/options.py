@@ -1,4 +1,4 @@
-"""How a verb of the pipeline starts: the options that several verbs share, and what they mean."""
+"""The options that several verbs of the pipeline share, and their meanings."""
 
 import argparse
 import re
@@ -12,21 +12,21 @@ from wheelproof_spec.base.codec.tables import Row
 
 LOCAL = "local[*]"
 KEPT = ("output/manifest.json",)
-"""What a report may not be written over, as `Verbs.add` takes it."""
+"""The files that a report must not overwrite, in the form of `Verbs.add`."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
 
 Say = Callable[[str], None]
-"""Is told what goes on, a line at a time."""
+"""A function that takes one line of progress at a time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workers:
-    """Who does the work: Spark's master, and in how many parts.
+    """The Spark master that does the work, and the number of partitions.
 
-    Without a master it is that of Spark's configuration, or this machine. `conf` are settings of
-    Spark, which win over all others. Without `partitions` there are as many parts as the work
-    needs. With `progress` Spark draws its progress on the terminal.
+    Without a master, Spark's configuration names it, or it is this machine. `conf` are settings of
+    Spark that override all others. Without `partitions`, the work decides the number. With
+    `progress`, Spark draws its progress on the terminal.
     """
 
     master: str | None = None
@@ -57,12 +57,12 @@ class Address:
 
 
 def runs(text: str) -> Path | Address:
-    """Return the folder that is judged, for `type` of an argument."""
+    """Return the folder or address to judge; for argparse's `type`."""
     return Address(text) if _ADDRESS.match(text) else folder(text)
 
 
 def source(text: str) -> Path | Address | Topic:
-    """Return the folder or the topic that a stream reads, for `type` of an argument."""
+    """Return the folder, address or topic that a stream reads; for argparse's `type`."""
     if not text.startswith("kafka://"):
         return runs(text)
     found = re.fullmatch(r"kafka://([^/\s]+)/([A-Za-z0-9._-]+)", text)
@@ -72,7 +72,7 @@ def source(text: str) -> Path | Address | Topic:
 
 
 def setting(text: str) -> tuple[str, str]:
-    """Return name and value of a setting of Spark, for `type` of an argument."""
+    """Return name and value of a setting of Spark; for argparse's `type`."""
     name, equals, value = text.partition("=")
     if not equals or not name.startswith("spark."):
         raise argparse.ArgumentTypeError(f"{text!r} is not like spark.NAME=VALUE")
@@ -80,7 +80,7 @@ def setting(text: str) -> tuple[str, str]:
 
 
 def folder(text: str) -> Path:
-    """Return the path of a folder, for `type` of an argument."""
+    """Return the path of a folder; for argparse's `type`."""
     if _ADDRESS.match(text):
         raise argparse.ArgumentTypeError(
             f"{text} is an address, which --input alone may be: tables need renames and a lock, "
@@ -97,7 +97,7 @@ def folder(text: str) -> Path:
 def add_arguments(
     parser: argparse.ArgumentParser, verb: str, given: Mapping[str, Row] = NOTHING
 ) -> None:
-    """Declare what ``arguments.toml`` has for a verb, or for `workers`, as all of its like do."""
+    """Declare the arguments that ``arguments.toml`` has for a verb, or for `workers`."""
     declare_arguments(
         parser,
         __file__,
@@ -108,7 +108,7 @@ def add_arguments(
 
 
 def workers_of(arguments: argparse.Namespace) -> Workers:
-    """Return what the arguments of `workers` say."""
+    """Return the workers that the arguments describe."""
     return Workers(
         master=arguments.master,
         conf=dict(arguments.conf or ()),
@@ -118,5 +118,5 @@ def workers_of(arguments: argparse.Namespace) -> Workers:
 
 
 def say_of(arguments: argparse.Namespace) -> Say:
-    """Return what prints a line at once, or nothing with --quiet."""
+    """Return a function that prints a line at once, or does nothing with --quiet."""
     return lambda line: None if arguments.quiet else print(line, flush=True)

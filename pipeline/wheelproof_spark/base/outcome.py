@@ -1,4 +1,4 @@
-"""How a verb of the pipeline ends: what is printed, JSON, JUnit, and the exit code."""
+"""The end of a pipeline verb: the printed text, JSON, JUnit, and the exit code."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -11,10 +11,10 @@ from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """What a verb came to.
+    """The outcome of a verb.
 
     `lines` are printed unless --quiet is given, `sentence` always and last. `document` is for
-    --json, `checks` for --junit, as a suite of this name.
+    --json, `checks` are for --junit, in a suite named `suite`.
     """
 
     code: ExitCode

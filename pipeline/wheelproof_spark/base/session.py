@@ -1,4 +1,4 @@
-"""The Spark session: in this process by default, a cluster by naming its master."""
+"""The Spark session: in this process by default, on a cluster if its master is named."""
 
 import logging
 import os
@@ -33,8 +33,8 @@ _SETTINGS = {
     "spark.sql.maxConcurrentOutputFileWriters": "8",
     "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
-    # The tables are small beside the lines, and a step of the plan that is a job of its own takes
-    # longer than what it saves.
+    # The tables are small compared with the lines. Adaptive execution makes a job of each stage,
+    # which takes longer than what it saves.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
 }
@@ -47,10 +47,10 @@ def spark_session(
     progress: bool = False,
     settings: Mapping[str, str] | None = None,
 ) -> Generator[SparkSession]:
-    """Yield a session and stop it afterwards; a session that runs already is used, and runs on.
+    """Yield a session and stop it afterwards; reuse an active session and leave it running.
 
-    Raises MissingToolError without a Java that will do, UsageError for a text that names no master,
-    PipelineError if it does not start.
+    Raises MissingToolError without a suitable Java, UsageError if `master` names no master,
+    PipelineError if the session does not start.
     """
     if master is not None and not master.startswith(_SCHEMES):
         raise UsageError(f"{master!r} is no master; name local[*], spark://HOST:PORT or the like")
@@ -68,14 +68,14 @@ def spark_session(
 def session_for(
     workers: Workers, settings: Mapping[str, str] | None = None
 ) -> AbstractContextManager[SparkSession]:
-    """Return the session that these workers work in, with ours and the user's settings."""
+    """Return the session for these workers, with our settings and then the user's."""
     both = {**(settings or {}), **workers.conf}
     return spark_session(workers.master, progress=workers.progress, settings=both)
 
 
 @contextmanager
 def failing_as(what: str) -> Generator[None]:
-    """Turn errors of Spark and of the disk into one sentence: PipelineError, `what` failed."""
+    """Turn errors of Spark and of the disk into a PipelineError with the sentence `what` failed."""
     try:
         yield
     except (PySparkException, Py4JError, OSError) as error:
@@ -83,14 +83,14 @@ def failing_as(what: str) -> Generator[None]:
 
 
 def parts_for(spark: SparkSession, chosen: int | None, needed: int) -> int:
-    """Return in how many parts work is done: as chosen, or as needed and two for each core."""
+    """Return the number of partitions: as chosen, or as needed and at least two for each core."""
     if chosen is not None:
         return chosen
     return max(needed, spark.sparkContext.defaultParallelism * _LEAST_PARTS_A_CORE)
 
 
 def shuffle_in(spark: SparkSession, parts: int) -> None:
-    """Have tables joined and counted in so many parts, unless the user has chosen a number."""
+    """Set the number of partitions of joins and counts, unless the user has chosen a number."""
     if not spark.sparkContext.getConf().contains(_SHUFFLE):
         spark.conf.set(_SHUFFLE, str(parts))
 
@@ -119,9 +119,9 @@ def _start(master: str | None, *, progress: bool, settings: Mapping[str, str]) -
 def chosen_settings(
     master: str | None, *, progress: bool, settings: Mapping[str, str]
 ) -> dict[str, str]:
-    """Return with what a session starts: the user's settings, and ours where there is none.
+    """Return the start settings of a session: the user's, and ours where the user has none.
 
-    What spark-submit has started knows its settings already, of which nothing is changed.
+    Under spark-submit the session has its settings already, and none of ours is added.
     """
     given = dict(settings) if master is None else {**settings, "spark.master": master}
     if _submitted():
@@ -136,12 +136,12 @@ def chosen_settings(
 
 
 def _submitted() -> bool:
-    """Tell whether spark-submit has started this, and Java with the user's settings."""
+    """Tell whether spark-submit has started this process, and Java with the user's settings."""
     return "PYSPARK_GATEWAY_PORT" in os.environ
 
 
 def _defaults_of_spark() -> dict[str, str]:
-    """Return the settings of spark-defaults.conf, which are the user's and win over ours."""
+    """Return the user's settings in spark-defaults.conf, which override ours."""
     home = os.environ.get("SPARK_HOME", "")
     folder = os.environ.get("SPARK_CONF_DIR") or (str(Path(home, "conf")) if home else "")
     file = Path(folder, "spark-defaults.conf")
@@ -153,7 +153,7 @@ def _defaults_of_spark() -> dict[str, str]:
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
-    """Leave out what py4j logs: it raises each of these errors too, and logs Ctrl-C as one."""
+    """Filter out py4j's log records: py4j also raises these errors, and logs Ctrl-C as one."""
     return Path(record.pathname).parent.name != "py4j"
 
 

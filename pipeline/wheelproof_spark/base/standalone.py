@@ -24,14 +24,14 @@ _GRACE_SECONDS = 20.0
 _ENVIRONMENT = {
     "SPARK_LOCAL_IP": _HOST,
     "SPARK_DAEMON_MEMORY": "256m",
-    # Its port is a fixed one, and nobody here submits jobs that way.
+    # The REST port is a fixed one, and no job here is submitted through it.
     "SPARK_DAEMON_JAVA_OPTS": "-Dspark.master.rest.enabled=false",
 }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
-    """A cluster that runs: its address, and its processes, each the leader of a session."""
+    """A running cluster: its address, and its processes, each the leader of a session."""
 
     master: str
     processes: tuple[int, ...]
@@ -41,9 +41,9 @@ class Cluster:
 def standalone_cluster(
     folder: Path, workers: int = 2, *, cores: int = 1, memory: str = "1g"
 ) -> Generator[Cluster]:
-    """Start a master and workers on free ports, yield them, and end all of it.
+    """Start a master and workers on free ports, yield the cluster, and end all processes.
 
-    `folder` takes their logs and what executors write. Raises PipelineError if one does not start.
+    `folder` takes logs and executors' files. Raises PipelineError if a process does not start.
     """
     folder.mkdir(parents=True, exist_ok=True)
     local = ("--host", _HOST, "--port", "0", "--webui-port", "0")
@@ -95,7 +95,7 @@ def _daemon(log: Path, words: Sequence[str]) -> Generator[_Daemon]:
 
 
 def _read(daemon: _Daemon) -> None:
-    """Keep the pipe empty: a daemon that cannot write its log stands still."""
+    """Copy the daemon's output to its log: a daemon blocks when its pipe is full."""
     assert daemon.process.stdout is not None
     with daemon.process.stdout as stream, daemon.log.open("wb") as log:
         for line in stream:
@@ -106,7 +106,7 @@ def _read(daemon: _Daemon) -> None:
 
 
 def _awaited(daemon: _Daemon, pattern: str) -> str:
-    """Return what the pattern finds in the log, its first group if there is one."""
+    """Return the first match of the pattern in the log, or its group if it has one."""
     try:
         while (line := daemon.lines.get(timeout=_START_SECONDS)) is not None:
             found = re.search(pattern, line)

@@ -47,7 +47,7 @@ _Seed = tuple[str, int]
 
 
 class _Row(NamedTuple):
-    """A row of the ledger, as far as the manifest needs it."""
+    """The part of a ledger row that the manifest needs."""
 
     target: str
     seed: int
@@ -59,9 +59,9 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignJob:
-    """Which seeds of which targets, where the ledger is, and who does the work.
+    """The targets and seeds of a campaign, the place of the ledger, and the workers.
 
-    `wave` is how many seeds are committed at once; None: what takes some ten seconds.
+    `wave` is the number of seeds committed at once; None: as many as take some ten seconds.
     """
 
     targets: tuple[Target, ...]
@@ -72,7 +72,7 @@ class CampaignJob:
 
 
 def meaning_of_seeds() -> dict[str, str]:
-    """Return what a seed's meaning depends on, beside the seed and the target."""
+    """Return the versions and settings that, with the seed and the target, decide what runs."""
     return {
         "wheelproof": version("wheelproof"),
         "hypothesis": version("hypothesis"),
@@ -81,9 +81,9 @@ def meaning_of_seeds() -> dict[str, str]:
 
 
 def campaign(job: CampaignJob, say: Say) -> CampaignManifest:
-    """Run the seeds that are not done yet, and return the manifest; `say` is told what goes on.
+    """Run the seeds that are not done yet, and return the manifest; `say` gets the progress.
 
-    Whatever ends it, waves that were committed stay. Raises UsageError, InputRejectedError,
+    Committed waves stay, however the campaign ends. Raises UsageError, InputRejectedError,
     MissingToolError, and PipelineError if the job fails.
     """
     with locked(job.output):
@@ -106,7 +106,7 @@ def _left(manifest: CampaignManifest, target: Target, seeds: Range) -> list[Rang
 
 
 def _explain(job: CampaignJob, manifest: CampaignManifest, say: Say) -> None:
-    """Make one seed small for each rule that a target breaks, and commit each."""
+    """Shrink one failing seed for each rule that a target breaks, and commit each result."""
     names = {target.name for target in job.targets}
     left = [
         failure for failure in manifest.failures if not failure.details and failure.target in names
@@ -114,7 +114,7 @@ def _explain(job: CampaignJob, manifest: CampaignManifest, say: Say) -> None:
     if not left:
         return
     say(f"making {len(left):,} failures small")
-    # In processes of their own: the model checker takes over the clock and the threads of one.
+    # In processes of their own: the model checker replaces the clock and threads of its process.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(mp_context=context, initializer=_end_by_signal) as pool:
         results = [pool.submit(_explained, failure.target, failure.seed) for failure in left]
@@ -138,7 +138,7 @@ def _explained(target: str, seed: int) -> tuple[str, str]:
 
 @dataclass(slots=True)
 class _Campaign:
-    """The waves of one campaign; `_left` is how many seeds are not done yet."""
+    """The waves of one campaign; `_left` is the number of seeds that are not done yet."""
 
     _spark: SparkSession
     _job: CampaignJob
@@ -162,7 +162,7 @@ class _Campaign:
                 wave = min(max(int(rate * _SECONDS_A_WAVE), self._cores), _LARGEST_WAVE)
 
     def _seeds(self) -> Iterator[_Seed]:
-        """Return the seeds that are left, those of all targets side by side."""
+        """Return the remaining seeds, alternating between the targets."""
         of_targets = (
             _seeds_of(target.name, _left(self._manifest, target, self._job.seeds))
             for target in self._job.targets
@@ -196,7 +196,7 @@ class _Campaign:
         )
 
     def _note(self, asked: Sequence[_Seed], written: Sequence[_Row]) -> int:
-        """Enter what was written into the manifest; return how many seeds fail."""
+        """Add the written rows to the manifest; return the number of failing seeds."""
         rows = sorted(written, key=_seed_of)
         if [_seed_of(row) for row in rows] != sorted(asked):
             raise PipelineError(

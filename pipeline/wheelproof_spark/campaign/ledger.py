@@ -1,4 +1,4 @@
-"""The manifest of a campaign: which seeds are done, what failed, and counts that add up."""
+"""The manifest of a campaign: the seeds that are done, the failures, and counts that add up."""
 
 import shutil
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ _LEDGER = "ledger"
 class TargetEntry:
     """The seeds of one target: those done, and those that could not be run.
 
-    done = passed + failed. `calls` says how often each kind of call was made.
+    done = passed + failed. `calls` has the number of calls of each kind.
     """
 
     done: list[Range] = field(default_factory=list[Range])
@@ -30,7 +30,7 @@ class TargetEntry:
     calls: dict[str, int] = field(default_factory=dict[str, int])
 
     def add_done(self, seeds: Iterable[int]) -> None:
-        """Note seeds that have been run."""
+        """Record seeds that have been run."""
         ran = set(seeds)
         self.done = joined([*self.done, *((seed, seed) for seed in ran)])
         self.failed_to_run = [seed for seed in self.failed_to_run if seed not in ran]
@@ -38,9 +38,9 @@ class TargetEntry:
 
 @dataclass(slots=True, kw_only=True)
 class Failure:
-    """A rule that a target breaks: by how many seeds, the smallest of them, and its story.
+    """A rule that a target breaks: the number of failing seeds, the first one, and its report.
 
-    `details` is empty until the seed has been made small.
+    `details` is empty until the seed has been shrunk.
     """
 
     target: str
@@ -54,7 +54,7 @@ class Failure:
 
 @dataclass(slots=True, kw_only=True)
 class Wave:
-    """What was committed at once."""
+    """A wave: the seeds that were committed at once."""
 
     number: int
     seeds: int
@@ -75,7 +75,7 @@ class SeedCounts:
 
 @dataclass(slots=True, kw_only=True)
 class CampaignManifest:
-    """Everything that is committed; `meaning` has the versions that decide what a seed does."""
+    """All committed data; `meaning` has the versions that decide what a seed does."""
 
     meaning: dict[str, str]
     targets: dict[str, TargetEntry] = field(default_factory=dict[str, TargetEntry])
@@ -105,7 +105,7 @@ class CampaignManifest:
         )
 
     def require_meaning(self, meaning: Mapping[str, str]) -> None:
-        """Raise UsageError if the same seeds would mean something else now."""
+        """Raise UsageError if the same seeds would do something else now."""
         for name, value in meaning.items():
             if self.meaning.get(name) != value:
                 raise UsageError(
@@ -114,11 +114,11 @@ class CampaignManifest:
                 )
 
     def entry(self, target: str) -> TargetEntry:
-        """Return the entry of a target, a new one if there is none."""
+        """Return the entry of a target; make a new one if there is none."""
         return self.targets.setdefault(target, TargetEntry())
 
     def add_failure(self, found: Failure) -> bool:
-        """Note seeds that break a rule; tell whether nothing had broken it before."""
+        """Record seeds that break a rule; return whether no earlier seed broke it."""
         for known in self.failures:
             if (known.target, known.rule) == (found.target, found.rule):
                 known.seeds += found.seeds
@@ -128,7 +128,7 @@ class CampaignManifest:
 
 
 def wave_folder(output: Path, number: int) -> Path:
-    """Return where a wave has its rows."""
+    """Return the folder of a wave's rows."""
     return output / _LEDGER / f"{number:06}"
 
 
@@ -145,13 +145,13 @@ def load(output: Path) -> CampaignManifest | None:
 
     Raises InputRejectedError if it cannot be read, UsageError if it is not a campaign's.
     """
-    # The counts are derived: they are written for whoever reads the file.
+    # The counts are derived: they are written for readers of the file.
     remedy = "name another output"
     return load_document(output / NAME, CampaignManifest, SCHEMA, remedy, derived=("counts",))
 
 
 def save(output: Path, manifest: CampaignManifest) -> None:
-    """Commit: from here on the seeds that it names are done."""
+    """Write the manifest; this commits the seeds that it names."""
     counts = manifest.counts()
     document = {"schema": SCHEMA, "counts": asdict(counts), **asdict(manifest)}
     write_json(output / NAME, document)

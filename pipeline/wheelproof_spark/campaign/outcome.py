@@ -1,4 +1,4 @@
-"""What a campaign came to: the failures, one sentence, an exit code, and reports."""
+"""The outcome of a campaign: the failures, one sentence, an exit code, and reports."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -30,7 +30,7 @@ def sentence(manifest: CampaignManifest) -> str:
 
 
 def story(failure: Failure) -> str:
-    """Return a failure as lines: how often, the smallest case, how to repeat it."""
+    """Return a failure as text: the number of seeds, the shrunk case, how to repeat it."""
     seeds = f"{failure.seeds:,} seeds, the first is {failure.seed}"
     lines = [f"{failure.target}: {failure.rule} ({seeds})"]
     if failure.summary:
@@ -40,7 +40,7 @@ def story(failure: Failure) -> str:
 
 
 def outcome_of(manifest: CampaignManifest, output: Path) -> Outcome:
-    """Return what the verb ends with; the ledger is in `output`."""
+    """Return the outcome of the verb; the ledger is in `output`."""
     counts = manifest.counts()
     code = exit_code(verdict_of(counts))
     calls = sum(sum(entry.calls.values()) for entry in manifest.targets.values())

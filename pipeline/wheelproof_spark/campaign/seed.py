@@ -1,4 +1,4 @@
-"""What a task of a campaign does: rows of target and seed in, a row of the ledger for each out."""
+"""The task of a campaign: rows of target and seed in, a row of the ledger for each out."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -14,7 +14,7 @@ _ROWS = 256
 
 
 def seed_runner() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return what a task runs."""
+    """Return the function that a Spark task runs."""
 
     def rows(batches: Iterator[pa.RecordBatch]) -> Iterator[Row]:
         for batch in batches:
@@ -26,7 +26,7 @@ def seed_runner() -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatc
 
 
 def run_seed(name: str, seed: int) -> Row:
-    """Run one seed of a target and return its row; what cannot be run is an error, with why."""
+    """Run one seed of a target and return its row; if the run raises, an error with the reason."""
     row: dict[str, object] = {"target": name, "seed": seed}
     try:
         outcome = _target(name).run(seed)

@@ -1,4 +1,4 @@
-"""Sets of seeds as ranges, both ends included: small, whatever number of seeds they hold."""
+"""Sets of seeds as ranges with both ends included: compact for any number of seeds."""
 
 import argparse
 import re
@@ -11,7 +11,7 @@ _LARGEST = 2**63 - 1
 
 
 def seed_range(text: str) -> Range:
-    """Return the range that A..B names, for `type` of an argument."""
+    """Return the range that A..B names; for argparse's `type`."""
     found = _FORM.fullmatch(text)
     first, last = map(int, found.groups()) if found else (1, 0)
     if not first <= last <= _LARGEST:
@@ -20,12 +20,12 @@ def seed_range(text: str) -> Range:
 
 
 def size(ranges: Iterable[Range]) -> int:
-    """Return how many seeds there are."""
+    """Return the number of seeds."""
     return sum(last - first + 1 for first, last in ranges)
 
 
 def joined(ranges: Iterable[Range]) -> list[Range]:
-    """Return the same seeds in ranges that do not touch, in order."""
+    """Return the same seeds as sorted ranges that do not touch."""
     made: list[Range] = []
     for first, last in sorted(ranges):
         if made and first <= made[-1][1] + 1:
@@ -36,7 +36,7 @@ def joined(ranges: Iterable[Range]) -> list[Range]:
 
 
 def missing(asked: Range, done: Sequence[Range]) -> Iterator[Range]:
-    """Yield what of `asked` is not in `done`, which is in order."""
+    """Yield the parts of `asked` that are not in `done`, which is sorted."""
     start, end = asked
     for first, last in done:
         if last < start:

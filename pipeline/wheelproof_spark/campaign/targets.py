@@ -1,8 +1,7 @@
-"""What a campaign runs: each target is a name, and what one seed of it means.
+"""The targets of a campaign: each has a name, and defines what one seed does.
 
 `fuzz/MACHINE/THREADS` is a machine of `wheelproof fuzz`, `fuzz/MACHINE/THREADS/BUG` the same with a
-known bug brought back; `explore/PROGRAM` is a program of `wheelproof explore`, whose schedules are
-drawn.
+known bug put back; `explore/PROGRAM` is a program of `wheelproof explore` with random schedules.
 """
 
 from collections import Counter
@@ -24,14 +23,14 @@ from wheelproof_spec.engines.fuzz.drawing import PlainDrawing, drawn_by
 from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
 SCHEDULES_OF_A_SEED = 50
-"""How many schedules of a program one seed draws."""
+"""The number of schedules of a program that one seed draws."""
 _REAL = "real"
 _THREADS_OF_FINDER = {Finder.SEQUENTIAL: ("none",), Finder.THREADS: (_REAL,)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeedOutcome:
-    """What one seed has shown: the violation, if any, and how often each kind of call was made."""
+    """The result of one seed: the violation, if any, and the number of calls of each kind."""
 
     violation: Violation | None
     calls: Mapping[str, int]
@@ -39,12 +38,12 @@ class SeedOutcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    """Something that can be run by seed; the same seed does the same thing on every machine.
+    """A test that runs by seed; the same seed does the same thing on every machine.
 
-    `name` is how the ledger and the command line call it. `command` runs one seed on this machine
-    alone, with `{seed}` in the seed's place. `run` runs a seed and leaves what fails as it is;
-    `explain` runs it again, and makes what fails as small as possible. `repeats` says whether a
-    seed always has the same outcome: real threads do not promise that.
+    `name` is its name in the ledger and on the command line. `command` runs one seed on this
+    machine alone, with `{seed}` in the seed's place. `run` runs a seed without shrinking a failure;
+    `explain` runs it again, and shrinks the failure. `repeats` says whether a seed always has the
+    same outcome, which real threads do not guarantee.
     """
 
     name: str
@@ -55,7 +54,7 @@ class Target:
 
 
 def fuzz_target(machine: str, threads: str, bug: str | None = None) -> Target:
-    """Return a fuzzing machine; a seed is a case."""
+    """Return the target of a fuzzing machine; a seed is a case."""
     option = "" if bug is None else f" --bug {bug}"
     command = f"wheelproof fuzz {machine} --threads {threads}{option} --case {{seed}}"
 
@@ -81,7 +80,7 @@ def fuzz_target(machine: str, threads: str, bug: str | None = None) -> Target:
 
 
 def explore_target(program: str) -> Target:
-    """Return a program under the model checker; a seed is SCHEDULES_OF_A_SEED random schedules."""
+    """Return the target of an explored program; a seed is SCHEDULES_OF_A_SEED random schedules."""
 
     def explored(seed: int, *, shrink: bool) -> Exploration:
         runs = SCHEDULES_OF_A_SEED
@@ -112,14 +111,14 @@ def explore_target(program: str) -> Target:
 
 
 def usual_targets() -> tuple[Target, ...]:
-    """Return what has to pass and always does the same, first the machines, then the programs."""
+    """Return the targets that must pass and always repeat, first the machines, then programs."""
     return tuple(target for target in _sound_targets() if target.repeats)
 
 
 def selected_targets(patterns: Sequence[str], bugs: Sequence[str]) -> tuple[Target, ...]:
     """Return the targets that patterns name (`fuzz/*`), and those that find the known bugs.
 
-    A program of one's own is `explore/module:attribute`. Without patterns and bugs, the usual
+    A user's own program is `explore/module:attribute`. Without patterns and bugs, return the usual
     targets. Raises UsageError for a pattern without a target.
     """
     if not patterns and not bugs:
@@ -149,7 +148,7 @@ def find_target(name: str) -> Target:
 
 
 def targets_of_bug(bug_id: str) -> tuple[Target, ...]:
-    """Return the targets that find a known bug; raises UsageError if there is none."""
+    """Return the targets that find a known bug; raise UsageError if there is none."""
     bug = find_bug(registry.bugs(), bug_id)
     threads = [kind for finder in bug.finders for kind in _THREADS_OF_FINDER.get(finder, ())]
     found = [fuzz_target(bug.component, kind, bug.id) for kind in threads]

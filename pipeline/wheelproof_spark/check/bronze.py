@@ -1,4 +1,4 @@
-"""Bronze: every line that was read, good or quarantined, and the account of each task."""
+"""Bronze: every line that was read, good or quarantined, and the number of lines of each split."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -24,7 +24,7 @@ _FIRST_LINES = "_first_lines.json"
 def parsed(
     spark: SparkSession, splits: Sequence[Split], split_bytes: int, options: CheckOptions
 ) -> DataFrame:
-    """Return the lines of the splits, parsed, and the runs that are whole in one, judged."""
+    """Return the parsed lines of the splits, and the judged runs that are whole in one split."""
     rows = [
         ([(split.file_id, split.path, split.start, split.end) for split in group],)
         for group in bins(splits, max(split_bytes, SMALLEST_SPLIT))
@@ -34,14 +34,14 @@ def parsed(
 
 
 def write_bronze(lines: DataFrame, folder: Path) -> None:
-    """Write the lines of a batch, once, in tables of their kind."""
+    """Write the lines of a batch in one table for each kind."""
     lines.write.partitionBy("kind").parquet(str(folder))
 
 
 def read_bronze(
     spark: SparkSession, folders: Iterable[Path], kind: str, withdrawn: Sequence[int] = ()
 ) -> DataFrame:
-    """Return the rows of a kind, those of withdrawn files left out."""
+    """Return the rows of a kind, without those of withdrawn files."""
     places = [place for folder in folders if (place := folder / f"kind={kind}").is_dir()]
     if not places:
         return spark.createDataFrame([], BRONZE)
@@ -52,10 +52,10 @@ def read_bronze(
 def count_lines(
     bronze: Mapping[str, DataFrame], parts: DataFrame, files: Iterable[FileEntry], folder: Path
 ) -> None:
-    """Add the lines of a batch to its files, and note in `folder` how many are before each split.
+    """Add the line counts of a batch to its files; write to `folder` the count before each split.
 
-    What a task says that it read and what was written, of which `parts` tells, are counted
-    separately.
+    The lines that tasks report as read, and the lines that were written (the good ones in
+    `parts`), are counted separately.
     """
     by_id = {file.id: file for file in files}
     rows = {kind: bronze[kind].select("file_id", "start", "line") for kind in KINDS[2:]}
@@ -83,7 +83,7 @@ def count_lines(
 
 
 def first_lines(folders: Iterable[Path]) -> FirstLines:
-    """Return how many lines are before each split that is not the first of its file."""
+    """Return the number of lines before each split that is not the first of its file."""
     return {
         (file_id, start): lines
         for folder in folders

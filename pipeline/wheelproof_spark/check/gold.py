@@ -1,4 +1,4 @@
-"""Gold: the tables that people ask, all made from the one row of each run."""
+"""Gold: the tables for queries, all made from the one row of each run."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,11 +29,11 @@ from wheelproof_spark.tables.schemas import VERDICT_COLUMNS, VIOLATION_COLUMNS
 from wheelproof_spec.base.results.verdicts import Verdict
 
 WHO = ("format", "component", "implementation", "version")
-"""By what counts are grouped: the subject of a verdict."""
+"""The columns that counts are grouped by: the subject of a verdict."""
 
 
 def account(runs: DataFrame) -> DataFrame:
-    """For each verdict: runs, their lines, duplicates and missing events; see `Judged`."""
+    """Return for each verdict: runs, their lines, duplicates and missing lines; see `Judged`."""
     sums = (total(name).alias(name) for name in ("lines", "duplicates", "missing"))
     cut_off = total(when(col("cut_off"), 1).otherwise(0)).alias("cut_off")
     by_verdict = runs.groupBy("verdict", col("made_of").isNotNull().alias("shuffled"))
@@ -41,18 +41,18 @@ def account(runs: DataFrame) -> DataFrame:
 
 
 def verdicts(runs: DataFrame, files: DataFrame) -> DataFrame:
-    """One row for each run: its verdict, its place, and why there is none."""
+    """Return one row for each run: its verdict, the place of a violation, and any problem."""
     return _with_paths(runs.select(*VERDICT_COLUMNS), files)
 
 
 def violations(runs: DataFrame, files: DataFrame) -> DataFrame:
-    """One row for each run that fails: the rule, the place, expected and observed."""
+    """Return one row for each run that fails: the rule, the place, expected and observed."""
     failed = runs.where(col("verdict") == Verdict.FAIL.value)
     return _with_paths(failed.select(*VIOLATION_COLUMNS), files)
 
 
 def summary(runs: DataFrame) -> DataFrame:
-    """Runs, events and verdicts by format, component, implementation and version."""
+    """Return runs, events and verdicts by format, component, implementation and version."""
     return runs.groupBy(*WHO).agg(
         count("*").alias("runs"),
         total("events").alias("events"),
@@ -64,7 +64,7 @@ def summary(runs: DataFrame) -> DataFrame:
 
 
 def clauses(runs: DataFrame) -> DataFrame:
-    """How many of the runs that were judged break which rule, and how many break none."""
+    """Return the number of judged runs that break each rule, and that break none."""
     judged = runs.where(col("verdict").isin(Verdict.PASS.value, Verdict.FAIL.value))
     first = array(coalesce(col("rule"), lit("none")))
     broken = judged.withColumn("rule", explode(coalesce(concat(first, "also_broken"), first)))
@@ -72,19 +72,19 @@ def clauses(runs: DataFrame) -> DataFrame:
 
 
 def tested(runs: DataFrame) -> DataFrame:
-    """How often each clause was tested, over all runs; 0 is a clause of which nothing is known."""
+    """Return how often each clause was tested, over all runs; 0: nothing is known of it."""
     pairs = runs.select(*WHO, "profile", explode("checked").alias("clause", "n"))
     return pairs.groupBy(*WHO, "profile", "clause").agg(total("n").alias("count"))
 
 
 def coverage(runs: DataFrame) -> DataFrame:
-    """How often each call or action was recorded, over all runs."""
+    """Return how often each call or action was recorded, over all runs."""
     pairs = runs.select(*WHO, explode("actions").alias("action", "n"))
     return pairs.groupBy(*WHO, "action").agg(total("n").alias("count"))
 
 
 def steps(runs: DataFrame) -> DataFrame:
-    """How often a thread took which action after which; it begins after nothing."""
+    """Return how often a thread took an action after another; '' is before its first action."""
     pairs = runs.select(*WHO, explode("steps").alias("step", "n"))
     pair = split("step", ">")
     both = pairs.select(*WHO, pair[0].alias("before"), pair[1].alias("action"), "n")
@@ -92,7 +92,7 @@ def steps(runs: DataFrame) -> DataFrame:
 
 
 def histograms(runs: DataFrame) -> DataFrame:
-    """How late tasks ran and how long calls took: ms, rounded up to a power of two."""
+    """Return how late tasks ran and how long calls took: ms, rounded up to a power of two."""
     both = union(
         runs.select(*WHO, lit(what).alias("what"), explode(what).alias("ms", "n"))
         for what in ("lateness", "waits")
@@ -131,10 +131,10 @@ _MEASURED = "ms"
 
 
 class NewRuns:
-    """The runs that a batch has judged, counted in one job."""
+    """The runs that a batch judged, counted in one Spark job."""
 
     def __init__(self, runs: DataFrame, shuffled: DataFrame | None = None) -> None:
-        """`shuffled` are those, with what is there twice, that were not judged where they lie."""
+        """Count the runs; `shuffled` are those that were judged after the shuffle, with repeats."""
         self._runs = runs
         made = {name: make(runs) for name, make in OF_RUNS.items()}
         self._schemas = {name: table.schema for name, table in made.items()}
@@ -142,7 +142,7 @@ class NewRuns:
         if shuffled is not None:
             made[_SHUFFLED] = shuffled.agg(coalesce(total("lines"), lit(0)).alias("lines"))
         self._rows: dict[str, list[Row]] = {name: [] for name in made}
-        # A job of Spark takes long, however few rows it makes: one makes the rows of all tables.
+        # A Spark job is slow even for few rows, so one job makes the rows of all tables.
         together = union(
             table.select(lit(name).alias("table"), to_json(struct(*table.columns)).alias("row"))
             for name, table in made.items()
@@ -155,17 +155,17 @@ class NewRuns:
         )
 
     def __len__(self) -> int:
-        """Return how many runs there are."""
+        """Return the number of runs."""
         return sum(row.runs for row in self.judged)
 
     def write(self, files: DataFrame, folder: Path) -> dict[str, Path]:
-        """Write all tables below `folder`; return where each one is."""
+        """Write all tables below `folder`; return the folder of each one."""
         self.write_appended(files, folder)
         self.write_summed({}, folder)
         return {name: folder / name for name in TABLES}
 
     def write_appended(self, files: DataFrame, folder: Path) -> None:
-        """Write what a batch adds: a row for each run, and one for each that fails."""
+        """Write the rows that a batch adds: one for each run, and one for each failing run."""
         for name, table in (
             ("verdicts", verdicts(self._runs, files)),
             ("violations", violations(self._runs, files)),

@@ -1,4 +1,4 @@
-"""Compares the input with the manifest: files are new, grown, changed or gone; plans who reads."""
+"""Compares the input with the manifest (files are new, grown, changed or gone), and plans tasks."""
 
 import hashlib
 import os
@@ -19,13 +19,13 @@ _SPLITS_AT_LEAST = 16
 _MOST_FILES_A_TASK = 256
 _SAMPLE_BYTES = 4_096
 _SAMPLES = 256
-"""Up to a MiB all of a file is in its digest; of a larger one evenly spread samples are."""
+"""The samples in a digest: they cover a file up to a MiB, and are evenly spread in a larger one."""
 _FORMATS = "JSON Lines, plain or packed with gzip or zstd, or Parquet"
 
 
 @dataclass(slots=True)
 class Plan:
-    """What a run has to do: splits to read, and files whose earlier lines are void."""
+    """The work of a run: splits to read, and files whose earlier lines are void."""
 
     splits: list[Split] = field(default_factory=list[Split])
     withdrawn: list[FileEntry] = field(default_factory=list[FileEntry])
@@ -36,7 +36,7 @@ class Plan:
 
     @property
     def empty(self) -> bool:
-        """Tell whether nothing has changed."""
+        """Whether nothing has changed."""
         return not self.splits and not self.withdrawn
 
 
@@ -57,7 +57,7 @@ def input_files(folder: Path) -> list[Path]:
 
 
 def plan(folder: Path, manifest: Manifest, batch: int, split_bytes: int | None = None) -> Plan:
-    """Compare the files with the manifest, whose `next_file` goes on counting."""
+    """Return the plan for the files that differ from the manifest; new files take `next_file`."""
     known = manifest.by_path()
     paths = input_files(folder)
     made = Plan(split_bytes=split_bytes or _split_bytes(paths))
@@ -87,12 +87,12 @@ def plan(folder: Path, manifest: Manifest, batch: int, split_bytes: int | None =
 
 
 def named(path: Path) -> str:
-    """Return the name of a file for people and tables: bytes that are no text are escaped."""
+    """Return the name of a file for people and tables: bytes that are not text are escaped."""
     return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
 
 
 def arrived(path: Path, name: str, size: int, manifest: Manifest, batch: int) -> FileEntry:
-    """Return a file that is new, with the next number of the manifest."""
+    """Return the entry of a new file, with the next number of the manifest."""
     entry = _entry(manifest, name, batch)
     entry.size = size
     entry.complete, entry.tail = _end_of(path, size)
@@ -105,7 +105,7 @@ def splits_of(path: Path, entry: FileEntry, split_bytes: int) -> list[Split]:
 
 
 def bins(splits: Sequence[Split], most_bytes: int) -> list[list[Split]]:
-    """Put splits together until a task has enough to do."""
+    """Group splits into tasks that read about `most_bytes` bytes each."""
     made: list[list[Split]] = []
     filled = most_bytes
     for split in splits:
@@ -124,7 +124,7 @@ def _split_bytes(paths: Sequence[Path]) -> int:
 
 
 def _walk(folder: Path, seen: set[Path]) -> Iterator[Path]:
-    """Yield what is no folder, and folders that cannot be read; links may go round in a circle."""
+    """Yield files, and folders that cannot be listed; `seen` stops at cycles of links."""
     real = folder.resolve()
     if real in seen:
         return
@@ -144,7 +144,7 @@ def _walk(folder: Path, seen: set[Path]) -> Iterator[Path]:
 
 
 def _state(path: Path) -> tuple[int, int]:
-    """Return size and time of change; zeros for anything else, which is read as one bad line."""
+    """Return size and time of change; zeros if it is not a regular file, which is one bad line."""
     try:
         status = path.stat()
     except OSError:
@@ -167,9 +167,9 @@ def _has_grown(path: Path, old: FileEntry, size: int) -> bool:
 
 
 def _end_of(path: Path, size: int) -> tuple[bool, str]:
-    """Return whether more can be read from there on, and a digest of what is before it.
+    """Return whether reading can continue at `size`, and a digest of the bytes before it.
 
-    The digest has the beginning, the end, and what is evenly spread between.
+    The digest has the beginning, the end, and evenly spread samples between them.
     """
     digest, sample = hashlib.sha256(), b""
     last = max(0, size - _SAMPLE_BYTES)
@@ -182,7 +182,7 @@ def _end_of(path: Path, size: int) -> tuple[bool, str]:
                 sample = stream.read(min(size, _SAMPLE_BYTES))
                 digest.update(sample)
     except OSError:
-        # Whoever reads it puts it into quarantine with the reason.
+        # The task that reads the file puts it into quarantine with the reason.
         return False, ""
     return sample.endswith(b"\n"), digest.hexdigest()
 

@@ -41,7 +41,7 @@ _BYTES_A_PARTITION = 64 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckJob:
-    """What to judge, where the tables go, and who does the work."""
+    """The input to judge, the output of the tables, and the workers."""
 
     input: Path | Address
     output: Path
@@ -51,7 +51,7 @@ class CheckJob:
 
 
 def check(job: CheckJob) -> Manifest:
-    """Judge what is new, commit, and return the manifest; without anything new, do nothing.
+    """Judge new input, commit, and return the manifest; do nothing if there is none.
 
     Raises InputRejectedError, UsageError, MissingToolError, and PipelineError if the job fails:
     then nothing is committed.
@@ -72,7 +72,7 @@ def check(job: CheckJob) -> Manifest:
         try:
             with failing_as("the job"), ExitStack() as stack:
                 if isinstance(source, Address):
-                    # Hadoop's file systems are known to Spark alone: it starts to find what is new.
+                    # Only Spark can read Hadoop's file systems: it starts to find the new files.
                     spark = stack.enter_context(session_for(job.workers))
                     source = _mirrored(spark, source, output, manifest)
                 work = plan(source, manifest, batch, job.split_bytes)
@@ -86,7 +86,7 @@ def check(job: CheckJob) -> Manifest:
 
 
 def _mirrored(spark: SparkSession, source: Address, output: Path, manifest: Manifest) -> Path:
-    """Return a folder that has what is new, where all workers can read it."""
+    """Return a folder with the new files that all workers can read."""
     known = {path: (file.size, file.mtime_ns) for path, file in manifest.by_path().items()}
     folder = output / ".work" / "input"
     RemoteFolder(spark, source).mirror(folder, known)
@@ -95,7 +95,7 @@ def _mirrored(spark: SparkSession, source: Address, output: Path, manifest: Mani
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One run of the pipeline over what is new."""
+    """One run of the pipeline over the new input."""
 
     _spark: SparkSession
     _job: CheckJob
@@ -104,7 +104,7 @@ class _Run:
     _batch: int
 
     def do(self, work: Plan) -> None:
-        """Write the tables of all layers, and change the manifest accordingly."""
+        """Write the tables of all layers, and update the manifest."""
         started = time.monotonic()
         shuffle_in(self._spark, self._partitions())
         manifest, batch = self._manifest, self._batch
@@ -136,7 +136,7 @@ class _Run:
         manifest.batches.append(record)
 
     def _read(self, work: Plan) -> None:
-        """Write the lines that are new, and what each file has of each name."""
+        """Write the new lines, and the pieces of each file by name."""
         folder = numbered(self._output, "bronze", self._batch)
         options = self._job.options
         lines = bronze.parsed(self._spark, work.splits, work.split_bytes, options)
@@ -148,7 +148,7 @@ class _Run:
         bronze.count_lines(tables, parts, self._manifest.files, folder)
 
     def _judge(self, read: "_Bronze") -> tuple[NewRuns, int]:
-        """Write the rows of all runs; return them, and how many were judged now."""
+        """Write the rows of all runs; return them, and the number of runs judged now."""
         spark, place = self._spark, numbered(self._output, "silver", self._batch)
         whole = read.rows(spark, "whole")
         parts, found = self._resolved(read, whole)
@@ -166,7 +166,7 @@ class _Run:
         return counted, found.due + found.fresh
 
     def _resolved(self, read: "_Bronze", whole: DataFrame) -> tuple[DataFrame, "_Parts"]:
-        """Return what becomes of each part, written down and counted."""
+        """Write and return the state of each part, with the counts."""
         spark = self._spark
         parts = read_from(spark, PIECES, read.parts)
         if read.void:
@@ -201,7 +201,7 @@ class _Run:
         return _Parts(*row)
 
     def _shuffled_before(self) -> DataFrame | None:
-        """Return the rows of the runs that were shuffled until now."""
+        """Return the rows of the runs that earlier batches shuffled, or None."""
         table = self._manifest.tables.get("runs")
         place = None if table is None else self._output / Path(table).parent / "shuffled"
         if place is None or not place.is_dir():
@@ -247,7 +247,7 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Parts:
-    """How many parts are what; of `due`, how many runs; which batches have the lines of these."""
+    """Counts of parts; `due` counts runs, `repeated` lines; `batches` have the due lines."""
 
     others: int
     shuffled: int
@@ -260,16 +260,16 @@ class _Parts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Bronze:
-    """What was read until now: by batch, without the files that are gone, which are `void`."""
+    """The lines read so far, by batch, without those of `void` files (changed or gone)."""
 
     folders: Mapping[int, Path]
     parts: Sequence[Path]
     void: Sequence[int]
 
     def rows(self, spark: SparkSession, kind: str) -> DataFrame:
-        """Return the rows of a kind that count."""
+        """Return the rows of a kind, without those of void files."""
         return bronze.read_bronze(spark, self.folders.values(), kind, self.void)
 
     def of(self, batches: Sequence[int]) -> "_Bronze":
-        """Return what these batches have read."""
+        """Return the lines of these batches only."""
         return replace(self, folders={number: self.folders[number] for number in batches})

@@ -1,4 +1,4 @@
-"""The folders of batches: each has a number, and what was not committed is removed."""
+"""The numbered folders of batches, and the removal of uncommitted ones."""
 
 import shutil
 from contextlib import suppress
@@ -12,22 +12,22 @@ _KEPT = ("bronze", "parts")
 
 
 def numbered(output: Path, layer: str, batch: int) -> Path:
-    """Return where a batch has its tables of a layer."""
+    """Return the folder of a batch's tables in a layer."""
     return output / layer / f"{batch:06}"
 
 
 def next_batch(output: Path, manifest: Manifest) -> int:
-    """Return a number that no batch has begun with.
+    """Return a number that no batch has used.
 
-    A driver that was killed may have left a Spark behind that still writes for a moment, and it
-    must not write where the next one does. To be asked before `sweep`.
+    A killed driver may have left a Spark that still writes for a moment, and it must not write
+    where the next driver writes. Call this before `sweep`.
     """
     begun = (_number(folder) for layer in _NUMBERED for folder in (output / layer).glob("*"))
     return max((*begun, *(batch.number for batch in manifest.batches)), default=0) + 1
 
 
 def sweep(output: Path, manifest: Manifest | None) -> None:
-    """Remove what was never committed, and the tables that were replaced two batches ago."""
+    """Remove uncommitted folders, and the tables that were replaced two batches ago."""
     for half_written in output.glob(f"{NAME}*.part"):
         half_written.unlink()
     committed = {batch.number for batch in manifest.batches} if manifest is not None else set[int]()
@@ -44,6 +44,6 @@ def _number(folder: Path) -> int:
 
 
 def sweep_uncommitted(output: Path) -> None:
-    """Remove what a job that failed has left; if that fails too, the next run does it."""
+    """Remove what a failed job has left; if that fails too, the next run removes it."""
     with suppress(OSError):
         sweep(output, load(output))

@@ -1,9 +1,9 @@
-"""Silver: one row for each run, from where it was read or from all its lines, put in order.
+"""Silver: one row for each run, judged where it was read, or from all its lines in order.
 
-A run that is whole in one file is a run by itself, whatever else there is of its name. What other
-files have of that name, their parts, is one run, or, where several of them have a header, a run
-for each of them. What is there already, byte for byte, is a repeat: the same part once more, the
-same run, or a part without a header all of whose lines are those of a whole run.
+A run that is whole in one file is a run of its own, even if other files use its name. The parts of
+that name in other files are one run; if several of them have a header, each part is its own run.
+A repeat is a byte-for-byte copy: the same part once more, the same run, or a part without a header
+whose lines are all lines of a whole run.
 """
 
 from collections.abc import Sequence
@@ -51,7 +51,7 @@ def digest_columns(digest: Column) -> tuple[Column, Column]:
 
 
 def parts_of(good: DataFrame, whole: DataFrame) -> DataFrame:
-    """Return what each file has of each name: runs that are whole, and lines of other ones."""
+    """Return the pieces of each file by name: whole runs, and the lines of other runs."""
     hi, lo = digest_columns(xxhash64("raw"))
     sums = (total(hi).alias("hi"), total(lo).alias("lo"))
     needed = most(when(col("rank") == END, col("seq"))).alias("needed")
@@ -73,13 +73,13 @@ def of_files(pieces: DataFrame, *more: Column) -> DataFrame:
 
 
 def sorted_out(parts: DataFrame, repeats: DataFrame | None) -> DataFrame:
-    """Return the parts, told apart; `repeats` have no header, and are known to be there already.
+    """Return the classified parts; `repeats` are parts without a header that are known copies.
 
-    They are parts of a run all the same if another part has its header. A run that was `closed`
-    before is no part of another one.
+    They still belong to a run if another part has its header. A run that was `closed` before does
+    not become a part of another run.
     """
     counts = (col("headers") == 1) & (col("ends") == 1) & (col("lines") - 2 == col("needed"))
-    # A line that is there twice may hide that another one is missing.
+    # A duplicate line may hide that another line is missing.
     counts &= col("places") == col("lines")
     rows = parts.withColumn("whole", col("in_place") | coalesce(counts, lit(False)))
     same = Window.partitionBy(*NAME, "in_place", *_CONTENT).orderBy("file_id")
@@ -103,7 +103,7 @@ def sorted_out(parts: DataFrame, repeats: DataFrame | None) -> DataFrame:
 
 
 def resolved(pieces: DataFrame, repeats: DataFrame | None, verdicts: DataFrame | None) -> DataFrame:
-    """Return what becomes of each part; `verdicts` are those of runs that were shuffled before."""
+    """Return the state of each part; `verdicts` are those of runs that were shuffled before."""
     batches = array_distinct(flatten(collect_set("batches"))).alias("batches")
     parts = of_files(pieces, batches).withColumn("closed", lit(None).cast("int"))
     rows = sorted_out(parts, repeats)
@@ -127,7 +127,7 @@ def _number_of(rank: int) -> Column:
 
 
 def lines_of(good: DataFrame, whole: DataFrame, parts: DataFrame) -> DataFrame:
-    """Return the lines of parts, with the file that their run is confined to, or -1."""
+    """Return the lines of parts, with the only file of their run, or -1."""
     chosen = parts.select(*FILE, "scope")
     lines = good.select(*GOOD).join(chosen, FILE)
     torn = whole.join(parts.select(*FILE), FILE, "left_semi")
@@ -146,13 +146,13 @@ def judged(lines: DataFrame, options: CheckOptions, first_lines: FirstLines) -> 
 
 
 def with_parts(results: DataFrame, parts: DataFrame) -> DataFrame:
-    """Return the rows of runs with what they were made of."""
+    """Return the rows of runs with `made_of`, a hash of their parts."""
     made_of = parts.select(*RUN, "made_of").distinct()
     return results.drop("made_of").join(made_of, RUN).select(*RESULTS.names)
 
 
 def once(results: DataFrame, parts: DataFrame) -> DataFrame:
-    """Leave out the runs that are there already, byte for byte, in another file."""
+    """Return the runs without byte-for-byte copies of a run in another file."""
     wholes = parts.where("in_place").select(*NAME, *_CONTENT)
     content = digest_columns(xxhash64("digest"))
     number = row_number().over(Window.partitionBy(*NAME, "digest").orderBy("scope"))
@@ -161,7 +161,7 @@ def once(results: DataFrame, parts: DataFrame) -> DataFrame:
 
 
 def repeats_of(good: DataFrame, whole: DataFrame, parts: DataFrame) -> DataFrame:
-    """Return the strays all of whose lines are, byte for byte, those of runs that are judged."""
+    """Return the strays whose lines are all byte-for-byte lines of judged runs."""
     strays = parts.where("stray")
     judged = parts.where("(whole or closed is not null) and not repeat").join(
         strays.select(*NAME), NAME, "left_semi"
@@ -174,7 +174,7 @@ def repeats_of(good: DataFrame, whole: DataFrame, parts: DataFrame) -> DataFrame
 
 
 def before_splits(spark: SparkSession, first_lines: FirstLines) -> DataFrame | None:
-    """Return how many lines are before a split, as a table; None if all files are one split."""
+    """Return the number of lines before each split as a table; None if all files are one split."""
     rows = [(*split, lines) for split, lines in first_lines.items()]
     if not rows:
         return None
@@ -184,7 +184,7 @@ def before_splits(spark: SparkSession, first_lines: FirstLines) -> DataFrame | N
 def in_place(whole: DataFrame, before: DataFrame | None, others: DataFrame | None) -> DataFrame:
     """Return the rows of runs that were judged where they were read, without `others`.
 
-    `before` says how many lines are before a split.
+    `before` has the number of lines before each split.
     """
     rows = whole if others is None else whole.join(others.select(*FILE), FILE, "left_anti")
     if before is None:

@@ -1,4 +1,4 @@
-"""The verb `pipeline demo`: records runs, judges them on Spark, and compares with what is known."""
+"""The verb `pipeline demo`: records runs, judges them on Spark, and compares the verdicts."""
 
 import os
 import shutil
@@ -25,12 +25,12 @@ _RECORDED = "runs"
 _JUDGED = "judged"
 _MARK = ".demo"
 _AT_LEAST_AT_ONCE = 4
-"""Half of the recordings wait most of the time."""
+"""The least number of programs at once: half of the recordings wait most of the time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoJob:
-    """Where everything goes, about how many runs are recorded, from which seed."""
+    """The output, the approximate number of runs, and the seed."""
 
     output: Path
     seed: int
@@ -40,7 +40,7 @@ class DemoJob:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoResult:
-    """Whether each implementation got the expected verdicts; where the page is."""
+    """The check of each implementation's verdicts, the manifest, and the path of the page."""
 
     results: tuple[CheckResult, ...]
     manifest: Manifest
@@ -49,7 +49,7 @@ class DemoResult:
 
 
 def demo(job: DemoJob, say: Say) -> DemoResult:
-    """Record, judge and compare; `say` is told what goes on.
+    """Record, judge and compare; `say` gets the progress.
 
     Raises UsageError, MissingToolError, and PipelineError if a part of it fails.
     """
@@ -79,7 +79,7 @@ def demo(job: DemoJob, say: Say) -> DemoResult:
 
 
 def outcome_of(job: DemoJob, done: DemoResult) -> Outcome:
-    """Return what the verb ends with."""
+    """Return the outcome of the verb."""
     verdict = overall(result.verdict for result in done.results)
     return Outcome(
         code=exit_code(verdict),
@@ -101,9 +101,9 @@ def outcome_of(job: DemoJob, done: DemoResult) -> Outcome:
 
 
 def _prepare(output: Path) -> None:
-    """Remove what an earlier demo has left, and begin anew; raises UsageError if it is no demo's.
+    """Remove the folders of an earlier demo; raise UsageError if they are not a demo's.
 
-    The mark is hidden, so it is no input.
+    The mark is a hidden file, so it is not read as input.
     """
     recorded, judged = output / _RECORDED, output / _JUDGED
     mark = recorded / _MARK
@@ -143,7 +143,7 @@ def _compared(judged: Path, manifest: Manifest, plan: DemoPlan) -> tuple[CheckRe
 
 
 def _subject(row: Row) -> CheckResult:
-    """Return whether the runs of one subject got the verdict that they have to."""
+    """Return the check that the runs of one subject have the expected verdict."""
     faulty = row["version"] == BUG.id
     expected = Verdict.FAIL if faulty else Verdict.PASS
     told = ", ".join(f"{row[verdict]:,} {verdict}" for verdict in Verdict if row[verdict])

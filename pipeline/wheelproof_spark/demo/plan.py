@@ -1,4 +1,4 @@
-"""What the demo records: which implementation, how many runs of what, by which program."""
+"""The recordings of the demo: the implementation, the number of runs, and the program of each."""
 
 import os
 import sys
@@ -11,9 +11,9 @@ from wheelproof_spec.base.errors import MissingToolError
 
 _THREADS, _OPERATIONS = 3, 30
 _LATENESS_MS = 60_000
-"""No claim about speed: the demo has to pass on a busy machine."""
+"""The allowed lateness makes no claim about speed: the demo must pass on a busy machine."""
 _MOST_TIMERS, _MOST_PURGATORIES, _MOST_TRACES = 20, 30, 20
-"""Their runs take half a second each, most of it waiting."""
+"""The most runs of these: each takes half a second, most of it waiting."""
 _CALL = "from wheelproof_spark.demo.recording import {0}; {0}({1!r}, {2}, {3})"
 
 
@@ -28,22 +28,22 @@ class Recording:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DemoPlan:
-    """All recordings, the slow ones first; `left_out` says what is not there, and why."""
+    """All recordings, the slow ones first; `left_out` says what is not recorded, and why."""
 
     recordings: tuple[Recording, ...]
     left_out: str = ""
 
     @property
     def runs(self) -> int:
-        """How many runs there will be."""
+        """The number of runs that will be recorded."""
         return sum(recording.runs for recording in self.recordings)
 
 
 def demo_plan(folder: Path, runs: int, seed: int) -> DemoPlan:
-    """Return what to record into `folder`: about `runs` runs.
+    """Return the recordings of about `runs` runs into `folder`.
 
-    Raises MissingToolError if the adapter of Apache Kafka is not built, in CI; elsewhere it is
-    left out.
+    If the adapter of Apache Kafka is not built, raises MissingToolError in CI; elsewhere the plan
+    leaves it out.
     """
     reference = (sys.executable, "-m", "wheelproof_spec.app.cli", "record")
     loads = [*_loads("reference", reference, folder, runs, seed)]

@@ -1,4 +1,4 @@
-"""Runs programs side by side; none is left behind."""
+"""Runs programs in parallel, and ends all of them."""
 
 import subprocess
 import threading
@@ -15,9 +15,9 @@ _LAST_LINES = 3
 def run_programs(
     programs: Iterable[tuple[_T, Sequence[str]]], at_once: int, ended: Callable[[_T], None]
 ) -> None:
-    """Run every program, `at_once` at a time; `ended` is told which one has come to its end.
+    """Run every program, `at_once` at a time; call `ended` for each one that has ended.
 
-    Raises PipelineError if one fails; then, and if this is interrupted, the others are ended.
+    Raises PipelineError if one fails. After a failure or an interrupt the others are ended.
     """
     started = _Started()
     with ThreadPoolExecutor(at_once) as pool:
@@ -32,7 +32,7 @@ def run_programs(
 
 
 class _Started:
-    """The programs that run; after `end` there are none, and no more are started."""
+    """The running programs; after `end` there are none, and no more are started."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -59,7 +59,7 @@ class _Started:
             )
 
     def end(self) -> None:
-        """End what runs."""
+        """End all running programs."""
         with self._lock:
             self._over = True
             for process in self._processes:

@@ -1,4 +1,4 @@
-"""What the demo records in processes of its own: a known bug, and traces of the reference."""
+"""Recordings that the demo makes in other processes: a known bug, and traces of the reference."""
 
 import random
 from functools import partial
@@ -19,7 +19,7 @@ from wheelproof_spec.components.timer.trace.recorder import tracing
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 BUG = find_bug(BUGS, "KAFKA-2226/no-cancelled-test")
-"""A timer that runs what was cancelled, and says of what has run that it was cancelled."""
+"""A timer that runs cancelled tasks, and reports tasks that have run as cancelled."""
 _ROUNDS = 8
 _TICK_MS, _WHEEL_SIZE = 1, 20
 
@@ -31,13 +31,13 @@ class _Task(TimerTask):
         self._recorder = recorder
 
     def run(self) -> None:
-        """Take note of it."""
+        """Record that the task begins to run."""
         self._recorder.begins(Run(task=self.name))
 
 
 class _Idle(TimerTask):
     def run(self) -> None:
-        """Do nothing: the trace has its steps."""
+        """Do nothing: the trace has the steps of the timer."""
 
 
 def record_known_bug(path: str, runs: int, seed: int) -> None:
@@ -86,7 +86,7 @@ def _cancel(task: TimerTask) -> Cancelled:
 
 
 def record_traces(folder: str, runs: int, seed: int) -> None:
-    """Record white-box traces of the reference's timer, used by two threads, one a file."""
+    """Record white-box traces of the reference's timer with two threads, one trace a file."""
     for number in range(runs):
         config = TimerConfig(tick_ms=_TICK_MS, wheel_size=_WHEEL_SIZE)
         with tracing(Path(folder) / f"reference-trace-{number}.jsonl", config):

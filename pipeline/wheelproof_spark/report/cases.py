@@ -1,4 +1,4 @@
-"""The runs that fail, taken out of bronze, so that each can be read and judged by itself."""
+"""The failing runs, extracted from bronze, so that each can be read and judged by itself."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from wheelproof_spark.check.reading.parsing import BODY
 from wheelproof_spark.tables.schemas import GOOD
 
 MOST_BYTES = 64 << 10
-"""The longest run that is taken out whole, in bytes."""
+"""The longest run that is extracted, in bytes."""
 _BEFORE = 6
 
 Name = tuple[str, str]
@@ -24,7 +24,7 @@ Name = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Case:
-    """A run in order and without duplicates, and where its explanation ends."""
+    """A run in order without duplicates, its first unexplained event, and some events before it."""
 
     lines: tuple[bytes, ...]
     before: tuple[bytes, ...]
@@ -32,7 +32,7 @@ class Case:
 
 
 def lines_of_runs(bronze: Path, names: Iterable[Name]) -> dict[Name, list[Row] | None]:
-    """Return the good lines of runs; None for one that is too long to be taken out."""
+    """Return the good lines of runs; None for a run that is too long to extract."""
     found: dict[Name, list[Row] | None] = {name: [] for name in names}
     sizes = dict.fromkeys(found, 0)
     if not found:
@@ -65,7 +65,7 @@ def _rows(
 
 
 def case_of(lines: Sequence[Row], files: Mapping[int, str], row: Mapping[str, object]) -> Case:
-    """Return the case of a violation: `files` are those that count, by number."""
+    """Return the case of a violation; `files` are the files that count, by number."""
     scope, index = row["scope"], row["place_index"]
     own = [line for line in lines if line.file_id in files and scope in (None, files[line.file_id])]
     numbered = all(line.thread == "" for line in own)

@@ -1,4 +1,4 @@
-"""One page from the gold tables, which needs nothing else."""
+"""One self-contained page from the gold tables."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,13 +19,13 @@ from wheelproof_spec.components.registry import COMPONENTS, definition_of
 MOST_VIOLATIONS = 500
 
 Charts = Mapping[str, Mapping[str, int]]
-"""By their titles: what each bar is about, and how long it is."""
+"""The charts by their titles: the label and the length of each bar."""
 
 
 def write_page(output: Path, path: Path) -> Manifest:
-    """Write the page of what is in `output` to `path`, and return the manifest.
+    """Write the page of the tables in `output` to `path`, and return the manifest.
 
-    Raises InputRejectedError if nothing is there.
+    Raises InputRejectedError if there are no tables.
     """
     manifest = load(output)
     if manifest is None or not manifest.tables:
@@ -65,7 +65,7 @@ def _subject(row: Row) -> str:
 
 
 def _by_subject(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
-    """Return the rows of each subject; runs without a header do not say whose they are."""
+    """Return the rows of each subject; a run without a header has no known subject."""
     found: dict[str, list[Row]] = {}
     for row in rows:
         if row["component"] in COMPONENTS:
@@ -74,7 +74,7 @@ def _by_subject(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
 
 
 def _tested(rows: Iterable[Row]) -> Charts:
-    """One chart for each subject: its clauses, tested or not."""
+    """Return one chart for each subject: its clauses, tested or not."""
     return {
         subject: _counts(sorted(found, key=lambda row: str(row["clause"])), "clause")
         for subject, found in _by_subject(rows).items()
@@ -82,7 +82,7 @@ def _tested(rows: Iterable[Row]) -> Charts:
 
 
 def _coverage(rows: Iterable[Row]) -> Charts:
-    """One chart for each subject: all that the specification has, taken or not."""
+    """Return one chart for each subject: all specified calls or actions, taken or not."""
     return {
         subject: dict.fromkeys(_actions(found[0]), 0) | _counts(found, "action")
         for subject, found in _by_subject(rows).items()
@@ -90,7 +90,7 @@ def _coverage(rows: Iterable[Row]) -> Charts:
 
 
 def _graphs(rows: Iterable[Row]) -> list[StepGraph]:
-    """One picture for each subject that has traces."""
+    """Return one picture for each subject that has traces."""
     return [
         step_graph(subject, _actions(found[0]), _steps(found))
         for subject, found in _by_subject(rows).items()
@@ -98,7 +98,7 @@ def _graphs(rows: Iterable[Row]) -> list[StepGraph]:
 
 
 def _actions(row: Row) -> list[str]:
-    """Return all that the specification of a subject has: actions of traces, or calls."""
+    """Return all names that a subject's specification has: actions of traces, or calls."""
     component = definition_of(str(row["component"]))
     if row["format"] == "trace":
         return [action.action for action in component.actions]

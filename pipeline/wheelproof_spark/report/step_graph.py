@@ -1,7 +1,7 @@
-"""The specification's actions as a picture: which one a thread took after which, and how often.
+"""A picture of the specification's actions: how often a thread took one after another.
 
-It is the state graph seen from one thread: places are actions, arrows are steps that were
-recorded. Rows go down from where threads begin; what was never taken stands in the last row.
+It is the state graph seen from one thread: nodes are actions, arrows are recorded steps. Rows go
+down from the first actions of threads; actions that were never taken are in the last row.
 """
 
 import math
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 BEGIN = ""
-"""Before the first action of a thread."""
+"""The name before the first action of a thread."""
 _COLUMNS = 5
 _WIDTH, _HEIGHT, _GAP_X, _GAP_Y = 118, 30, 26, 34
 _MARGIN = 8
@@ -32,7 +32,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A step that was recorded: the path of its arrow, and how thick that is."""
+    """A recorded step: the path of its arrow, and the width of the arrow."""
 
     title: str
     path: str
@@ -51,7 +51,7 @@ class StepGraph:
 
 
 def step_graph(title: str, actions: Sequence[str], steps: Steps) -> StepGraph:
-    """Return the picture: `actions` are all that the specification has."""
+    """Return the picture; `actions` are all actions of the specification."""
     rows = _rows(actions, steps)
     counts = {name: sum(n for (_, to), n in steps.items() if to == name) for name in actions}
     nodes = {
@@ -84,7 +84,7 @@ def step_graph(title: str, actions: Sequence[str], steps: Steps) -> StepGraph:
 
 
 def _rows(actions: Sequence[str], steps: Steps) -> list[list[str]]:
-    """Return the actions by how far they are from where a thread begins."""
+    """Return the actions in rows, by their distance from the start of a thread."""
     rows: list[list[str]] = []
     placed: set[str] = {BEGIN}
     reached = [BEGIN]
@@ -101,7 +101,7 @@ def _lines_of(names: Sequence[str]) -> list[list[str]]:
 
 
 def _path(before: Node, action: Node) -> str:
-    """Return an arrow: down from box to box, round the side if it goes back."""
+    """Return an arrow: down from box to box, or around the side if it goes back."""
     if before.y < action.y:
         x1, y1 = before.x + _WIDTH // 2, before.y + _HEIGHT
         x2, y2 = action.x + _WIDTH // 2, action.y

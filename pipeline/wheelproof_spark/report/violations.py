@@ -12,12 +12,12 @@ from wheelproof_spark.tables.manifest import Manifest
 from wheelproof_spark.tables.rows import Row, read_rows, whole_number
 
 MOST_CASES = 50
-"""How many violations have their run in the page."""
+"""The most violations that have their run in the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Violation:
-    """A violation: `row` is that of the table; without a case if the run is too long."""
+    """A violation: `row` is its table row; `case` is None if the run is too long or not chosen."""
 
     number: int
     row: Row
@@ -30,12 +30,12 @@ class Violation:
 
     @property
     def file(self) -> str:
-        """The name under which its run is taken out of the page."""
+        """The file name under which the page offers its run."""
         return f"{self.anchor}.jsonl"
 
     @property
     def link(self) -> str:
-        """The run itself, as a link that needs no other file."""
+        """The run itself, as a link that contains all its lines."""
         assert self.case is not None
         content = b"".join(line + b"\n" for line in self.case.lines)
         return f"data:application/x-ndjson;base64,{base64.b64encode(content).decode()}"
@@ -48,13 +48,13 @@ class Violation:
 
     @property
     def broken(self) -> str:
-        """The first event that has none."""
+        """The first event that has no explanation."""
         line = None if self.case is None else self.case.broken
         return "" if line is None else line.decode()
 
 
 def explained(output: Path, manifest: Manifest, rows: Iterable[Row]) -> list[Violation]:
-    """Return violations by rule; some of each rule, the first ones, have their cases."""
+    """Return violations by rule; the first ones of each rule have their cases."""
     ordered = sorted(rows, key=lambda row: (str(row["rule"]), str(row["run"]), str(row["scope"])))
     rules = [list(rows) for _, rows in groupby(ordered, key=itemgetter("rule"))]
     first = chain.from_iterable(zip_longest(*rules))
@@ -73,7 +73,7 @@ def _name(row: Row) -> Name:
 
 
 def _files(output: Path, manifest: Manifest) -> dict[int, str]:
-    """Return the files that count; a stream has them in a table."""
+    """Return the files that count, by number; a stream has them in a table."""
     found = {file.id: file.path for file in manifest.files}
     if "files" in manifest.tables:
         for row in read_rows(output / manifest.tables["files"]):

@@ -1,1 +1,1 @@
-"""The verb ``pipeline stream``: runs are judged as their files come."""
+"""The verb ``pipeline stream``: runs are judged as their files arrive."""

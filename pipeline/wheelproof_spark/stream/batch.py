@@ -26,7 +26,7 @@ from wheelproof_spark.tables.schemas import FILES, OPEN, PART, PARTS, RESULTS
 from wheelproof_spec.engines.history.checkers import CheckOptions
 
 MOST_BATCHES = 100
-"""How many batches the manifest tells of."""
+"""The number of batches that the manifest lists."""
 _LINES_A_PARTITION = 300_000
 
 
@@ -50,7 +50,7 @@ class Judging:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Due:
-    """What is to be judged: in which batches its lines came, how many these are."""
+    """The due work: the batches of the due lines, and the counts of lines, parts and runs."""
 
     batches: list[int]
     lines: int
@@ -59,7 +59,7 @@ class _Due:
 
 
 class StreamBatch:
-    """Does one batch, and commits it."""
+    """One batch: reads, judges and commits it."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class StreamBatch:
     ) -> None:
         self._spark = spark
         self._store = store
-        # Whoever has the manifest until now keeps it if the batch fails.
+        # A copy: the caller's manifest stays as it is if the batch fails.
         self._manifest = copy.deepcopy(manifest)
         assert self._manifest.stream is not None
         self._progress = self._manifest.stream
@@ -82,9 +82,9 @@ class StreamBatch:
         self._places: dict[str, str] = {}
 
     def do(self, found: Sequence[NewFile], last: int) -> Manifest:
-        """Read the files, judge what is due, commit, and return the manifest.
+        """Read the files, judge the due runs, commit, and return the manifest.
 
-        `last` is the newest of Spark's batches then.
+        `last` is the newest Spark batch after that.
         """
         started = time.monotonic()
         shuffle_in(self._spark, parts_for(self._spark, self._partitions, 0))
@@ -134,7 +134,7 @@ class StreamBatch:
         return entries
 
     def _arrived(self, entries: Sequence[FileEntry]) -> DataFrame:
-        """Count the lines of the files, and return what is in them, written down."""
+        """Count the lines of the files; write and return their parts."""
         folder = self._attempt.of("bronze")
         if not entries:
             return self._spark.createDataFrame([], PART)
@@ -145,7 +145,7 @@ class StreamBatch:
         return new
 
     def _parts(self, new: DataFrame) -> DataFrame:
-        """Return what becomes of each run in this batch, written down."""
+        """Write and return the state of each part in this batch."""
         known, patience = self._known(), self._judging.patience
         parts = state.parts(known, new, None, self._number, patience)
         parts = self._written(parts, "parts", PARTS)
@@ -170,7 +170,7 @@ class StreamBatch:
         return read_from(self._spark, OPEN, [self._store.path(table)])
 
     def _judge(self, parts: DataFrame, due: _Due) -> tuple[DataFrame, DataFrame | None]:
-        """Return the verdicts of this batch, and those of runs that were shuffled, written down."""
+        """Write and return the verdicts of this batch, and those of shuffled runs."""
         place = self._added("runs", "silver/runs")
         tables, shuffled = list[DataFrame](), None
         first = bronze.first_lines(self._bronze({*due.batches, self._number}))
@@ -196,7 +196,7 @@ class StreamBatch:
     def _due(self, parts: DataFrame) -> _Due:
         is_open = col("closed").isNull()
         in_place, repeat = is_open & col("in_place"), is_open & col("repeat")
-        # How many repeats more: what was counted as one may be a part of a run now.
+        # The change of the repeat count: a part that was counted as one may belong to a run now.
         more = when(repeat, col("lines")).otherwise(0) - when(col("spare"), col("lines")).otherwise(
             0
         )
@@ -206,7 +206,7 @@ class StreamBatch:
         rows = collected(found, tuple[bool, bool, bool, int, bool, int, int, int])
         new = [row for row in rows if row[3] == self._number]
         self._manifest.counts.late += sum(row[5] for row in new if row[1])
-        # What has waited may turn out to be a repeat of what comes now.
+        # A waiting part may turn out to be a repeat of a new one.
         self._manifest.counts.repeated += sum(row[7] for row in rows)
         due = [row for row in rows if row[0]]
         return _Due(
@@ -224,20 +224,20 @@ class StreamBatch:
         return [folder for folder in folders if folder.is_dir()]
 
     def _of_batch(self, name: str, prefix: str, batch: int) -> Path:
-        """Return where a batch, this one or one before it, has its part of a table."""
+        """Return the folder of a batch's part of a table, for this batch or an earlier one."""
         if batch == self._number:
             return self._attempt.of(name)
         return self._store.path(f"{name}/{prefix}{batch:06}")
 
     def _keep_open(self, parts: DataFrame, runs: DataFrame) -> None:
-        """Write down what stays open, of all but `runs`, and what was judged lately."""
+        """Write the parts that stay open, with `runs` as judged, and those judged lately."""
         stays = state.left_open(parts, runs, self._number, self._judging.patience)
         place = self._place("open", f"state/{self._number:06}")
         waiting = written(stays, place, OPEN).where("closed is null")
         found = waiting.agg(count_distinct("format", "run"), total("lines"))
         ((runs_open, lines),) = collected(found, tuple[int, int | None])
         counts = self._manifest.counts
-        # Runs that were open are counted again once it is known which ones still are.
+        # The open runs are counted again, now that it is known which ones are still open.
         counts.runs += runs_open - counts.open
         counts.open, counts.open_lines = runs_open, lines or 0
         self._manifest.tables["open"] = self._places["open"]
@@ -257,11 +257,11 @@ class StreamBatch:
         tables |= {name: f"gold/{self._number:06}/{name}" for name in SUMMED}
 
     def _place(self, name: str, place: str) -> Path:
-        """Return where a table is written that has its place when the batch is committed."""
+        """Return the folder to write a table to; the commit moves it to `place`."""
         self._places[name] = place
         return self._attempt.of(name)
 
     def _added(self, name: str, table: str) -> Path:
-        """Return where the part of a table is written that this batch adds."""
+        """Return the folder to write this batch's part of a table to."""
         self._manifest.tables[name] = table
         return self._place(name, f"{table}/batch={self._number:06}")

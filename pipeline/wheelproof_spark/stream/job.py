@@ -1,4 +1,4 @@
-"""The verb `pipeline stream`: a folder that files are moved into, judged as they come."""
+"""The verb `pipeline stream`: files that are moved into a folder are judged as they arrive."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -22,9 +22,9 @@ _PATTERN = frozenset("*?[]{}\\")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamJob:
-    """What to judge and how, where the tables go, and who does the work.
+    """The input, how to judge it, the output, and the workers.
 
-    `closing` judges what is still open when all files are.
+    `closing` judges the runs that are still open when all files are judged.
     """
 
     input: Path | Address | Topic
@@ -36,7 +36,7 @@ class StreamJob:
 
 
 def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) -> Manifest:
-    """Judge until told to stop, and return the manifest.
+    """Judge until all is judged or a stop is requested, and return the manifest.
 
     Raises InputRejectedError, UsageError, MissingToolError, and PipelineError if the stream fails:
     then nothing of the last batch was committed, and the next start repeats it.
@@ -46,7 +46,7 @@ def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) 
         store = StreamStore(output)
         options = job.judging.options
         manifest = store.opened(str(source), options.profile, options.max_states)
-        # Whatever fails is told in one sentence.
+        # An error is reported in one sentence, without Spark's log.
         quiet = {"spark.log.level": "FATAL"}
         with session_for(job.workers, quiet) as spark:
             batches = _Batches(spark, store, manifest, job, after_batch)
@@ -62,7 +62,7 @@ def stream(job: StreamJob, after_batch: Callable[[Manifest], None], stop: Stop) 
 
 @dataclass(slots=True)
 class _Batches:
-    """What is done with each batch: `manifest` is what was committed last."""
+    """The handler of Spark's batches; `manifest` is the one that was committed last."""
 
     _spark: SparkSession
     _store: StreamStore
@@ -71,7 +71,7 @@ class _Batches:
     _after_batch: Callable[[Manifest], None]
 
     def take(self, number: int, files: list[NewFile]) -> None:
-        """Do a batch of Spark; one that was committed before is not done again."""
+        """Do a batch of Spark, unless it was committed before."""
         assert self.manifest.stream is not None
         last = self.manifest.stream.last
         if number <= last:
@@ -87,7 +87,7 @@ class _Batches:
             self.manifest = self._store.passed_over(self.manifest, number)
 
     def close(self) -> None:
-        """Judge all that is open, as far as it goes."""
+        """Judge all open runs from the lines that they have."""
         assert self.manifest.stream is not None
         patience = replace(self._job.judging.patience, closing=True)
         self._do([], self.manifest.stream.last, replace(self._job.judging, patience=patience))

@@ -1,4 +1,4 @@
-"""Structured Streaming: hands batch after batch of what is new to whoever judges it."""
+"""Structured Streaming: passes each batch of new files to the judge."""
 
 import threading
 from collections.abc import Callable
@@ -20,9 +20,9 @@ TakeBatch = Callable[[int, list[NewFile]], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How many files a batch has at most, and how many seconds are between two batches.
+    """The most files of a batch, and the seconds between two batches.
 
-    None: no pause, and the stream ends when all that is there was judged.
+    None: no pause, and the stream ends when all present files are judged.
     """
 
     files: int = 1_000
@@ -32,10 +32,10 @@ class Pace:
 def follow(
     spark: SparkSession, source: Source, store: StreamStore, pace: Pace, take: TakeBatch, stop: Stop
 ) -> None:
-    """Hand each batch of new files to `take`, until there are no more, or until told to stop.
+    """Pass each batch of new files to `take`, until there are no more or a stop is requested.
 
-    Raises what `take` raises, StreamingQueryException, and KeyboardInterrupt if told to stop at
-    once.
+    Raises the errors of `take`, StreamingQueryException, and KeyboardInterrupt if a stop at once
+    is requested.
     """
     sink = _Sink(source, take)
     writer = source.rows(spark, pace.files).writeStream.foreachBatch(sink.take)
@@ -48,7 +48,7 @@ def follow(
     try:
         while not query.awaitTermination(_POLL_SECONDS):
             if stop.at_once:
-                # A query ends with its batch, and a batch with its job.
+                # Cancelling the jobs ends the batch, and with it the query.
                 spark.sparkContext.cancelAllJobs()
                 raise KeyboardInterrupt
             if stop.asked and sink.ended_before_next(query):
@@ -62,7 +62,7 @@ def follow(
 
 
 class _Sink:
-    """Takes batches from Spark, in a thread of its own."""
+    """The receiver of Spark's batches, which come in another thread."""
 
     def __init__(self, source: Source, take: TakeBatch) -> None:
         self.error: Exception | None = None
@@ -80,7 +80,7 @@ class _Sink:
                 raise
 
     def ended_before_next(self, query: StreamingQuery) -> bool:
-        """End the query unless it is in the middle of a batch; tell whether it was ended."""
+        """End the query unless it is in the middle of a batch; return whether it was ended."""
         if not self._busy.acquire(blocking=False):
             return False
         try:

@@ -1,9 +1,9 @@
-"""Where a stream reads: a folder that files are moved into, or a topic of Apache Kafka.
+"""The sources of a stream: a folder that files are moved into, or a topic of Apache Kafka.
 
-Spark finds what is new, and its checkpoint remembers what it has seen. It reads no file of a folder
-here: its own readers take a file as a whole into memory, or lose lines that are too long or no
-UTF-8. The records of a topic are written down, a file for each partition and batch, and read as
-files are; they are removed when the batch is committed.
+Spark finds new files, and its checkpoint remembers the ones seen. Spark reads no file of a folder
+here: its readers load a whole file into memory, or lose lines that are too long or not UTF-8. The
+records of a topic are written to a file for each partition and batch, and read as files are; these
+files are removed when the batch is committed.
 """
 
 import re
@@ -23,17 +23,17 @@ from wheelproof_spark.tables.rows import collected
 from wheelproof_spark.tables.schemas import SOURCE
 from wheelproof_spec.base.errors import MissingToolError
 
-# Spark forgets a file whose time is this long before that of the newest one: by default a week.
+# Spark forgets a file that is this much older than the newest one: by default a week.
 _FOREVER = "36500d"
 _RECORDS_A_FILE = 1_000
 _SETTINGS = "spark.wheelproof.kafka."
 
 
 class Source(Protocol):
-    """Where a stream reads."""
+    """A source that a stream reads."""
 
     def rows(self, spark: SparkSession, files: int) -> DataFrame:
-        """Return what is new, without an end; at most so many files a batch."""
+        """Return the new files or records as a stream; at most so many files a batch."""
         ...
 
     def files(self, batch: DataFrame, number: int) -> list[NewFile]:
@@ -65,14 +65,14 @@ class FolderSource:
         return NewFile(path=path, name=name.as_posix(), size=size)
 
     def _goes_round(self, path: Path) -> bool:
-        """Tell whether links lead back to a folder that the path has been through."""
+        """Tell whether links lead back to a folder that is already in the path."""
         below = [folder for folder in path.parents if folder.is_relative_to(self.folder)]
         return len({folder.resolve() for folder in below}) < len(below)
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteSource:
-    """Files that are moved into a folder of Hadoop's; `spool` is where they are brought to."""
+    """Files that are moved into a folder of Hadoop's; `spool` takes their copies."""
 
     address: Address
     spool: Path
@@ -82,7 +82,7 @@ class RemoteSource:
         return _found(spark, self.address, files)
 
     def files(self, batch: DataFrame, number: int) -> list[NewFile]:
-        """Bring the files of a batch; hidden ones are left out."""
+        """Copy the files of a batch and return them; hidden ones are left out."""
         remote = RemoteFolder(batch.sparkSession, self.address)
         new: list[NewFile] = []
         for address, size in collected(batch, tuple[str, int]):
@@ -102,13 +102,13 @@ def _found(spark: SparkSession, folder: Path | Address, files: int) -> DataFrame
 
 @dataclass(frozen=True, slots=True)
 class TopicSource:
-    """Records of a topic, each a line or several; `spool` is where they are written down."""
+    """Records of a topic, each a line or several; `spool` takes the files of records."""
 
     topic: Topic
     spool: Path
 
     def rows(self, spark: SparkSession, files: int) -> DataFrame:
-        """Return the records, from the first one on; a file stands for a thousand of them."""
+        """Return the records, from the first one on; a file counts as a thousand records."""
         options = {
             "kafka.bootstrap.servers": self.topic.brokers,
             "subscribe": self.topic.name,
@@ -129,7 +129,7 @@ class TopicSource:
         return found.select("partition", value)
 
     def files(self, batch: DataFrame, number: int) -> list[NewFile]:
-        """Write the records down in their order, a file for each partition."""
+        """Write the records in their order, a file for each partition."""
         folder = self.spool / f"{number:06}"
         shutil.rmtree(folder, ignore_errors=True)
         writer = batch.write.partitionBy("partition").option("compression", "none")
@@ -143,7 +143,7 @@ class TopicSource:
 
 
 def source_of(source: Path | Address | Topic, spool: Path) -> Source:
-    """Return where a stream reads."""
+    """Return the source that a stream reads."""
     match source:
         case Topic():
             return TopicSource(source, spool)

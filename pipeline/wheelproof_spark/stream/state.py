@@ -1,7 +1,7 @@
-"""Which runs are open, which are due, and which lines come too late: all as tables.
+"""Tables of the open runs, the due runs, and the lines that come too late.
 
-A run has a row for each file that has lines of it. A file is read whole in one batch, so that a
-run that is confined to one file never waits.
+A run has a row for each file with lines of it. A file is read whole in one batch, so a run that
+is in one file only never waits.
 """
 
 from dataclasses import dataclass
@@ -19,11 +19,11 @@ from wheelproof_spark.tables.schemas import OPEN, PART_COLUMNS, PARTS, RESULTS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """How long runs wait, in batches.
+    """The waiting times of runs, in batches.
 
-    `late` is for how many batches after the end of a run its lines may come; `idle`, how many
-    batches without a line of it a run without an end is waited for: None is for ever. With
-    `closing` nothing is waited for.
+    `late` is the number of batches after the end of a run in which its lines may come. A run
+    without an end is due after `idle` batches without a line of it; None: never. With `closing`
+    all runs are due.
     """
 
     late: int
@@ -32,7 +32,7 @@ class Patience:
 
 
 def arrived(good: DataFrame, whole: DataFrame, batch: int) -> DataFrame:
-    """Return what a batch has of each name, a row for each file."""
+    """Return the parts that a batch has, a row for each file and name."""
     found = silver.of_files(silver.parts_of(good, whole))
     return found.withColumn("batch", lit(batch)).select(*PART_COLUMNS)
 
@@ -40,7 +40,7 @@ def arrived(good: DataFrame, whole: DataFrame, batch: int) -> DataFrame:
 def parts(
     known: DataFrame, new: DataFrame, repeats: DataFrame | None, batch: int, patience: Patience
 ) -> DataFrame:
-    """Return open runs and new ones, with what becomes of them in this batch; see `PARTS`."""
+    """Return the parts of open and new runs, with their state in this batch; see `PARTS`."""
     arriving = new.select("*", lit(None).cast("int").alias("closed"), lit(False).alias("spare"))
     spare = known.where("spare").select(*silver.FILE)
     reopened = known.withColumn("closed", when(~col("spare"), col("closed")))
@@ -74,7 +74,7 @@ def parts(
 
 
 def accepted(results: DataFrame, due: DataFrame) -> DataFrame:
-    """Return the verdicts that stay: lines that are repeated may hide that others are missing."""
+    """Return the verdicts that are final: repeated lines may hide that others are missing."""
     runs = due.select(*silver.RUN, "run_needed", "final").distinct()
     different = col("lines") - col("duplicates")
     complete = (col("missing") == 0) & (different >= col("run_needed") + 2)
@@ -83,10 +83,10 @@ def accepted(results: DataFrame, due: DataFrame) -> DataFrame:
 
 
 def left_open(parts: DataFrame, verdicts: DataFrame, batch: int, patience: Patience) -> DataFrame:
-    """Return what is known for the next batch: runs that stay open, and those judged lately.
+    """Return the state for the next batch: runs that stay open, and those judged lately.
 
-    A run that was judged has the rows of its parts, and one like that of a run that was judged
-    where it was read: whatever comes again is known by them. A repeat waits for a header.
+    A judged run keeps the rows of its parts, and gets a row like that of a run judged where it was
+    read. These rows identify later copies. A repeat waits for a header.
     """
     hi, lo = silver.digest_columns(xxhash64("digest"))
     judged = verdicts.select(*silver.RUN, lit(batch).alias("judged"))

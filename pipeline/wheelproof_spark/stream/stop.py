@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM: the first one asks to stop after the batch, the second one stops at once."""
+"""Ctrl-C and SIGTERM: the first signal requests a stop after the batch, the second one at once."""
 
 import signal
 from collections.abc import Callable, Generator
@@ -9,16 +9,16 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Stop:
-    """Whether somebody has `asked` to stop, and then to stop `at_once`."""
+    """The requests to stop: `asked` after the first signal, `at_once` after the second one."""
 
     def __init__(self, notice: Callable[[], None]) -> None:
-        """`notice` is called when it is asked for the first time."""
+        """Store `notice`, which is called at the first signal."""
         self.asked = self.at_once = False
         self._notice = notice
 
     @contextmanager
     def listening(self) -> Generator[None]:
-        """Take signals, in the main thread."""
+        """Handle the signals during the block; for the main thread only."""
         before = {number: signal.signal(number, self._take) for number in _SIGNALS}
         try:
             yield
@@ -28,7 +28,7 @@ class Stop:
 
     def _take(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        # Nothing is raised: it would cut off whatever is being said to Java.
+        # Nothing is raised here: an exception would interrupt a call to Java.
         if self.asked:
             self.at_once = True
             return

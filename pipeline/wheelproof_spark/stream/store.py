@@ -1,7 +1,7 @@
-"""The folder of a stream: a batch is written aside, committed in one step, then moved in.
+"""The folder of a stream: a batch is written to a work folder, committed at once, then moved.
 
-What is written aside has a name of its own for each attempt: a process that was killed may have
-left a Spark behind that still writes for a moment, and it must not write where the next one does.
+Each attempt has its own work folder: a killed process may have left a Spark that still writes for a
+moment, and it must not write where the next process writes.
 """
 
 import copy
@@ -25,33 +25,33 @@ _ANEW = "name another output, and judge the input anew"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempt:
-    """One attempt at a batch: `folder` is where its tables are until they are committed."""
+    """One attempt at a batch: `folder` has its tables until they are committed."""
 
     folder: Path
 
     def of(self, name: str) -> Path:
-        """Return where a table is written."""
+        """Return the folder to write a table to."""
         return self.folder / name
 
 
 class StreamStore:
-    """The output of a stream, on disk; `locked` has to be held."""
+    """The output of a stream, on disk; the caller must hold `locked`."""
 
     def __init__(self, output: Path) -> None:
         self._output = output
 
     @property
     def checkpoint(self) -> Path:
-        """Where Spark keeps which files it has seen."""
+        """The folder in which Spark stores which files it has seen."""
         return self._output / CHECKPOINT
 
     @property
     def spool(self) -> Path:
-        """Where the records of a batch are until it is committed."""
+        """The folder of a batch's records and copied files, until it is committed."""
         return self._output / _WORK / "spool"
 
     def opened(self, source: str, profile: str | None, max_states: int) -> Manifest:
-        """Return the manifest, the last batch being where it belongs.
+        """Move the last batch to its place, and return the manifest.
 
         Raises UsageError if it is not the output of such a stream, InputRejectedError if it is
         damaged.
@@ -77,7 +77,7 @@ class StreamStore:
         return manifest
 
     def query(self) -> str:
-        """Return the name that Spark's checkpoint has; empty if it cannot be read."""
+        """Return the id of Spark's checkpoint; empty if it cannot be read."""
         try:
             document: object = json.loads((self.checkpoint / "metadata").read_text())
         except (OSError, ValueError):
@@ -87,17 +87,17 @@ class StreamStore:
         return str(cast("dict[str, object]", document).get("id", ""))
 
     def attempt(self) -> Attempt:
-        """Return where a batch is to be written."""
+        """Make the work folder of a batch, and return it."""
         folder = self._output / _WORK / uuid.uuid4().hex
         folder.mkdir(parents=True)
         return Attempt(folder=folder)
 
     def path(self, table: str) -> Path:
-        """Return where a table of the manifest is, once it is moved."""
+        """Return the folder of a table of the manifest, after its move."""
         return self._output / table
 
     def passed_over(self, manifest: Manifest, last: int) -> Manifest:
-        """Commit a batch of Spark in which there is nothing to read; return the manifest."""
+        """Commit a Spark batch without files; return the manifest."""
         changed = copy.deepcopy(manifest)
         assert changed.stream is not None
         changed.stream.last, changed.stream.query = last, self.query()
@@ -105,7 +105,7 @@ class StreamStore:
         return changed
 
     def commit(self, manifest: Manifest, attempt: Attempt, places: Mapping[str, str]) -> None:
-        """Commit the manifest, and move the folders of the attempt where `places` says."""
+        """Commit the manifest, and move the folders of the attempt to their `places`."""
         assert manifest.stream is not None
         manifest.stream.query = self.query()
         before = load(self._output)
@@ -130,7 +130,7 @@ class StreamStore:
         """Raise UsageError if Spark's checkpoint is not that of the last batch."""
         if not progress.query:
             return
-        # Spark notes what is in a batch before it begins.
+        # Spark writes the offsets of a batch before the batch begins.
         newest = self.checkpoint / "offsets" / str(progress.last)
         if progress.query != self.query() or not newest.is_file():
             raise UsageError(
@@ -139,7 +139,7 @@ class StreamStore:
             )
 
     def move_in(self, progress: StreamProgress) -> None:
-        """Move the folders of the last commit where they belong; those that are there stay."""
+        """Move the folders of the last commit to their places; skip those that were moved."""
         for here, there in progress.moves.items():
             source, target = self._output / here, self._output / there
             if source.exists():
@@ -147,7 +147,7 @@ class StreamStore:
                 source.rename(target)
 
     def _sweep(self, kept: set[str]) -> None:
-        """Remove what was not committed, and what was replaced."""
+        """Remove the folders that were not committed or were replaced."""
         for folder in (self._output / _WORK).glob("*"):
             shutil.rmtree(folder, ignore_errors=True)
         for layer in _REPLACED:

@@ -1,1 +1,1 @@
-"""What is written and read again: schemas, rows, manifests, and what they come to."""
+"""Stored data: schemas, rows, manifests, and their outcomes."""

@@ -1,4 +1,4 @@
-"""Dataclasses as JSON files, and back: each field of its type, or an error."""
+"""Dataclasses as JSON files, and back: a field of another type is an error."""
 
 import json
 from collections.abc import Callable, Collection
@@ -16,10 +16,10 @@ _PLAIN = (bool, int, str)
 def load_document(
     path: Path, kind: type[_T], schema: str, remedy: str, derived: Collection[str] = ()
 ) -> _T | None:
-    """Return what was written from the dataclass `kind`; None if there is no such file.
+    """Return the instance of the dataclass `kind` in a file; None if there is no such file.
 
-    `derived` is written for those who read the file, and left out here. Raises InputRejectedError
-    if the file cannot be read, UsageError if it has another schema.
+    `derived` fields are written for readers of the file, and ignored here. Raises
+    InputRejectedError if the file cannot be read, UsageError if it has another schema.
     """
     try:
         document: object = json.loads(path.read_text(encoding="utf-8"))
@@ -41,7 +41,7 @@ def load_document(
 def record_of(kind: type[_T], value: object) -> _T:
     """Return an instance of the dataclass `kind`.
 
-    Raises TypeError if `value` is not what `dataclasses.asdict` makes of one.
+    Raises TypeError if `value` is not the `dataclasses.asdict` of an instance.
     """
     assert is_dataclass(kind)
     if not isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""The file manifest.json: which files were read, which tables are whole, and counts that add up."""
+"""The file manifest.json: the files that were read, the whole tables, and counts that add up."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -20,8 +20,8 @@ _REMEDY = "name another output, and judge the input anew"
 class FileEntry:
     """A file that was read up to `size` bytes, in one batch or, as it grew, in several.
 
-    `complete` says that these bytes end with a line's end, so that more can be read from there;
-    `tail` is the digest of what they end with.
+    `complete` says that these bytes end with a line end, so that more can be read from there;
+    `tail` is the digest of samples of these bytes.
     """
 
     id: int
@@ -38,9 +38,9 @@ class FileEntry:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """The runs that have one verdict: how many, how many lines, what these lack, how many no end.
+    """Counts of the runs with one verdict: runs, lines, duplicates, missing lines, cut-off runs.
 
-    `shuffled` says that their lines had to be put together.
+    `shuffled` says that their lines came through the shuffle.
     """
 
     verdict: str
@@ -56,9 +56,9 @@ class Judged:
 class Counts:
     """Totals: lines = good + quarantined, runs = passed + failed + inconclusive + error + open.
 
-    Of the good lines, `repeated` are there already, byte for byte, in another file, and are not
-    judged again; `cut_off` counts the runs without an end. Only a stream has `open` runs, whose
-    `open_lines` wait, and lines that came too `late`, after the verdict on their run.
+    Of the good lines, `repeated` are byte-for-byte copies in another file, and are not judged
+    again; `cut_off` counts the runs without an end. Only a stream has `open` runs, whose
+    `open_lines` wait, and `late` lines, which came after the verdict on their run.
     """
 
     files: int = 0
@@ -136,11 +136,11 @@ class Batch:
 
 @dataclass(slots=True, kw_only=True)
 class StreamProgress:
-    """How far a stream is, in a size that does not grow with it.
+    """The progress of a stream, in a size that does not grow with the stream.
 
-    `query` is the name that Spark's checkpoint has, `last` the newest of Spark's batches that is
-    committed (-1: none), `commits` how many batches are, `judged_lines` the lines of all verdicts.
-    `moves` says where the folders of the last batch go, should the process have ended before.
+    `query` is the id of Spark's checkpoint, `last` the newest committed Spark batch (-1: none),
+    `commits` the number of committed batches, `judged_lines` the lines of all verdicts. `moves` are
+    the moves of the last batch's folders, repeated if the process ended before them.
     """
 
     schema: str
@@ -153,7 +153,7 @@ class StreamProgress:
 
 @dataclass(slots=True, kw_only=True)
 class Manifest:
-    """Everything that is committed. What no manifest names does not exist."""
+    """All committed data. A table that the manifest does not name does not exist."""
 
     profile: str | None
     max_states: int
@@ -187,5 +187,5 @@ def load(output: Path) -> Manifest | None:
 
 
 def save(output: Path, manifest: Manifest) -> None:
-    """Commit: from here on the tables that it names are the output."""
+    """Write the manifest; this commits the tables that it names."""
     write_json(output / NAME, {"schema": SCHEMA, **asdict(manifest)})

@@ -1,4 +1,4 @@
-"""What the manifest of an output comes to: one sentence, an exit code, and reports."""
+"""The outcome of a manifest: one sentence, an exit code, and reports."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -32,7 +32,7 @@ def sentence(manifest: Manifest) -> str:
 
 
 def progress(manifest: Manifest) -> str:
-    """Return what the last batch did, and what all of them came to, in one line."""
+    """Return the figures of the last batch, and all verdicts so far, in one line."""
     batch = manifest.batches[-1]
     return (
         f"batch {batch.number}: {batch.files:,} files, {batch.lines:,} lines, "
@@ -50,7 +50,7 @@ def _verdicts(manifest: Manifest) -> str:
 
 
 def outcome_of(manifest: Manifest, output: Path) -> Outcome:
-    """Return what a verb ends with whose tables are in `output`."""
+    """Return the outcome of a verb whose tables are in `output`."""
     code = code_of(manifest.counts)
     return Outcome(
         code=code,

@@ -1,4 +1,4 @@
-"""What a batch was done with."""
+"""The record of a batch: its figures, the versions, and the machine."""
 
 import os
 import platform

@@ -1,4 +1,4 @@
-"""Rows of tables as plain Python values: what tasks give, and what the driver reads and writes."""
+"""Rows of tables as plain Python values: the rows of tasks, and the rows of the driver."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -16,23 +16,23 @@ from pyspark.sql.types import StructType
 _T = TypeVar("_T", bound=tuple[object, ...])
 
 Row = Mapping[str, object]
-"""The values of a row by the names of their columns; a column that is not there is null."""
+"""The values of a row by the names of their columns; a missing column is null."""
 
 
 def collected(table: DataFrame, row: type[_T]) -> list[_T]:
-    """Return the rows of a small table; `row` is the tuple that its schema makes them."""
+    """Return the rows of a small table; `row` is the tuple type that fits its schema."""
     del row
     return [cast("_T", tuple(found)) for found in table.collect()]
 
 
 def read_from(spark: SparkSession, schema: StructType, folders: Iterable[Path]) -> DataFrame:
-    """Return the rows that are in these folders alone, whatever their names look like to Spark."""
+    """Return the rows in these folders; characters of patterns in their names are escaped."""
     places = [re.sub(r"([\\{}\[\]*?])", r"\\\1", str(folder)) for folder in folders]
     return spark.read.schema(schema).parquet(*places)
 
 
 def written(table: DataFrame, folder: Path, schema: StructType | None = None) -> DataFrame:
-    """Write a table down, and return it: a plan that goes on with it only reads."""
+    """Write a table and return it: a later plan reads it and does not compute it again."""
     table.write.parquet(str(folder))
     return read_from(table.sparkSession, schema or table.schema, [folder])
 
@@ -43,21 +43,21 @@ def union(tables: Iterable[DataFrame]) -> DataFrame:
 
 
 def batches_of(rows: Iterable[Row], schema: pa.Schema, most: int) -> Iterator[pa.RecordBatch]:
-    """Yield the rows that a task makes, at most so many at once."""
+    """Yield the rows that a task makes, at most `most` at once."""
     left = iter(rows)
     while some := list(islice(left, most)):
         yield pa.RecordBatch.from_pylist(some, schema=schema)
 
 
 def write_rows(rows: Sequence[Row], schema: StructType, folder: Path) -> None:
-    """Write a table of few rows without a job of Spark, which can read it, as others can."""
+    """Write a table of few rows without a Spark job, in a form that Spark can read."""
     folder.mkdir(parents=True)
     table = pa.Table.from_pylist(rows, schema=to_arrow_schema(schema))
     parquet.write_table(table, folder / "part-00000.parquet")
 
 
 def read_rows(folder: Path, most: int | None = None) -> list[dict[str, object]]:
-    """Return the rows of a table, at most so many, without a job of Spark."""
+    """Return the rows of a table, at most `most`, without a Spark job."""
     table = parquet.read_table(str(folder))
     return (table if most is None else table.slice(0, most)).to_pylist()
 

@@ -70,16 +70,16 @@ def _kind(name: str) -> DataType:
 
 
 SPLITS = _struct("SPLITS")
-"""What tasks are given to read; never stored."""
+"""The input of reading tasks; never stored."""
 
 BRONZE = _struct("BRONZE")
 """Every line that was read, as it was read."""
 
 GOOD = ("format", "run", "rank", "seq", "thread", "file_id", "start", "line", "raw")
-"""The columns of bronze that are shuffled to the checkers, and `scope` besides."""
+"""The columns of bronze that are shuffled to the checkers, together with `scope`."""
 
 RESULTS = _struct("RESULTS")
-"""One row for each run: what silver and gold are made of."""
+"""One row for each run: the source of silver and gold."""
 
 _RUN, _FOUND = tuple(_columns("RUN")), ("place_index", "place_file", "place_line")
 VERDICT_COLUMNS = (*_RUN, "verdict", "events", "good_prefix", "rule", *_FOUND, "notes", "problem")
@@ -95,28 +95,28 @@ VIOLATION_COLUMNS = (
 )
 
 PIECES = _struct("PIECES")
-"""What each file has of each name, by batch."""
+"""The pieces of each file by name and batch."""
 
 SOURCE = _struct("SOURCE")
-"""What Spark tells of the files of a stream."""
+"""The columns that Spark gives of the files of a stream."""
 
 PART = _struct("PART")
-"""What a file has of a name, as far as it came in one batch."""
+"""The part of a file with one name, as read in one batch."""
 
 PART_COLUMNS = tuple(PART.names)
 
 OPEN = _struct("OPEN")
-"""What is known of runs that are open: a row for each run and file, and one for each name whose
-run was judged lately."""
+"""The state of open runs: a row for each run and file, and one for each name whose run was judged
+lately."""
 
 PARTS = _struct("PARTS")
-"""The same during a batch, with what becomes of the run; never kept."""
+"""The rows of `OPEN` during a batch, with the state of the run; never stored."""
 
 FILES = _struct("FILES")
 """Every file that a stream has read."""
 
 SEEDS = _struct("SEEDS")
-"""What tasks of a campaign are given to do; never stored."""
+"""The input of the tasks of a campaign; never stored."""
 
 LEDGER = _struct("LEDGER")
 """One row for each seed of a target that was run."""

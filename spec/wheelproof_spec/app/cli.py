@@ -1,9 +1,8 @@
 """The command line: one program, one module a verb.
 
-Only the module of the verb that is asked for is imported, and what that verb needs beyond the
-standard library when it runs. So `wheelproof --help` is there at once, and works in an environment
-that has none of the extras. A package that builds on this one, as the pipeline, brings its verbs as
-entry points.
+Only the module of the requested verb is imported. A verb imports what it needs beyond the standard
+library when it runs. So `wheelproof --help` is fast, and works in an environment without the
+extras. A package that builds on this one, such as the pipeline, adds its verbs as entry points.
 """
 
 import argparse
@@ -26,17 +25,17 @@ from wheelproof_spec.base.results.streams import flush_output, lost_output, make
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 VERBS_OF_OTHERS = "wheelproof.verbs"
-"""The group of entry points whose modules have a function `register`, as ours do."""
+"""The group of entry points whose modules have a function `register`, as our verbs do."""
 
 _LONGEST = 2_000
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 TRACEBACK = "WHEELPROOF_TRACEBACK"
-"""The environment variable with which a defect of the program shows where it is."""
+"""The environment variable with which an internal error prints its traceback."""
 
 
 def build_parser(words: Sequence[str] | None = None) -> argparse.ArgumentParser:
-    """Return the parser of the program: of `words` alone, or without them of every verb."""
+    """Return the parser of the program, with the verb in `words`, or without `words` every verb."""
     parser = Parser(
         prog="wheelproof",
         allow_abbrev=False,
@@ -74,7 +73,7 @@ def _register(name: str, verbs: Verbs) -> None:
 
 
 class _Version(argparse.Action):
-    """Prints the versions and ends the program."""
+    """The action that prints the versions and ends the program."""
 
     def __call__(
         self,
@@ -83,7 +82,7 @@ class _Version(argparse.Action):
         values: str | Sequence[object] | None,
         option_string: str | None = None,
     ) -> None:
-        """Print them."""
+        """Print the versions and end the program."""
         from wheelproof_spec.app.installed import version_lines
 
         del namespace, values, option_string
@@ -92,9 +91,9 @@ class _Version(argparse.Action):
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code; what goes wrong is one sentence.
+    """Run the program and return its exit code; an error is reported in one sentence.
 
-    No failure of the program itself has the exit code 1, which says that something was judged bad.
+    An error of the program itself never has the exit code 1, which means that a verdict is bad.
     """
     make_streams_safe()
     words = sys.argv[1:] if arguments is None else list(arguments)
@@ -102,22 +101,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with termination_as_interrupt():
             return _flushed(_run(words))
     except SystemExit as ended:
-        # Help, versions, and usage that argparse refuses.
+        # argparse ends the program for help, for versions and for wrong usage.
         ended.code = _flushed(ended.code)
         raise
 
 
 @contextlib.contextmanager
 def termination_as_interrupt() -> Generator[None]:
-    """Let a request to terminate end the program as Ctrl-C does: nothing is left half-done."""
+    """Handle a request to terminate as Ctrl-C, so that the program cleans up."""
     signals = (signal.SIGTERM, signal.SIGHUP)
-    # Whoever ignores a signal, as `nohup` does, or handles it already, goes on doing so.
+    # A signal that is ignored, as under `nohup`, or that has a handler already, stays as it is.
     taken = [each for each in signals if signal.getsignal(each) is signal.SIG_DFL]
     try:
         for each in taken:
             signal.signal(each, signal.default_int_handler)
     except ValueError:
-        # Not the main thread: its signals are another's affair.
+        # Not the main thread: only the main thread may set signal handlers.
         taken = []
     try:
         yield
@@ -160,7 +159,7 @@ def _parsed(words: list[str]) -> argparse.Namespace:
     if more and (not getattr(parsed, "late_files", False) or any(word[:1] == "-" for word in more)):
         parser.error(f"unrecognized arguments: {' '.join(more)}")
     if more:
-        # They stand behind options, where argparse has closed their list already.
+        # These files are behind options, where argparse has already closed the list of files.
         parsed.files += more
     parsed.words = words
     return parsed
@@ -176,7 +175,7 @@ def _carry_out(parsed: argparse.Namespace) -> int:
 
 
 def _flushed(code: object) -> int:
-    """Write what is left for standard output, and return the exit code, or that it was lost."""
+    """Flush standard output, and return the exit code, or an error code if output was lost."""
     lost = flush_output()
     if lost is not None:
         return _report(str(lost), lost.exit_code)
@@ -184,7 +183,7 @@ def _flushed(code: object) -> int:
 
 
 def _defect(error: Exception) -> int:
-    """Say that the program failed, in one sentence that a report of the defect can start with."""
+    """Report an internal error in one sentence that a bug report can start with."""
     import traceback
 
     if os.environ.get(TRACEBACK):
@@ -199,7 +198,7 @@ def _defect(error: Exception) -> int:
 
 
 def _report(sentence: str, code: ExitCode) -> int:
-    # Nobody is left to be told if standard error is closed.
+    # If standard error is closed, nothing can be reported.
     with contextlib.suppress(OSError):
         print(f"wheelproof: {printable(sentence, _LONGEST)}", file=sys.stderr, flush=True)
     return code

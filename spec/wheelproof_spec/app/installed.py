@@ -1,4 +1,4 @@
-"""What the program uses on this machine, and its versions, found without starting anything."""
+"""The tools and packages on this machine and their versions, found without starting a program."""
 
 import os
 import platform
@@ -43,7 +43,7 @@ def module_version(module: str) -> str | None:
 
 
 def tlc_version() -> str | None:
-    """Return the version of TLC, and where it is from; None if there is none that can be used."""
+    """Return the version of TLC and its source; None if there is no usable TLC."""
     from wheelproof_spec.engines.tlc.running.jar import find_jar
 
     try:
@@ -55,7 +55,7 @@ def tlc_version() -> str | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundJava:
-    """A Java, as its folder tells of it; `major` is None if it tells nothing."""
+    """A Java, as its folder describes it; `major` is None if the folder does not tell it."""
 
     text: str
     major: int | None

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 
 def add_judging(parser: argparse.ArgumentParser) -> None:
-    """Declare how runs are judged."""
+    """Declare the options that say how runs are judged."""
     add_arguments(parser, "judging")
 
 
 def check_options(arguments: argparse.Namespace) -> "CheckOptions":
-    """Return what `add_judging` declared; raises UsageError for a profile that nobody has."""
+    """Return the options that `add_judging` declared; raise UsageError for an unknown profile."""
     from wheelproof_spec.components.registry import profiles
     from wheelproof_spec.engines.history.checkers import MAX_STATES, CheckOptions
 

@@ -1,4 +1,4 @@
-"""What the components bring for the engines that need more than the standard library."""
+"""The parts of the components for the engines that need more than the standard library."""
 
 import importlib
 from collections.abc import Callable, Sequence
@@ -48,26 +48,26 @@ machines = Part[AnyMachine]("fuzz.machine", "MACHINE", Machine).by_component
 loads = Part[MakeLoad]("recording.load", "load").by_component
 """Return the work under which the reference is recorded, by component."""
 view_of = Part[MakeView]("view", "VIEW").of
-"""Return what draws the cases of a component, if anything does."""
+"""Return the view that draws the cases of a component, or None."""
 
 
 def passing_programs() -> tuple[Program, ...]:
-    """Return every program that has to pass, those of no component first."""
+    """Return every program that has to pass, first the programs of no component."""
     return (*PASSING, *_PROGRAMS.all())
 
 
 def failing_programs() -> tuple[Program, ...]:
-    """Return every program that has to fail: classic mistakes, and known bugs brought back."""
+    """Return every program that has to fail: classic mistakes, and known bugs put back."""
     return (*FAILING, *_FAILING_PROGRAMS.all())
 
 
 def graph_programs() -> tuple[Program, ...]:
-    """Return every program that has to pass in graph mode, which alone can judge it."""
+    """Return every program that has to pass, and that only graph mode can judge."""
     return (*FOR_EVER, *_GRAPH_PROGRAMS.all())
 
 
 def failing_graph_programs() -> tuple[Program, ...]:
-    """Return every program that has to fail in graph mode, which alone can judge it."""
+    """Return every program that has to fail, and that only graph mode can judge."""
     return (*FOR_EVER_BUGS, *_FAILING_GRAPH_PROGRAMS.all())
 
 
@@ -81,10 +81,10 @@ def find_program(
 ) -> Program:
     """Return the program of this name, or the object that `module:attribute` names.
 
-    With `threading`, that may be any function; see `threading_program`.
+    With `threading`, that object may be any function; see `threading_program`.
 
-    Raises UsageError, which names the programs there are, and InputRejectedError for a module that
-    cannot be imported or has no such program.
+    Raises UsageError for an unknown name, and InputRejectedError for a module that cannot be
+    imported or has no such program.
     """
     if ":" in name:
         return _imported(name, threading=threading, instrument=instrument, steps=steps)
@@ -120,5 +120,5 @@ def _imported(name: str, *, threading: bool, instrument: Sequence[str], steps: b
         raise InputRejectedError(name, None, f"{type(error).__name__}: {error}", remedy) from error
     if not isinstance(program, Program):
         raise InputRejectedError(name, None, f"{attribute!r} is no {kind}", remedy)
-    # Under this name it is found again, by whoever repeats a run.
+    # A repeated run finds the program under this name.
     return replace(program, name=name)

@@ -1,4 +1,4 @@
-"""Processes that share work."""
+"""Pools of processes that share work."""
 
 import signal
 from typing import TYPE_CHECKING
@@ -8,10 +8,10 @@ if TYPE_CHECKING:
 
 
 def pool_of(jobs: int, *, tasks: int | None = None) -> "Pool":
-    """Return processes that are started anew: forked while threads run, one may stand still.
+    """Return a pool of spawned processes: a process forked while threads run may hang.
 
-    Each ends after so many `tasks`, if that is given, and another one takes its place. Ctrl-C
-    reaches them as well, and is for the process that started them to answer.
+    Each process ends after `tasks` tasks, if given, and another one takes its place. The processes
+    ignore Ctrl-C, which the process that started them handles.
     """
     from multiprocessing import get_context
 

@@ -1,4 +1,4 @@
-"""Recorded runs of every component: the engine of histories with the registry in its hands."""
+"""Recorded runs of every component: the engine of histories, with the registry."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -14,27 +14,27 @@ from wheelproof_spec.engines.history.routing import Checker, FileResult, Header,
 from wheelproof_spec.engines.history.run import HistoryChecker
 
 LINES = LineFormat(registry.definitions())
-"""The lines of all components."""
+"""The format of the lines of all components."""
 
 parse_line = LINES.parse
 
 
 def open_run(options: CheckOptions) -> Callable[[Header], Checker]:
-    """Return what makes the checker of a run."""
+    """Return the function that makes the checker of a run."""
     return run_opener(registry, options)
 
 
 def judge_lines(
     source: str, lines: Iterable[bytes | Rejection], options: CheckOptions | None = None
 ) -> FileResult:
-    """Judge the runs of one file, whose lines come from `source`."""
+    """Judge the runs in `lines`, which are those of the file `source`."""
     return Router(source, parse_line, open_run(options or CheckOptions())).judge(lines)
 
 
 def judge_files(
     files: Sequence[Path], options: CheckOptions, tell: Callable[[str], None] | None = None
 ) -> list[FileResult]:
-    """Judge files (`-` is standard input) one by one, until Ctrl-C; `tell` hears how far it is."""
+    """Judge files (`-` is standard input) one by one, until Ctrl-C; `tell` gets the progress."""
     results: list[FileResult] = []
     for path in files:
         source = "<standard input>" if path == STANDARD_INPUT else str(path)
@@ -57,7 +57,7 @@ def _counted(
 
 
 def known_limits(path: Path) -> tuple[KnownLimit, ...]:
-    """Read which clauses are not judged; what only `conform` knows may be in the file, too."""
+    """Read the clauses that are not judged; the file may have limits that only `conform` uses."""
     found: list[str] = []
     for definition in registry.definitions():
         found += [clause for clause in definition.clauses if clause.judges & Wire.RECORDED]
@@ -66,7 +66,7 @@ def known_limits(path: Path) -> tuple[KnownLimit, ...]:
 
 
 def history_checker(header: HistoryHeader[object], profile: str | None = None) -> HistoryChecker:
-    """Return what judges a history with this header, an event at a time."""
+    """Return the checker of a history with this header; it takes one event at a time."""
     component = header.component
     return HistoryChecker(
         header, registry.recorded(component), profile, orders=registry.orders_of(component)

@@ -1,13 +1,13 @@
-"""Records histories of what is built on `wheelproof.sync`: one line turns it on.
+"""Records histories of code that uses `wheelproof.sync`: one line turns it on.
 
 ::
 
     with recording(Path("history.jsonl")):
         ...  # any number of threads, timers, purgatories and pools, made inside the block
 
-Every public call is written down before it begins and after it has returned. That a task runs is
-recorded when the timer claims it to submit it. The reference has no hook for this: inside the
-block, and for the whole process, its methods are replaced by ones that record.
+Every public call is recorded before it begins and after it has returned. The run of a task is
+recorded when the timer claims the task to submit it. The reference has no hook for this: the
+block replaces its methods by recording ones, for the whole process.
 """
 
 from collections.abc import Callable, Generator
@@ -26,7 +26,7 @@ _Operation = TypeVar("_Operation", bound=DelayedOperation)
 
 
 class Recording:
-    """A recording under way."""
+    """A recording in progress."""
 
     def __init__(
         self,
@@ -48,11 +48,11 @@ class Recording:
     def satisfying(
         self, purgatory: DelayedOperationPurgatory[_Operation], *operations: DelayedOperation
     ) -> AbstractContextManager[None]:
-        """Record that the predicates of operations are made true inside a block."""
+        """Record that the predicates of the operations become true inside the block."""
         return self._purgatories.satisfying(purgatory, operations)
 
     def end(self, *, stuck: bool = False) -> None:
-        """Write the ends now; if `stuck`, the calls under way will never return."""
+        """Write the ends now; if `stuck`, the running calls will never return."""
         self._writer.end(stuck=stuck)
 
     @contextmanager
@@ -78,11 +78,11 @@ def recording(
     process: Callable[[], str] = thread_name,
     claims: PurgatoryConfig = REFERENCE_CLAIMS,
 ) -> Generator[Recording]:
-    """Record what every timer, purgatory and pool does that is made inside the block.
+    """Record every timer, purgatory and pool that is made inside the block.
 
-    One history for each of them, in one file, or stream. Times are judged if they use the system's
-    clock, as `real_clock` says, or a manual one, which only one thread moves. `process` names the
-    calling thread. Objects that were recorded are kept until the end.
+    Each has its own history, all in one file or stream. Times are judged if the objects use the
+    system's clock, as `real_clock` says, or a manual clock that only one thread moves. `process`
+    names the calling thread. Recorded objects are kept until the end.
     """
     with ExitStack() as stack:
         stream = stack.enter_context(target.open("wb")) if isinstance(target, Path) else target

@@ -23,7 +23,7 @@ def main() -> int:
         print(f"reference driver: {error}", file=sys.stderr)
         return error.exit_code
     except (BrokenPipeError, KeyboardInterrupt):
-        # Whoever asked is gone.
+        # The program that sends the requests has ended.
         return 0
     return 0
 

@@ -24,11 +24,11 @@ from wheelproof_spec.engines.history.routing import FileResult
 from wheelproof_spec.engines.tlc.running.launch import Toolchain, find_toolchain
 
 MOST_EVENTS = 20_000
-"""The longest trace that TLC is asked about."""
+"""The most events of a trace that TLC is asked about."""
 
 
 class _Recorded:
-    """A trace as it is read again for TLC."""
+    """A trace that is read again for TLC."""
 
     def __init__(self, header: TraceHeader[object]) -> None:
         self.header = header
@@ -52,7 +52,7 @@ class _Recorded:
 def ask_tlc(
     files: Sequence[Path], results: Sequence[FileResult], *, jar: Path | None, java: Path | None
 ) -> None:
-    """Add TLC's opinion to the verdicts on traces; one that differs makes the verdict an error.
+    """Add TLC's opinion to the verdicts on traces; if it differs, the verdict is an error.
 
     Raises UsageError for standard input, which cannot be read twice.
     """
@@ -110,7 +110,7 @@ def _read(path: Path) -> dict[str, _Recorded]:
 
 
 def _take(found: dict[str, _Recorded], event: TraceEvent[object, object]) -> None:
-    """Take an event; a trace that was given up has no verdict, and needs no opinion."""
+    """Take an event; drop a malformed trace, which has no verdict and needs no opinion."""
     try:
         found[event.trace].take(event)
     except MalformedError:

@@ -1,1 +1,1 @@
-"""What everything rests on: verdicts, violations, errors, reports, strict JSON, ports."""
+"""The base of all other packages: verdicts, violations, errors, reports, strict JSON, ports."""

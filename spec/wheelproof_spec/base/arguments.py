@@ -1,4 +1,4 @@
-"""Types of arguments that several verbs take, and what is said of a name that nothing has."""
+"""Types of arguments that several verbs take, and the message for an unknown name."""
 
 import argparse
 import math
@@ -33,7 +33,7 @@ def positive_seconds(text: str) -> float:
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """Return that there is no such name, and the one that may have been meant, or else all."""
+    """Return the message for an unknown name, with the nearest known name, or else all names."""
     import difflib
 
     names = list(known)

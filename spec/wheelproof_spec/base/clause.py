@@ -1,4 +1,4 @@
-"""What a component promises, clause by clause: one table a component, for all of its judges."""
+"""The clauses that a component promises: one table for each component, for all its judges."""
 
 import sys
 from collections.abc import Callable, Mapping
@@ -14,12 +14,11 @@ from wheelproof_spec.base.results.violation import Violation
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Said:
-    """What ``clauses.toml`` says of a clause.
+    """The row of a clause in ``clauses.toml``.
 
-    That is its `rule` of docs/semantics.md, its `promise` in a sentence, the `profiles` in which it
-    holds, all if none is named, and if but one kind of judge can test it, why the other one cannot:
-    `driven_alone`, since no history shows whether it is kept, or `recorded_alone`, since no driven
-    case does.
+    `rule` is its rule of docs/semantics.md, `promise` is one sentence, `profiles` are those in
+    which it holds (none named: all). If only one kind of judge can test it, `driven_alone` says why
+    no history shows whether it is kept, or `recorded_alone` says why no driven case shows it.
     """
 
     rule: str
@@ -32,7 +31,7 @@ class _Said:
 class Clause(StrEnum):
     """Base of the tables: a member is the clause's name, which a violation has as its rule.
 
-    What else there is to say of it is in ``clauses.toml`` beside the module that lists the names.
+    All other data of the clause is in ``clauses.toml`` beside the module that lists the names.
     """
 
     rule: str
@@ -42,7 +41,7 @@ class Clause(StrEnum):
     profiles: tuple[str, ...]
 
     def __new__(cls, name: str) -> Self:
-        """Make a member; raises KeyError if the table says nothing of it."""
+        """Make a member; raises KeyError if the table has no row for it."""
         said = _clauses_beside(cls.__module__)[name]
         member = str.__new__(cls, name)
         member._value_ = name
@@ -60,13 +59,13 @@ class Clause(StrEnum):
         return not self.profiles or profile in self.profiles
 
     def broken(self, expected: str, observed: str, reason: str = "") -> Violation:
-        """Return that this does not hold; `reason` is the promise, if nothing says it better."""
+        """Return the violation of this clause; the default of `reason` is the promise."""
         why = reason or f"{self.promise.removesuffix('.')} (semantics.md {self.rule})"
         return Violation(rule=self, expected=expected, observed=observed, reason=why)
 
 
 def clauses_of(table: type[Clause], judges: Wire, profile: str) -> tuple[Clause, ...]:
-    """Return the clauses that judges of this kind test of who declares `profile`."""
+    """Return the clauses that judges of this kind test for the contract `profile`."""
     return tuple(clause for clause in table if clause.judges & judges and clause.holds_in(profile))
 
 

@@ -1,7 +1,7 @@
-"""What a component is, said once: every wire, page and judge reads it from here.
+"""The definition of a component, the single source for every wire, page and judge.
 
 A component's folder has a module `component` with its calls, its observation, its configuration,
-its clauses and one `ComponentDefinition` that holds them together. From that come the driver
+its clauses and one `ComponentDefinition` that holds them together. From it are made the driver
 protocol, the lines of histories, the JSON Schema, the steps of vectors and the tables in docs.
 """
 
@@ -23,9 +23,9 @@ _CAPITAL = re.compile(r"(?<!^)(?=[A-Z])")
 
 
 class Capability(StrEnum):
-    """Base of what a driver may declare in `hello`, and need not: its name, and what it means.
+    """Base of the optional capabilities that a driver may declare in `hello`: name and meaning.
 
-    Without it nothing that needs it is asked or demanded; what was left out is counted and shown.
+    Without a capability, no call or clause that needs it is used; left-out cases are reported.
     """
 
     about: str
@@ -39,14 +39,14 @@ class Capability(StrEnum):
 
 
 class Request(Protocol):
-    """Anything that can be asked of a driver."""
+    """A request to a driver."""
 
     def name_on_the_wire(self) -> str:
         """Return the request's name."""
         ...
 
     def fields(self) -> Mapping[str, object]:
-        """Return what the message has beside its id and its operation."""
+        """Return the fields of the message other than its id and its operation."""
         ...
 
 
@@ -56,7 +56,7 @@ class Call:
 
     @classmethod
     def name_on_the_wire(cls) -> str:
-        """Return the name, the class's in snake_case."""
+        """Return the name of the class in snake_case."""
         return _snake_case(cls.__name__)
 
     def fields(self) -> Mapping[str, object]:
@@ -67,15 +67,15 @@ class Call:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """Base of the configurations: how a component is made, and what is claimed of it."""
+    """Base of the configurations: how a component is made, and what is claimed about it."""
 
     component: ClassVar[str]
     """The name of the component."""
 
     def with_lateness(self, lateness_ms: int) -> Self:
-        """Return this with the claim that nothing is later than so many milliseconds.
+        """Return this with the claim that no task is later than `lateness_ms`.
 
-        A component of which lateness is not judged claims nothing.
+        A component whose lateness is not judged makes no claim.
         """
         del lateness_ms
         return self
@@ -89,12 +89,11 @@ SeenT_co = TypeVar("SeenT_co", covariant=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """Something that can be asked of a component, or that happens to what it was given.
+    """A call to a component, or a callback that the component makes.
 
-    `returns` is the value of its `ok` line in a history. A driver's answer has the fields `tells`
-    of the component's observation, and may have those of `may_tell`. What `happens` is no call but
-    a callback that the component makes: the process that it happens to may be inside a call, and
-    its `ok` may be left out.
+    `returns` is the type of the value of its `ok` line in a history. A driver's answer has the
+    fields `tells` of the component's observation, and may have those of `may_tell`. `happens` marks
+    a callback: the process that runs it may be inside a call, and its `ok` line may be left out.
     """
 
     call: type[Call]
@@ -106,12 +105,12 @@ class Operation:
 
     @property
     def name(self) -> str:
-        """Its name on every wire."""
+        """The name on every wire."""
         return self.call.name_on_the_wire()
 
     @property
     def about(self) -> str:
-        """What it is, in a sentence."""
+        """A description in one sentence."""
         return (self.call.__doc__ or "").strip().partition("\n")[0]
 
 
@@ -127,11 +126,11 @@ class ActionDefinition:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorSteps:
-    """What the steps of a vector say of the answers.
+    """What the steps of a vector expect of the answers.
 
-    `expectation` has the fields of the observation, all of which may be absent: then they are open.
-    What it has beside them says how to compare. `clauses` names what a field tests: where that
-    clause is a known limit, the field is not compared.
+    `expectation` has the fields of the observation; an absent field is not compared. Its other
+    fields say how to compare. `clauses` maps a field to the clause that it tests: if that clause is
+    a known limit, the field is not compared.
     """
 
     expectation: type[object]
@@ -140,36 +139,36 @@ class VectorSteps:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComponentDefinition(Generic[CallT_co, SeenT_co]):
-    """Everything that is said of a component; `CallT_co` is the union of its driven calls."""
+    """The complete definition of a component; `CallT_co` is the union of its driven calls."""
 
     name: str
     config: type[Config]
     operations: tuple[Operation, ...]
     observation: type[SeenT_co]
-    """What a driver's answers show. Each may have the fields `always`; those that are `None` were
-    not told."""
+    """The type of a driver's answers. Each answer may have the fields `always`; a field that is
+    `None` was not told."""
     always: tuple[str, ...]
     clauses: type[Clause]
     profiles: tuple[str, ...]
     """The contracts that an implementation may declare; the first is the usual one."""
     limits: type[StrEnum] | None = None
-    """Parts of the domain that are known to be too much for some implementations."""
+    """Parts of the domain that some implementations do not support."""
     skippable: tuple[Clause, ...] = ()
-    """The clauses that may be known limits; without the others it would be no such component."""
+    """The clauses that may be known limits; the other clauses are essential to the component."""
     bounded: tuple[str, ...] = ()
     """The numbers of its configuration and its calls that a driver may bound."""
     capabilities: tuple[str, ...] = (VIRTUAL_TIME,)
-    """What a driver has to be able to."""
+    """The capabilities that a driver must have."""
     optional: type[Capability] | None = None
-    """What else a driver may declare."""
+    """The optional capabilities that a driver may declare."""
     actions: tuple[ActionDefinition, ...] = ()
-    """What a white-box trace has, of the detailed TLA+ module `module`."""
+    """The actions of a white-box trace, from the detailed TLA+ module `module`."""
     module: str | None = None
     vectors: VectorSteps | None = None
-    """What a step of a vector has to show; None where there are no vectors."""
+    """What the steps of vectors expect; None if there are no vectors."""
 
     def operations_on(self, wire: Wire) -> tuple[Operation, ...]:
-        """Return what can be asked on a wire."""
+        """Return the operations on a wire."""
         return tuple(operation for operation in self.operations if operation.wire & wire)
 
     def may_be_limits(self) -> tuple[str, ...]:
@@ -177,17 +176,17 @@ class ComponentDefinition(Generic[CallT_co, SeenT_co]):
         return (*self.skippable, *(() if self.limits is None else self.limits))
 
     def undeclared(self, capabilities: Collection[str]) -> tuple[Capability, ...]:
-        """Return what a driver with these capabilities cannot be asked for."""
+        """Return the optional capabilities that are not among `capabilities`."""
         optional = () if self.optional is None else tuple(self.optional)
         return tuple(capability for capability in optional if capability not in capabilities)
 
 
 AnyDefinition = ComponentDefinition[Request, object]
-"""A definition whose calls and observation are its own affair."""
+"""A definition, for code that does not look at its calls and its observation."""
 
 
 def any_definition(definition: ComponentDefinition[CallT, SeenT]) -> AnyDefinition:
-    """Return a definition for those who do not look at its calls and its observation."""
+    """Return a definition, for code that does not look at its calls and its observation."""
     return cast(AnyDefinition, definition)
 
 

@@ -1,4 +1,4 @@
-"""Contract profiles: what an implementation promises, where the specification leaves a choice."""
+"""Contract profiles: what an implementation promises if the specification leaves a choice."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Rounding(StrEnum):
     NEXT = "next"
     """To the end of the tick that it begins or lies in: never early, and up to a whole tick late.
 
-    So do wheels that look at a tick once it is over (Varghese and Lauck, SOSP 1987, scheme 6).
+    Wheels that process a tick once it is over do so (Varghese and Lauck, SOSP 1987, scheme 6).
     """
     EXACT = "exact"
     """Not at all: a task is due at the millisecond of its deadline, whatever the tick."""
@@ -32,12 +32,12 @@ class FiringOrder(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimerContract:
-    """What a timer promises about when its tasks run.
+    """The promise of a timer about when its tasks run.
 
-    `lateness_ms` and `late_ticks` together are how long after its due time a task may still wait
+    `lateness_ms` and `late_ticks` together limit how long after its due time a task may still wait
     when an advance ends, in milliseconds and ticks of the timer's own clock. With `truncates` that
-    clock counts whole milliseconds, so that by a finer one a task may run almost a millisecond
-    earlier than it is due.
+    clock counts whole milliseconds, so that by a finer clock a task may run almost a millisecond
+    before its due time.
     """
 
     name: str
@@ -48,7 +48,7 @@ class TimerContract:
     late_ticks: int = 0
 
     def owes_ms(self, now_ms: int, tick_ms: int) -> int:
-        """Return the time by which whatever was due has run when an advance to `now_ms` ends."""
+        """Return the time up to which every due task has run when an advance to `now_ms` ends."""
         return now_ms - self.lateness_ms - self.late_ticks * tick_ms
 
     def due_ms(self, deadline_ms: int, tick_ms: int) -> int:
@@ -84,7 +84,7 @@ HASHED_WHEEL = TimerContract(
 EXACT = TimerContract(
     name="exact", rounding=Rounding.EXACT, lateness_ms=0, order=FiringOrder.BY_TICK
 )
-"""A timer without ticks, or that looks at the deadline itself: asyncio, Tokio, Agrona."""
+"""A timer without ticks, or a timer that checks the deadline itself: asyncio, Tokio, Agrona."""
 
 WITHIN_A_TICK = TimerContract(
     name="within-a-tick",
@@ -93,7 +93,7 @@ WITHIN_A_TICK = TimerContract(
     order=FiringOrder.ANY,
     late_ticks=1,
 )
-"""A wheel that looks at deadlines, and at its buckets when the tick changes, as caches do."""
+"""A wheel that checks deadlines, but its buckets only when the tick changes, as caches do."""
 
 CONTRACTS: Mapping[str, TimerContract] = {
     contract.name: contract for contract in (KAFKA, NEVER_EARLY, HASHED_WHEEL, EXACT, WITHIN_A_TICK)

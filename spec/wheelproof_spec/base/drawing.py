@@ -1,4 +1,4 @@
-"""What pictures of a case are made of: HTML and SVG elements, chips, bars; and who draws them."""
+"""The elements of pictures of a case: HTML and SVG, chips, bars; and the view that draws them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from wheelproof_spec.base.strict_json import JsonObject
 
 
 class Markup(str):
-    """HTML as it is, which templates take as such; every other string is escaped."""
+    """HTML that templates insert unescaped; every other string is escaped."""
 
     __slots__ = ()
 
@@ -18,11 +18,11 @@ class Markup(str):
         return str(self)
 
     def __add__(self, other: str) -> "Markup":
-        """Return this and then the other."""
+        """Return this followed by `other`."""
         return Markup(super().__add__(_escaped(other)))
 
     def join(self, parts: Iterable[str]) -> "Markup":
-        """Return the parts, with this between them."""
+        """Return the parts, with this markup between them."""
         return Markup(super().join(map(_escaped, parts)))
 
 
@@ -30,12 +30,12 @@ NOTHING = Markup()
 
 
 class CaseView(Protocol):
-    """A component whose state can be looked at while a case is followed."""
+    """A component whose state can be viewed while a case is replayed."""
 
     def perform(self, operation: str, content: JsonObject, answer: JsonObject) -> JsonObject:
-        """Make the call that a request asks for and return what is expected of it.
+        """Make the call of a request and return the expected answer.
 
-        `answer` is what the implementation said, empty if it is not known. Raises RefusedError.
+        `answer` is the implementation's answer, empty if it is unknown. Raises RefusedError.
         """
         ...
 
@@ -46,7 +46,7 @@ class CaseView(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A part of a bar: its name, how large it is, and the class that colours it."""
+    """A part of a bar: its name, its size, and the CSS class that colours it."""
 
     name: str
     size: int
@@ -75,7 +75,7 @@ def shelf(label: str, chips: Iterable[Markup], empty: str = "none") -> Markup:
 
 
 def bar(parts: Sequence[Part], unit: str) -> Markup:
-    """Return a bar of all parts, as wide as they are large, and below it what they are."""
+    """Return a bar of all parts, with widths in proportion to their sizes, and a legend below."""
     total = sum(part.size for part in parts) or 1
     pieces: list[Markup] = []
     left = 0.0

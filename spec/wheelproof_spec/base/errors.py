@@ -10,7 +10,7 @@ class WheelproofSpecError(Exception):
 
 
 class UsageError(WheelproofSpecError):
-    """The command was called with words that make no sense together."""
+    """The command was called with wrong arguments."""
 
     exit_code = ExitCode.USAGE
 
@@ -27,7 +27,7 @@ class MissingToolError(WheelproofSpecError):
 
 
 class UnwritableError(WheelproofSpecError):
-    """An output cannot be written: `problem` is what the system says; what was judged stands."""
+    """An output cannot be written; `problem` is the system's message. The verdict stands."""
 
     def __init__(self, output: str, problem: str) -> None:
         super().__init__(f"{output} cannot be written ({problem}); name another place for it")
@@ -36,7 +36,7 @@ class UnwritableError(WheelproofSpecError):
 
 
 class InputRejectedError(WheelproofSpecError):
-    """An input file or stream does not follow its format; it was judged neither good nor bad."""
+    """An input file or stream does not follow its format; it was not judged."""
 
     exit_code = ExitCode.INPUT_REJECTED
 

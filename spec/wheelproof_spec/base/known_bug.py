@@ -1,4 +1,4 @@
-"""What the table says about a known bug, whatever its component."""
+"""The table entries of known bugs, for every component."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -21,7 +21,7 @@ class Finder(StrEnum):
 
 
 class Sight(StrEnum):
-    """Where a defect shows to somebody who sees calls, answers and callbacks alone."""
+    """Where a defect is visible from outside, in calls, answers and callbacks alone."""
 
     DRIVEN = "driven"
     """In cases that are driven call by call (`wheelproof conform`, `wheelproof fuzz`)."""
@@ -31,11 +31,11 @@ class Sight(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownBug:
-    """A defect: what triggers it, what it breaks, and who finds it.
+    """A defect: what triggers it, what it breaks, and which engines find it.
 
-    `source` is the issue or paper; `models` the TLA+ models of the manifest that fail by it. `seen`
-    is where it shows from outside; if nowhere, `unseen` says why; where engines of one kind alone
-    can see it, `alone` says why. The variant that brings it back belongs to the entries of a
+    `source` is the issue or paper; `models` are the TLA+ models of the manifest that fail with it.
+    `seen` is where it is visible from outside; if nowhere, `unseen` says why. If only engines of
+    one kind can see it, `alone` says why. The variant that brings it back is in the entries of a
     component, which extend this class.
     """
 
@@ -51,9 +51,9 @@ class KnownBug:
     alone: str = ""
 
     def replaced(self) -> Mapping[object, object]:
-        """Return what the variant stands for: each class or function of the reference, by it.
+        """Return a map from each replaced class or function of the reference to its variant.
 
-        Those are the defaults of the fields that a component's entries have for their variants.
+        The originals are the defaults of the fields that a component's entries have for variants.
         """
         given = ((field.default, getattr(self, field.name)) for field in fields(self))
         return {usual: other for usual, other in given if callable(usual) and usual is not other}
@@ -65,10 +65,10 @@ Bug = TypeVar("Bug", bound=KnownBug)
 def read_bugs(
     module: str, component: str, make: Callable[..., Bug], variants: Mapping[str, object]
 ) -> tuple[Bug, ...]:
-    """Return the bugs that ``bugs.toml`` beside `module` tells of, in its order.
+    """Return the bugs of ``bugs.toml`` beside `module`, in its order.
 
-    What `make` has beyond a KnownBug is named there, and is one of `variants`: what brings the bug
-    back. Raises KeyError if there is no such variant.
+    For each field that `make` has beyond those of KnownBug, the file names one of `variants`, which
+    brings the bug back. Raises KeyError if there is no such variant.
     """
     known = {field.name for field in fields(KnownBug)}
     named = {field.name for field in fields(cast(type[KnownBug], make))} - known
@@ -88,9 +88,9 @@ def read_bugs(
 
 
 def find_bug(bugs: Sequence[Bug], bug_id: str) -> Bug:
-    """Return the entry of this id among `bugs`.
+    """Return the entry with this id among `bugs`.
 
-    Raises UsageError, which names the ids there are, if there is none.
+    Raises UsageError, which names all ids, if there is none.
     """
     for bug in bugs:
         if bug.id == bug_id:
@@ -100,7 +100,7 @@ def find_bug(bugs: Sequence[Bug], bug_id: str) -> Bug:
 
 
 def variant(bugs: Sequence[Bug], bug_id: str | None) -> Bug:
-    """Return the entry of this id among `bugs`; None is the reference itself, without a defect.
+    """Return the entry with this id among `bugs`; None is the reference itself, without a defect.
 
     Raises UsageError if there is no such bug.
     """

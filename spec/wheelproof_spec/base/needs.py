@@ -1,4 +1,4 @@
-"""What verbs need beyond the standard library, and how to get it: for refusals and for `doctor`."""
+"""What verbs need beyond the standard library, and how to get it: for errors and for `doctor`."""
 
 from dataclasses import dataclass
 
@@ -43,12 +43,12 @@ EXTRAS = (
 
 
 def missing_package(error: ModuleNotFoundError) -> MissingToolError | None:
-    """Return how to get the module that is missing, or None if it is of no extra."""
+    """Return the error that says how to get a missing module; None if no extra has it."""
     package = (error.name or "").partition(".")[0]
     extra = next((extra for extra in EXTRAS if package in extra.modules), None)
     return MissingToolError(f"the package {error.name}", extra.remedy) if extra else None
 
 
 def java_remedy(oldest: int) -> str:
-    """Return how to get a Java, which every verb that runs one finds in the same places."""
+    """Return how to get a Java; every verb that runs Java looks for it in the same places."""
     return f"install Java {oldest} or newer, or say where it is with JAVA_HOME"

@@ -1,4 +1,4 @@
-"""The door through which every implementation is judged: the reference, Kafka's, anybody's."""
+"""The interface through which every implementation is judged: the reference, Kafka's, others."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Protocol, TypeVar
@@ -26,11 +26,11 @@ class RefusedError(Exception):
 
 
 class UnjudgeableError(Exception):
-    """What an implementation tells is not enough to judge it; the message is one sentence."""
+    """The answers of an implementation are not enough to judge it; the message is one sentence."""
 
 
 class BrokenDownError(Exception):
-    """The implementation broke down in a call, as no input may make it."""
+    """The implementation broke down in a call; no input may cause that."""
 
     def __init__(self, rule: str, observed: str) -> None:
         super().__init__(f"{rule}: {observed}")
@@ -46,7 +46,7 @@ class Port(Protocol[Call_contra, Seen_co]):
     """A component under a virtual clock, driven from one thread."""
 
     def perform(self, call: Call_contra) -> Seen_co:
-        """Make `call` and return what it showed.
+        """Make `call` and return its observation.
 
         Raises RefusedError or BrokenDownError.
         """
@@ -54,21 +54,21 @@ class Port(Protocol[Call_contra, Seen_co]):
 
 
 class SendingPort(Port[Call_contra, Seen_co], Protocol):
-    """A port that can be asked ahead: what it is asked next does not depend on its answers."""
+    """A port to which calls can be sent ahead, before earlier calls have been answered."""
 
     def perform_all(
         self, calls: Sequence[Call_contra]
     ) -> Iterator[Seen_co | RefusedError | BrokenDownError]:
-        """Make all `calls` and yield what each of them showed, or how it went wrong.
+        """Make all `calls` and yield the observation or the error of each.
 
-        Has to be gone through to its end. More calls may be made before that; what they show is
-        taken after it.
+        The iterator must be exhausted. More calls may be made before that; their outcomes are read
+        after these.
         """
         ...
 
 
 class Judge(Protocol[Call_contra, Seen_contra]):
-    """Tells after each call of a case whether the contract allows what was seen."""
+    """Tells after each call of a case whether the contract allows the outcome."""
 
     def judge(self, call: Call_contra, seen: Seen_contra) -> Violation | None:
         """Return the clause that `seen`, the outcome of `call`, breaks, if any."""
@@ -80,12 +80,12 @@ class Judge(Protocol[Call_contra, Seen_contra]):
 
 
 class CaseJudge(Judge[Call, Seen_contra], Protocol):
-    """A judge that follows named cases, whose calls are fixed before anything has answered."""
+    """A judge for named cases, whose calls are fixed before any answer is known."""
 
     def as_possible(self, call: Call) -> Call | None:
         """Return `call` as it can be made now; None if it makes no sense any more.
 
-        So it is where an earlier call was left out, or went another way that is allowed.
+        That happens if an earlier call was left out, or had another outcome that is allowed.
         """
         ...
 
@@ -98,14 +98,14 @@ def judge_call(judge: Judge[Call, Seen], port: Port[Call, Seen], call: Call) -> 
 def first_violation(
     judge: CaseJudge[Call, Seen], port: Port[Call, Seen], calls: Iterable[Call]
 ) -> Violation | None:
-    """Make those `calls` that are possible, up to the first that breaks a clause, and return it."""
+    """Make the possible `calls` up to the first one that breaks a clause; return that violation."""
     possible = (judge.as_possible(call) for call in calls)
     violations = (judge_call(judge, port, call) for call in possible if call is not None)
     return next((violation for violation in violations if violation is not None), None)
 
 
 def outcome_of(port: Port[Call, Seen], call: Call) -> Seen | RefusedError | BrokenDownError:
-    """Make `call` on `port` and return what it showed, or how it went wrong."""
+    """Make `call` on `port` and return its observation or its error."""
     try:
         return port.perform(call)
     except (RefusedError, BrokenDownError) as error:
@@ -124,7 +124,7 @@ def judge_outcome(
 
 
 def unexpected_refusal(rule: str, call: Request, refusal: RefusedError) -> Violation:
-    """Return what is wrong with refusing a call of the domain (semantics.md 1.17)."""
+    """Return the violation for the refusal of a call within the domain (semantics.md 1.17)."""
     return Violation(
         rule=rule,
         expected=f"{call.name_on_the_wire()}, within the domain, is carried out",

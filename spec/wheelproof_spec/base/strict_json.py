@@ -1,4 +1,4 @@
-"""One JSON object from one line, fail-closed: what is not clearly right is refused."""
+"""One JSON object from one line, fail-closed: a line that is not clearly valid is refused."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -13,7 +13,7 @@ class MalformedError(ValueError):
 
 
 class OutOfBoundsError(MalformedError):
-    """An integer is one, but outside the bounds of its field."""
+    """A value is an integer, but outside the bounds of its field."""
 
 
 def parse_object(line: bytes) -> JsonObject:
@@ -36,7 +36,7 @@ def parse_object(line: bytes) -> JsonObject:
 
 
 def as_object(value: object, what: str) -> JsonObject:
-    """Return `value` as a JSON object; `what` begins the complaint otherwise."""
+    """Return `value` as a JSON object; `what` begins the error message otherwise."""
     if not _is_object(value):
         raise MalformedError(f"{what} no JSON object")
     return value

@@ -1,4 +1,4 @@
-"""How a component is driven: who judges it, its named cases, its random ones."""
+"""How a component is driven: its judge, its named cases, its random cases."""
 
 import math
 import random
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scenario(Generic[CallT_co]):
-    """A fixed case; `limit` is the part of the domain that it needs, if not all have it."""
+    """A fixed case; `limit` is the part of the domain that it needs, if that part is optional."""
 
     name: str
     calls: tuple[CallT_co, ...]
@@ -33,12 +33,12 @@ def _told(report: "FuzzReport") -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzPlan:
-    """How many random cases, each with the seed after that of the one before it.
+    """A number of random cases, with consecutive seeds.
 
-    `seed` is that of the first, and `repeat` the command that does it again.
+    `seed` is the seed of the first case, and `repeat` the command that repeats the run.
 
-    A case that fails is made smaller for at most `shrink_seconds`; before that `tell` hears of it.
-    Once `stopped` says so, there are no more cases.
+    A failing case is first reported to `tell`, then shrunk for at most `shrink_seconds`. Once
+    `stopped` returns True, no more cases are run.
     """
 
     cases: int
@@ -50,12 +50,12 @@ class FuzzPlan:
 
 
 DrawnStep = tuple[str, tuple[int, ...]]
-"""What kind of call, and the numbers that it is made from; each may be replaced by one nearer 0."""
+"""A kind of call, and the numbers that it is made from; a number nearer to 0 may replace each."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnCase:
-    """A case as numbers: the smaller they are and the fewer, the simpler is the case."""
+    """A case as numbers: smaller and fewer numbers make a simpler case."""
 
     config: tuple[int, ...]
     steps: tuple[DrawnStep, ...]
@@ -71,8 +71,8 @@ class CaseSpace(Protocol[CallT_co]):
     def calls(self, case: DrawnCase) -> Iterable[CallT_co | None]:
         """Return the calls of a case, a reset first; every smaller case has calls as well.
 
-        None among them: what comes behind it depends on the answers before it. Once it has been
-        taken, the judge knows them.
+        A None means that the later calls depend on the earlier answers: the judge must have them
+        before the next item is taken.
         """
         ...
 
@@ -86,8 +86,8 @@ def _nothing(calls: Sequence[Request]) -> Collection[str]:
 class Suite(Generic[CallT, SeenT]):
     """A component with all that is needed to drive an implementation and judge it.
 
-    `judge` makes a judge by the contract of a profile that counts in a tally. `drawn` makes the
-    random cases, and their judge; the tally knows the known limits, and the capabilities that are
+    `judge` makes a judge by the contract of a profile; it counts in a tally. `drawn` makes the
+    random cases, and their judge; the tally has the known limits, and the capabilities that are
     not declared.
     """
 
@@ -99,15 +99,15 @@ class Suite(Generic[CallT, SeenT]):
     """The parts of the domain and the capabilities that the calls of a case need."""
 
     def needs_of(self, scenario: Scenario[CallT]) -> frozenset[str]:
-        """Return the parts of the domain and the capabilities without which a case says nothing."""
+        """Return the parts of the domain and the capabilities that a case needs."""
         limits = () if scenario.limit is None else (scenario.limit,)
         return frozenset(map(str, (*limits, *self.asks_for(scenario.calls))))
 
 
 AnySuite = Suite[Request, object]
-"""A suite whose calls and observations are its own affair."""
+"""A suite, for code that does not look at its calls and observations."""
 
 
 def any_suite(suite: Suite[CallT, SeenT]) -> AnySuite:
-    """Return a suite for those who pass its calls and observations on and do not look at them."""
+    """Return a suite, for code that passes its calls and observations on without a look at them."""
     return cast(AnySuite, suite)

@@ -1,7 +1,7 @@
-"""The components, and what each of them brings: a line each.
+"""The components, and the parts of each: one line for each kind of part.
 
-A component is a folder of this package with modules of these names; each holds the object that is
-named here. A module that is missing is something that the component does not have.
+A component is a folder of this package. Its parts are objects with the names below, in modules with
+the names below. If a module is missing, the component does not have that part.
 """
 
 import importlib
@@ -21,7 +21,7 @@ PartT = TypeVar("PartT")
 
 
 class Part(Generic[PartT]):
-    """What a component may bring: the object `name` of its `module`, of a kind, or a function."""
+    """A part that a component may have: object `name` of `module`, of type `kind` or callable."""
 
     def __init__(self, module: str, name: str, kind: type[object] | None = None) -> None:
         self._module, self._name, self._kind = module, name, kind
@@ -46,51 +46,51 @@ class Part(Generic[PartT]):
 
 
 class Parts(Part[tuple[PartT, ...]]):
-    """What a component may bring any number of."""
+    """A part that is a tuple: a component may have any number of items."""
 
     def __init__(self, module: str, name: str) -> None:
         super().__init__(module, name, tuple)
 
     def all_of(self, component: str) -> tuple[PartT, ...]:
-        """Return those of a component, without loading another one."""
+        """Return the items of a component, without loading another component."""
         return self.of(component) or ()
 
     def all(self) -> tuple[PartT, ...]:
-        """Return those of all components."""
+        """Return the items of all components."""
         return tuple(part for component in COMPONENTS for part in self.all_of(component))
 
 
 orders_of = Part[Orders]("orders", "ORDERS").of
-"""Return how the small histories of a component are searched for an order, if they are."""
+"""Return the search for an order of small histories of a component, or None."""
 trace_checker = Part[MakeTraceChecker]("trace.run", "TraceChecker").of
-"""Return what makes the replay of a trace of a component, if its traces can be judged."""
+"""Return the class that replays a trace of a component, or None if there is none."""
 _DEFINITION = Part[AnyDefinition]("component", "DEFINITION", ComponentDefinition)
 _SUITE = Part[AnySuite]("cases", "SUITE", Suite)
 _RECORDED = Part[RecordedComponent]("history", "RECORDED", RecordedComponent)
 _BUGS = Parts[KnownBug]("bugs", "BUGS")
 bugs_of = _BUGS.all_of
-"""Return the known bugs of a component, without loading another one."""
+"""Return the known bugs of a component, without loading another component."""
 
 
 @cache
 def definitions() -> tuple[AnyDefinition, ...]:
-    """Return what each component is."""
+    """Return the definition of each component."""
     return tuple(_DEFINITION.by_component().values())
 
 
 def definition_of(component: str) -> AnyDefinition:
-    """Return what a component is."""
+    """Return the definition of a component."""
     return next(definition for definition in definitions() if definition.name == component)
 
 
 @cache
 def suites() -> dict[str, AnySuite]:
-    """Return how each component is driven, by its name."""
+    """Return the suite that drives each component, by the name of the component."""
     return _SUITE.by_component()
 
 
 def profiles() -> tuple[str, ...]:
-    """Return the contracts that there are, of all components."""
+    """Return the names of the contracts of all components."""
     found = (profile for definition in definitions() for profile in definition.profiles)
     return tuple(dict.fromkeys(found))
 

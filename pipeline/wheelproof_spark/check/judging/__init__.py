@@ -1,1 +1,1 @@
-"""Lines as verdicts: what one task does with the ordered lines of runs."""
+"""From lines to verdicts: how one task judges the ordered lines of runs."""

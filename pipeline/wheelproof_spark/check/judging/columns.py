@@ -10,7 +10,7 @@ Key = tuple[str, str, int]
 
 
 def identity(key: Key, header: Header | None) -> dict[str, object]:
-    """Return which run it is, and what was recorded."""
+    """Return the columns that identify the run and the recorded implementation."""
     return {
         **dict(zip(("format", "run", "scope"), key, strict=True)),
         "component": "" if header is None else header.component,
@@ -20,7 +20,7 @@ def identity(key: Key, header: Header | None) -> dict[str, object]:
 
 
 def verdict_columns(verdict: RunVerdict, file_of: Callable[[int], int | None]) -> dict[str, object]:
-    """Return what was found; `file_of` tells which file has the event of an index."""
+    """Return the columns of the verdict; `file_of` returns the file of the event with an index."""
     found: dict[str, object] = {
         "profile": verdict.profile,
         "verdict": verdict.verdict.value,

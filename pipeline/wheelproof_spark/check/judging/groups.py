@@ -1,4 +1,4 @@
-"""The last stage: rows come ordered by run; a change of key ends a run."""
+"""The last stage: rows are ordered by run, and a change of key ends a run."""
 
 from collections.abc import Callable, Iterator
 from itertools import groupby
@@ -20,7 +20,7 @@ _ROWS = 512
 def judge_groups(
     options: CheckOptions, first_lines: FirstLines
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
-    """Return what a task runs: rows of a partition in, a row for each run out."""
+    """Return the function of a task: rows of a partition in, a row for each run out."""
 
     def results(batches: Iterator[pa.RecordBatch]) -> Iterator[dict[str, object]]:
         for key, rows in groupby(_rows(batches), key=itemgetter(0)):

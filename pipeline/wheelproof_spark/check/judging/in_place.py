@@ -1,8 +1,8 @@
 """Runs that are whole within one split are judged where they are read; other lines are passed on.
 
-A run is whole if its header comes first, then its lines by their numbers, then its end. Whatever
-else there is of that name in the same file makes it one of the others after all: its row has its
-lines, and `lines_of_whole` takes them out again.
+A run is whole if its header comes first, then its lines by their numbers, then its end. If the same
+file has more lines of that name, the run is not judged in place after all: its row has its lines,
+and `lines_of_whole` extracts them.
 """
 
 import hashlib
@@ -38,31 +38,31 @@ from wheelproof_spec.engines.history.routing import Checker, Header
 
 _MOST_OPEN = 1_000
 _MOST_BYTES = 16 << 20
-"""How much of a split is held: what is open then is passed on."""
+"""The most bytes of open runs that are held; with more, all open runs are passed on."""
 _ROWS = 4_096
 _HEADERS = (HistoryHeader, TraceHeader)
 
 WHOLE = ("file_id", "start", "raw", "numbers")
-"""What is needed of the row of a whole run to have its lines."""
+"""The columns of a whole run's row that give its lines."""
 
 Stage = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-"""What a task does, from batches of rows to batches of rows."""
+"""The function of a task: batches of rows in, batches of rows out."""
 
 
 def reader(options: CheckOptions) -> Stage:
-    """Return what a task runs: splits in, rows of bronze out."""
+    """Return the function of a task: splits in, rows of bronze out."""
     return lambda batches: batches_of_rows(
         row for split in splits_of(batches) for row in _rows(split, options)
     )
 
 
 def content_digest(content: bytes) -> str:
-    """Return the digest of a run: of its lines in order, each with its end."""
+    """Return the digest of a run: of its lines in order, each with its line end."""
     return hashlib.sha256(content).hexdigest()[:32]
 
 
 def _rows(split: Split, options: CheckOptions) -> Iterator[BronzeRow]:
-    """Yield the rows of a split; the last one says how many lines it had."""
+    """Yield the rows of a split; the last one has the number of its lines."""
     runs: dict[tuple[str, str], _OpenRun] = {}
     opener = open_run(options)
     place, number, held = (split.file_id, split.start), 0, 0
@@ -117,9 +117,9 @@ class _OpenRun:
         self._verdict: RunVerdict | None = None
 
     def take(self, number: int, line: PlacedLine, event: Event, key: Key) -> bool:
-        """Take a line; tell whether it is the one that comes next, with nothing wrong about it.
+        """Take a line; return whether it is the expected next line and has no problem.
 
-        What is wrong is told when its run is judged after the shuffle.
+        A problem is reported when the run is judged after the shuffle.
         """
         self._lines.append((number, line, key))
         self.size += len(line.raw)
@@ -173,7 +173,7 @@ class _OpenRun:
 
 
 def lines_of_whole(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Return the lines of rows of whole runs, as those of the others are: see `GOOD`."""
+    """Return the lines of whole runs with the columns `GOOD`, as other lines have them."""
     rows = (
         cast("tuple[int, int, bytes, list[int]]", row)
         for batch in batches

@@ -1,4 +1,4 @@
-"""Counts what a run consists of while it is judged: its actions, its steps, and its times."""
+"""Counters of a run that is being judged: its actions, its steps, and its times."""
 
 import math
 from collections import Counter
@@ -12,7 +12,7 @@ _NS = 1_000_000
 
 
 class RunMeter:
-    """Counts calls or actions, the steps of threads and, of a history, its times."""
+    """Counters of calls or actions, of the steps of threads and, for a history, of its times."""
 
     def __init__(self) -> None:
         self._actions: Counter[str] = Counter()
@@ -38,7 +38,7 @@ class RunMeter:
             self._at[event.thread] = event.action
 
     def columns(self) -> dict[str, object]:
-        """Return the columns of the result that say this."""
+        """Return the counts as columns of the result."""
         times = self._times
         return {
             "actions": list(self._actions.items()),
@@ -49,11 +49,11 @@ class RunMeter:
 
 
 class HistoryMeter:
-    """Measures how late tasks ran and how long calls took.
+    """A meter of how late tasks ran and how long calls took.
 
-    It counts in buckets of 2**n ms. A task is at least as late as its run is after the return of
-    its add and the delay. With a virtual clock only lateness is measured; with a clock for each
-    process, nothing.
+    It counts in buckets of 2**n ms. A task's lateness is counted from the return of its add plus
+    the delay, so it is a lower bound. With a virtual clock only lateness is measured; with a clock
+    for each process, nothing.
     """
 
     def __init__(self, header: HistoryHeader[object]) -> None:
@@ -105,5 +105,5 @@ class HistoryMeter:
 
 
 def bucket(ms: float) -> int:
-    """Return 0 for what is not positive, else the next power of two, in ms."""
+    """Return 0 if `ms` is not positive, else the next power of two, in ms."""
     return 0 if ms <= 0 else 1 << (math.ceil(ms) - 1).bit_length()

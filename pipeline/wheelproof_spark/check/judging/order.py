@@ -1,4 +1,4 @@
-"""The lines of one run in their order: which are repeated, and which are missing."""
+"""The lines of one run in their order, with repeated and missing lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -8,15 +8,15 @@ from wheelproof_spark.check.reading.parsing import BODY
 from wheelproof_spec.base.history.lines import TraceEvent
 
 MOST_GAPS = 20
-"""How many gaps of a run are named; their sizes are summed."""
+"""The most gaps of a run that are named; the missing lines of all gaps are counted."""
 
 MOST_MISSING = 1 << 32
-"""How many missing lines of a run are counted: a number in a line may be close to 2**63, and the
-sum over all runs of a fleet has to be below that."""
+"""The most missing lines of a run that are counted: a number in a line may be close to 2**63, and
+the sum over all runs must be below that."""
 
 
 class Row(NamedTuple):
-    """A good line on its way to the checker: a named tuple, as `PlacedLine` is."""
+    """A good line for the checker: a named tuple, as `PlacedLine` is."""
 
     rank: int
     seq: int
@@ -28,7 +28,7 @@ class Row(NamedTuple):
 
     @property
     def place(self) -> tuple[int, int, int]:
-        """Where the line is: later places are later in their file."""
+        """The place of the line: later places are later in their file."""
         return self.file_id, self.start, self.line
 
     def same_place(self, other: "Row") -> bool:
@@ -40,9 +40,9 @@ class Row(NamedTuple):
 
 @dataclass(slots=True)
 class RunOrder:
-    """What is known of the lines of a run, whatever its checker says.
+    """The counts and gaps of a run's lines, independent of its checker.
 
-    `expected` is the next number, `last` the last line that was no duplicate.
+    `expected` is the next number, `last` the last line that was not a repeat.
     """
 
     lines: int = 0
@@ -54,7 +54,7 @@ class RunOrder:
     last: Row | None = None
 
     def repeated(self, row: Row) -> Row | None:
-        """Return the line before it if that claims the same place, and count it as a repeat."""
+        """Return the previous line if it claims the same place, and count `row` as a repeat."""
         last = self.last
         if last is None or not row.same_place(last):
             return None
@@ -64,14 +64,14 @@ class RunOrder:
         return last
 
     def take(self, row: Row) -> None:
-        """Count a line that is there for the first time."""
+        """Count a line that is not a repeat."""
         self.lines += 1
         if self.last is None or row.file_id != self.last.file_id:
             self.files.add(row.file_id)
         self.last = row
 
     def reach(self, number: int) -> str | None:
-        """Take the next number; return what is wrong if others are missing before it."""
+        """Take the next number; return the problem if numbers before it are missing."""
         first, last = self.expected, number - 1
         self.expected = max(first, number + 1)
         if last < first:
@@ -83,7 +83,7 @@ class RunOrder:
         return f"lacks the {numbers}"
 
     def columns(self) -> dict[str, object]:
-        """Return the columns of the result that say this."""
+        """Return the counts as columns of the result."""
         return {
             "lines": self.lines,
             "duplicates": self.duplicates,
@@ -98,9 +98,9 @@ Unnumbered = tuple[Row, TraceEvent[object, object]]
 
 
 def in_order(kept: Sequence[Unnumbered]) -> Sequence[Unnumbered]:
-    """Return events in the order of their lines, in which `check` sees them.
+    """Return events in the order of their lines, as `check` sees them.
 
-    If a thread's own events are not in order then, they stay in the order in which they came.
+    If this order breaks a thread's own order, return the events in the order of arrival.
     """
     by_place = sorted(kept, key=lambda event: event[0].place)
     following: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Judges one run, whose lines come in order: removes duplicates, names gaps, feeds the checker."""
+"""The judge of one run with ordered lines: removes duplicates, names gaps, feeds the checker."""
 
 import hashlib
 from bisect import bisect_right
@@ -28,11 +28,11 @@ from wheelproof_spec.engines.history.line_parser import Event, Rejection
 from wheelproof_spec.engines.history.routing import Body, Checker, Header
 
 FirstLines = Mapping[tuple[int, int], int]
-"""How many lines of a file are before a split, by file and by where the split begins."""
+"""The number of lines of a file before a split, by file and start of the split."""
 
 
 class RunJudge:
-    """Takes the rows of one run, ordered by rank, seq and thread; gives the row of its result."""
+    """A judge that takes one run's rows by rank, seq and thread, and returns its result row."""
 
     def __init__(self, key: Key, options: CheckOptions, first_lines: FirstLines) -> None:
         self._key = key
@@ -46,12 +46,12 @@ class RunJudge:
         self._problem: str | None = None
         self._ended = self._has_end = False
         self._fed = 0
-        # From which event on the lines come from which file.
+        # Pairs of an event's number and the file that the lines come from, beginning with it.
         self._files: list[tuple[int, int]] = []
         self._kept: list[Unnumbered] = []
 
     def feed(self, row: Row) -> None:
-        """Take the next line, which may be there again."""
+        """Take the next line, which may be a repeat."""
         before = self._order.repeated(row)
         if before is None:
             self._digest.update(row.raw + b"\n")
@@ -60,7 +60,7 @@ class RunJudge:
             self._fail(self._two(before, row))
 
     def take(self, event: Event | Rejection, row: Row) -> None:
-        """Take the next line, which was parsed and is there once."""
+        """Take the next line, which is parsed and not a repeat."""
         self._order.take(row)
         match event:
             case HistoryOp() | TraceEvent() | HistoryEnd() | TraceEnd():
@@ -86,7 +86,7 @@ class RunJudge:
                 self._fail(str(error))
             except Exception as error:
                 self._break_down(error)
-        # What a run has broken before it was given up, it has broken.
+        # A rule that the run broke before it was given up stays broken.
         if verdict is None or (self._problem and verdict.verdict is not Verdict.FAIL):
             judged = self._error()
         else:
@@ -131,7 +131,7 @@ class RunJudge:
             self._fail(lack)
 
     def _keep(self, row: Row, event: TraceEvent[object, object]) -> None:
-        """Keep an event without seq; once there are too many, they stay as they come."""
+        """Keep an event without seq; if there are too many, all stay in the order of arrival."""
         if self._fed and not self._kept:
             self._give(event, row)
             return
@@ -169,12 +169,12 @@ class RunJudge:
         return f"line {self._line(row):,} of file {row.file_id}"
 
     def _fail(self, problem: str) -> None:
-        """Give up the run; the first problem is the one that is told."""
+        """Give up the run; the first problem is the one that is reported."""
         if self._problem is None:
             self._problem = problem
 
     def _break_down(self, error: Exception, where: str = "") -> None:
-        """The checker itself is wrong: that is an error of this run, and of no other one."""
+        """Record that the checker itself failed: that is an error of this run only."""
         self._checker = None
         reason = f"{type(error).__name__}: {error}".splitlines()[0]
         self._problem = f"made its checker break down{where}, which is a defect of it ({reason})"

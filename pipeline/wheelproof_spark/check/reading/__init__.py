@@ -1,1 +1,1 @@
-"""Files as lines: what one task reads, unpacks and parses."""
+"""From files to lines: how one task reads, unpacks and parses."""

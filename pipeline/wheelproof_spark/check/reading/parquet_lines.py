@@ -1,4 +1,4 @@
-"""Lines that come as Parquet: one column `line`, a row for each line of JSON Lines."""
+"""Lines stored as Parquet: one column `line`, a row for each line of JSON Lines."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ def parquet_lines(stream: BinaryIO) -> Iterator[bytes | None]:
     Raises ValueError or OSError if the file is damaged or has another schema.
     """
     _require_column(parquet.read_schema(stream))
-    # As a dictionary, a value that is repeated a million times is there once.
+    # With a dictionary, a value that is repeated a million times is in memory once.
     file = parquet.ParquetFile(stream, read_dictionary=[COLUMN], pre_buffer=False)
     for number in range(file.metadata.num_row_groups):
         chunk = file.metadata.row_group(number).column(0)
@@ -40,13 +40,13 @@ def _require_column(schema: pa.Schema) -> None:
 
 
 def _values_of(kind: pa.DataType) -> str:
-    """Return what the values of a column are, which may come as a dictionary."""
+    """Return the type of a column's values, also if the column is a dictionary."""
     return re.sub(r"^dictionary<values=(\w+),.*>$", r"\1", str(kind))
 
 
 def _values(column: pa.Array) -> Iterator[bytes | None]:
     assert isinstance(column, pa.DictionaryArray)
-    # Text is not decoded here: one bad byte is the matter of one line.
+    # Text is not decoded here: one bad byte must reject only its own line.
     known = cast("list[bytes]", column.dictionary.cast(pa.binary()).to_pylist())
     for index in cast("list[int | None]", column.indices.to_pylist()):
         yield None if index is None else known[index]

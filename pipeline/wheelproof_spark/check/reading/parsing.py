@@ -24,7 +24,7 @@ from wheelproof_spec.engines.history.line_parser import Event, Rejection
 HEADER, BODY, END = range(3)
 _ROWS = 4_096
 _BYTES = 2 << 20
-"""How much a worker sends at once: with four times as much it is 36 MiB larger, and no faster."""
+"""The bytes that a worker sends at once: four times as many take 36 MiB more, and are no faster."""
 
 Key = tuple[str, str, int, int, str]
 """Format, run, rank, seq and thread: see the schema."""
@@ -36,7 +36,7 @@ NO_KEY = (None,) * 5
 
 
 def key_of(event: Event) -> Key | None:
-    """Return where a line belongs; None for a vector, which belongs to no run."""
+    """Return the key of a line; None for a vector, which belongs to no run."""
     match event:
         case HistoryOp():
             return "history", event.history, BODY, event.index, ""
@@ -57,14 +57,14 @@ def key_of(event: Event) -> Key | None:
 
 
 def splits_of(batches: Iterator[pa.RecordBatch]) -> Iterator[Split]:
-    """Yield what a task is given to read."""
+    """Yield the splits that a task reads."""
     for batch in batches:
         for group in cast("list[list[object]]", batch.column(0).to_pylist()):
             yield from (record_of(Split, split) for split in group)
 
 
 def parsed(line: PlacedLine) -> tuple[Event, Key] | str:
-    """Return what a line says and where it belongs, or why it is not judged."""
+    """Return the event of a line and its key, or why the line is not judged."""
     if line.problem is not None:
         return line.problem
     event = parse_line(line.raw)
@@ -75,7 +75,7 @@ def parsed(line: PlacedLine) -> tuple[Event, Key] | str:
 
 
 def batches_of_rows(rows: Iterable[BronzeRow]) -> Iterator[pa.RecordBatch]:
-    """Yield rows of bronze, so many at once as a task may hold."""
+    """Yield rows of bronze, as many at once as a task may hold."""
     held, size = list[tuple[object, ...]](), 0
     for row, length in rows:
         held.append(row)

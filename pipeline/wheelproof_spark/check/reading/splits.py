@@ -1,4 +1,4 @@
-"""What one task reads: a piece of a plain file, or a packed file as a whole."""
+"""The input of one task: a piece of a plain file, or a packed file as a whole."""
 
 import os
 import stat
@@ -19,14 +19,14 @@ from wheelproof_spec.engines.history.unpacking import GZIP, Unpacked, buffered, 
 ZSTD = b"\x28\xb5\x2f\xfd"
 ZIP = b"PK\x03\x04"
 MOST_KEPT = 4_096
-"""How many bytes of a line that is too long are kept."""
+"""The number of bytes that are kept of a line that is too long."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split:
     """The lines of a file that begin at `start` bytes or later, and before `end`.
 
-    `path` is quoted as in an address, since a name may be no text.
+    `path` is quoted as in an address, since a file name may not be text.
     """
 
     file_id: int
@@ -36,9 +36,9 @@ class Split:
 
 
 class PlacedLine(NamedTuple):
-    """A line without its end, where it begins, and why it is not judged, if it is not.
+    """A line without its end, its offset, and the reason if it is not judged.
 
-    A named tuple is made in a third of the time of a frozen dataclass, and there is one a line.
+    A named tuple is made in a third of the time of a frozen dataclass, and each line makes one.
     """
 
     offset: int
@@ -89,10 +89,10 @@ def lines_in(raw: BinaryIO, split: Split) -> Iterator[PlacedLine]:
 
 
 def _require_file(path: Path) -> None:
-    """Raise OSError for what is no file: a pipe would have the reader wait without end."""
+    """Raise OSError if it is not a file: reading a pipe would block without end."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
-        # A folder that cannot be listed says why.
+        # A folder that cannot be listed raises OSError with the reason.
         next(path.iterdir(), None)
     if not stat.S_ISREG(mode):
         raise OSError("it is no regular file")
@@ -106,7 +106,7 @@ def _rows(raw: BinaryIO) -> Iterator[PlacedLine]:
             yield _row(row, line)
             row += 1
     except (ValueError, OSError) as error:
-        # The library says where in its own source it noticed; nobody here needs that.
+        # The library adds the position in its own source code, which is of no use here.
         reason = str(error).partition("\n")[0]
         yield PlacedLine(row, b"", f"cannot be read as Parquet ({reason})")
 
@@ -139,7 +139,7 @@ class _Placed:
         self._limit: int | None = None
         self.position = split.start
         if packed_bytes is not None:
-            # Offsets of a packed file are those of what it unpacks to.
+            # Offsets in a packed file count unpacked bytes.
             self._limit = max(FREE_BYTES, MOST_UNPACKED * packed_bytes)
             self._end = self._limit + 1
         elif split.start:
@@ -151,13 +151,13 @@ class _Placed:
         self._inside = False
 
     def begin_line(self) -> None:
-        """Say that what comes next is a new line."""
+        """Record that a new line begins."""
         self.line_start = self.position
         self.head = b""
         self._inside = False
 
     def readline(self, size: int, /) -> bytes:
-        """Return at most `size` bytes of a line; nothing once the split is over."""
+        """Return at most `size` bytes of a line, or nothing at the end of the split."""
         if not self._inside and self.position >= self._end:
             return b""
         line = self._stream.readline(size)

@@ -22,14 +22,14 @@ from wheelproof_spec.engines.detect.children import run_chains
 from wheelproof_spec.engines.fuzz.machine import AnyMachine
 
 _ONCE = ("contracts", "TLC", "proof", "state graph")
-"""The engines that draw nothing: they see the reference once, however many controls there are."""
+"""The engines without random draws: each checks the reference once, whatever `--controls` is."""
 _MORE = {"state graph": 3, "proof": 5}
-"""How many times the budget an engine gets: one comparison takes seconds, and so does a proof."""
+"""How many times the budget an engine gets: one comparison, or one proof, takes seconds."""
 _SEED = 1
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Fill the matrix; it passes if it shows each bug, and the reference is clean everywhere."""
+    """Fill the matrix; pass if it shows each bug, and the reference is clean in every cell."""
     engines_asked = _chosen("--engine", arguments.engine, ENGINES)
     ids = [REFERENCE, *(bug.id for bug in known_bugs())]
     subjects = _chosen("BUG", arguments.subjects, ids)
@@ -88,7 +88,7 @@ def _cells(
 
 
 def _applies(bug: KnownBug, engine: str, drawn: Mapping[str, AnyMachine]) -> bool:
-    """Tell whether an engine has anything for a bug: a model, a variant, a machine.
+    """Return whether an engine can look for a bug: it has a model, a variant or a machine for it.
 
     No known bug is in a function that has a contract.
     """

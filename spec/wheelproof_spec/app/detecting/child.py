@@ -1,8 +1,8 @@
-"""The process of one cell: alters the reference, then lets an engine look at it.
+"""The process of one cell: alters the reference, then runs one engine on it.
 
-`python -m wheelproof_spec.app.detecting.child CELL` has a cell as JSON; `--serve CELL` serves the
-reference, altered in the same way, as a driver. What the process looks at is loaded after it was
-altered, so this module itself loads nothing that uses the reference.
+`python -m wheelproof_spec.app.detecting.child CELL` takes a cell as JSON; `--serve CELL` serves the
+reference, altered in the same way, as a driver. The code that uses the reference is loaded only
+after the alteration, so this module itself imports no such code at its top.
 """
 
 import contextlib
@@ -36,29 +36,29 @@ from wheelproof_spec.engines.detect.tla_mutants import TLA
 MODULE = "wheelproof_spec.app.detecting.child"
 _SERVE = "--serve"
 _MEMORY = 3 << 30
-"""What the process may hold, in bytes; TLC is another process."""
+"""The most memory that the process may hold, in bytes; TLC runs in another process."""
 
 
 def command(cell: Cell, *options: str) -> tuple[str, ...]:
-    """Return what Python is started with for a cell."""
+    """Return the arguments with which Python runs a cell."""
     return ("-m", MODULE, *options, format_line(cell).decode().strip())
 
 
 def digest_of_all() -> str:
-    """Return what stands for all that a cell runs: the reference, the components, the engines."""
+    """Return the digest of the reference, the components, the engines and the TLA+ modules."""
     folders = (Path(str(package.__file__)).parent for package in (wheelproof, components, engines))
     return digest_of((*folders, tla_directory()))
 
 
 def main(words: Sequence[str]) -> int:
-    """Do what the command line says."""
+    """Run the cell of the command line, or serve its reference as a driver."""
     cell = build(shape_of(Cell), parse_object(words[-1].encode()))
     assert isinstance(cell, Cell)
     bug = alter(cell)
     if words[0] == _SERVE:
         from wheelproof_spec.app.reference_driver import main as serve
 
-        # A driver is in no group with the cell: one that goes round for ever ends by itself.
+        # A driver is not in the process group of the cell: this limit ends an endless loop.
         resource.setrlimit(resource.RLIMIT_CPU, (limit_of(cell), limit_of(cell)))
         return serve()
     resource.setrlimit(resource.RLIMIT_DATA, (_MEMORY, _MEMORY))
@@ -67,12 +67,12 @@ def main(words: Sequence[str]) -> int:
     outcome = Outcome(cell=cell, found=found, milliseconds=round(1_000 * used_s()))
     sys.stdout.buffer.write(format_line(outcome))
     sys.stdout.flush()
-    # Threads may be stuck, as the defect has it: nobody waits for them.
+    # The defect may have left threads stuck: exit without waiting for them.
     os._exit(0)
 
 
 def alter(cell: Cell) -> KnownBug | None:
-    """Bring the cell's known bug back, and return it; or make its mutant."""
+    """Bring the cell's known bug back, and return it; or load its mutant, and return None."""
     from wheelproof_spec.components.registry import bugs_of
 
     if not cell.subject or cell.subject.startswith(TLA):
@@ -112,21 +112,21 @@ def _look(cell: Cell, bug: KnownBug | None) -> Found:
         )
         return ENGINES[cell.engine](task)
     except BaseException as error:
-        # The reference makes no engine fail: a mutant that does is seen, and a refusal of a call
-        # that the reference takes.
+        # The unaltered reference makes no engine raise. So any error counts as found for a mutant;
+        # for a known bug only a refusal, by a WheelproofError, of a call that the reference takes.
         seen = module_of(cell.subject) is not None or isinstance(error, WheelproofError)
         end = End.FOUND if seen else End.ERROR
         return Found(end=end, story=traceback.format_exc())
 
 
 def text_of(module: str) -> str:
-    """Return the text of a module of the reference, as it is without the change."""
+    """Return the unaltered text of a module of the reference."""
     path = Path(str(wheelproof.__file__)).parent.parent / module.replace(".", "/")
     return path.with_suffix(".py").read_text(encoding="utf-8")
 
 
 def module_of(subject: str) -> str | None:
-    """Return the module that a mutant is of, or None for what is no mutant."""
+    """Return the module of a mutant of the reference, or None for any other subject."""
     if not subject.startswith("wheelproof."):
         return None
     words = subject.partition("/")[0].split(".")

@@ -1,7 +1,7 @@
-"""Every engine, let loose on a component as it is in this process, within a budget.
+"""Every engine, run on a component as it is in this process, within a budget.
 
-Each takes a `Task`, and the reference may have been altered before this module was loaded. What
-an engine finds is a failure of a reference that is right otherwise, so any failure counts.
+Each engine takes a `Task`. The reference may have been altered before this module was loaded.
+The unaltered reference is correct, so any failure that an engine finds counts.
 """
 
 import contextlib
@@ -40,12 +40,12 @@ from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.history.recording.callers import Callers
 
 _FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
-"""Where a component is, in the reference and among the modules, if not in a folder of its name."""
+"""The folder of a component, in the reference and in `tla`, if it is not the component's name."""
 _CALLERS, _CALLS = 6, 240
 _STUCK_AFTER_S, _ANSWER_S = 40.0, 10.0
-"""What a load, or an answer, takes a fraction of a second for, even beside a lot of other work."""
+"""The limits of a load and of an answer: each takes under a second, even on a busy machine."""
 _CASES, _SEEDS = 20, 1 << 20
-"""The cases of a batch, each with a seed of its own; and how far the seeds of cells are apart."""
+"""The cases of a batch, each with its own seed; the distance between the seeds of two cells."""
 _SHRINK_S = 2.0
 _LONGEST_STORY = 4_000
 _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
@@ -56,18 +56,18 @@ _ROUNDS: tuple[tuple[Engine, int | None], ...] = (
     (Engine.SAMPLE, 1_000),
     (Engine.OPTIMAL, None),
 )
-"""How each program is explored, round after round; the first two are over soon."""
+"""How each program is explored (engine, most runs), per round; the first two rounds are short."""
 _MADE: tuple[Engine, int | None] = (Engine.OPTIMAL, 20_000)
-"""How the program is explored that was made for a bug, before all others."""
+"""How the program that was made for a bug is explored, before all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What to look at, for how many seconds, drawn from which seed.
+    """What an engine looks at, for how many seconds, and with which seed.
 
-    `bug` is the known bug that was brought back, if it is one; `serve` the command that serves the
+    `bug` is the known bug that was brought back, if any; `serve` the command that serves the
     reference, altered in the same way, as a driver. `graphs` is the folder with TLC's graphs;
-    `reached` watches the function that was altered; `source` is its text, and then its class's.
+    `reached` watches the altered function; `source` is its text, followed by that of its class.
     """
 
     component: str
@@ -80,12 +80,12 @@ class Task:
     source: str = ""
 
     def budget(self, clock: Callable[[], float] = used_s) -> Budget:
-        """Begin the budget, on a clock of CPU time."""
+        """Return the budget, which begins now, on a clock of CPU time."""
         return Budget(self.seconds, clock)
 
 
 def driven(task: Task) -> Found:
-    """Drive it call by call through the protocol: the named cases, then drawn ones."""
+    """Drive the reference call by call through the protocol: the named cases, then drawn ones."""
     from wheelproof_spec.engines.drive.conformance import conform
     from wheelproof_spec.engines.drive.driver.process import DriverLimits
     from wheelproof_spec.engines.drive.plan import ConformancePlan
@@ -96,7 +96,7 @@ def driven(task: Task) -> Found:
         cases=100,
         seed=task.seed,
         limits=limits,
-        # The smallest case of a known bug is shown; a mutant is just dead.
+        # The smallest case of a known bug is shown; for a mutant the first failure is enough.
         first_failure=task.bug is None,
     )
     result = conform(suites()[task.component], plan, [])
@@ -111,7 +111,7 @@ def driven(task: Task) -> Found:
 
 
 def fuzzed(threads: str) -> Callable[[Task], Found]:
-    """Return what fuzzes it with one thread, or with several, which are real or controlled."""
+    """Return the engine that fuzzes with one thread, or with several real or controlled ones."""
 
     def run(task: Task) -> Found:
         from wheelproof_spec.engines.fuzz.drawing import HypothesisDrawing, PlainDrawing, drawn_by
@@ -122,7 +122,7 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
         if threads not in machine.threads:
             return NOTHING_THERE
         budget, runs = task.budget(), 0
-        # Real threads do not repeat themselves, and one that is stuck is so for long.
+        # Real threads do not repeat a schedule, and a stuck thread costs a long wait: no shrinking.
         drawing = PlainDrawing(shrinks=False) if threads == "real" else HypothesisDrawing()
         with with_patience(Patience(shrink_seconds=_SHRINK_S)), drawn_by(drawing):
             for seed in count(task.seed * _SEEDS, _CASES):
@@ -131,7 +131,7 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
                     cases=_CASES,
                     seconds=None,
                     seed=seed,
-                    # A machine's variants hold the classes that they were declared with.
+                    # A machine's variants keep the original classes, so it needs the bug's id.
                     bug=None if task.bug is None else task.bug.id,
                     repeat=f"wheelproof fuzz {task.component} --threads {threads} --seed {{seed}}",
                     progress=None,
@@ -150,9 +150,9 @@ def fuzzed(threads: str) -> Callable[[Task], Found]:
 
 
 def explored(task: Task) -> Found:
-    """Explore the programs of the component, and those made for the bug, in rounds.
+    """Explore the program made for the bug, then the programs of the component, in rounds.
 
-    After the first round those come first that have called the function that was altered.
+    After the first round, programs that have called the altered function come first.
     """
     name = "" if task.bug is None else f"bug/{task.bug.id}"
     made = [one for one in programs_of(task.component, "FAILING") if one.name == name]
@@ -182,7 +182,7 @@ def explored(task: Task) -> Found:
 
 
 def recorded(task: Task) -> Found:
-    """Record it under load, again and again, and judge the histories."""
+    """Record the component under load, again and again, and judge the histories."""
     budget, runs = task.budget(), 0
     make_load = loads()[task.component]
     while not budget.over():
@@ -201,7 +201,7 @@ def recorded(task: Task) -> Found:
 
 
 def _trouble_of(recording: Callable[[], object]) -> str:
-    """Return why nothing could be recorded, if so; the threads of a load may wait for ever."""
+    """Return why the recording failed, or an empty text; a load's threads may wait forever."""
     troubles = list[str]()
 
     def record() -> None:
@@ -217,9 +217,9 @@ def _trouble_of(recording: Callable[[], object]) -> str:
 
 
 def compared(task: Task) -> Found:
-    """Compare the state graphs of its code with those of TLC, a model of each module in turn.
+    """Compare the state graphs of the code with those of TLC, a model of each module in turn.
 
-    The modules that the altered function names, and those that its class does, come first.
+    Modules that the altered function names come first, then those that its class names.
     """
     from wheelproof_spec.app.detecting.graphs import remembered
     from wheelproof_spec.engines.graph.comparing.comparisons import GraphModel, carry_out
@@ -233,7 +233,7 @@ def compared(task: Task) -> Found:
     if not models:
         return NOTHING_THERE
     models.sort(key=lambda one: _place(task.source, one.configuration.module))
-    # TLC's graphs are remembered, so what TLC takes is no part of it.
+    # TLC's graphs are cached, so the budget does not count the time of TLC.
     budget, runs, toolchain = task.budget(time.process_time), 0, find_toolchain()
     for model in models:
         if budget.over():
@@ -250,13 +250,13 @@ def compared(task: Task) -> Found:
 
 
 def _place(source: str, module: str) -> int:
-    """Return where a docstring says that it is the code of a module: at the end, if none does."""
+    """Return the index of the first "of <module>" in the source, or the length of the source."""
     found = re.search(rf"\bof\s+{module.removeprefix('MC')}\b", source)
     return found.start() if found else len(source)
 
 
 def proved(task: Task) -> Found:
-    """Refute the proof's variant that has the bug; without a bug, find nothing to refute."""
+    """Refute the proof variants that have the bug; without a bug, check the proofs themselves."""
     from wheelproof_spec.app.verbs.prove import proved
     from wheelproof_spec.engines.prove.obligations import SECONDS, refute
 
@@ -278,7 +278,7 @@ def proved(task: Task) -> Found:
 
 
 def model_checked(task: Task) -> Found:
-    """Let TLC check the models that have the bug; without one, the smoke models as they are."""
+    """Let TLC check the first model that has the bug, or else the component's smoke models."""
     from wheelproof_spec.base.resources import tla_directory
     from wheelproof_spec.engines.tlc.judging.check import trace_length
     from wheelproof_spec.engines.tlc.judging.outcome import ModelOutcome
@@ -337,7 +337,7 @@ def _ended(wrong: list[str], runs: int) -> Found:
 
 
 def tested(task: Task) -> Found:
-    """Run the unit tests of its folder of the reference, up to the first that fails."""
+    """Run the unit tests of the component's folder, up to the first failure."""
     folder = required_checkout() / "tests" / "reference"
     options = ("-x", "-q", "-p", "no:cacheprovider", "--timeout=0", "-m", "not slow and not long")
     sys.argv[1:] = [*options, str(folder / _FOLDERS.get(task.component, task.component))]
@@ -345,7 +345,7 @@ def tested(task: Task) -> Found:
     code: object = None
     with contextlib.redirect_stdout(said):
         try:
-            # The tests are not shipped, and nor is what runs them.
+            # The package ships neither the tests nor pytest, which runs them.
             runpy.run_module("pytest", run_name="__main__")
         except SystemExit as ended:
             code = ended.code

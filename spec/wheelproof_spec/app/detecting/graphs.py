@@ -1,4 +1,4 @@
-"""TLC's graphs, remembered: a module does not change because the code was altered."""
+"""A cache of TLC's graphs: altering the Python code does not change a TLA+ module."""
 
 import hashlib
 import os
@@ -13,9 +13,9 @@ from wheelproof_spec.engines.tlc.states.graph import StateGraph
 
 
 def remembered(folder: Path) -> SpecOf:
-    """Return what gives a graph of TLC, which it keeps in a folder of this user's.
+    """Return a function that gives TLC's graphs, and caches them in a folder of this user.
 
-    The name of a file stands for the configuration and for the text of all modules.
+    The name of a file is a digest of the configuration and of the text of all modules.
     """
 
     def graph(toolchain: Toolchain, configuration: TlcConfiguration) -> StateGraph:

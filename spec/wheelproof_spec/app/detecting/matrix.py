@@ -1,4 +1,4 @@
-"""The matrix of bugs and engines: how it is judged, and shown as text, as a page, in docs."""
+"""The matrix of bugs and engines: how it is judged, and shown as Markdown and as HTML."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -21,18 +21,18 @@ KINDS = {
     "driven": "calls",
     "recorded": "threads",
 }
-"""The engines in the order of the columns, and what each looks at: two of a kind see the same."""
+"""The engines in column order, and the kind of each: two engines of one kind see the same."""
 ENGINES = tuple(KINDS)
 _ALL_HAVE = {"model checker", "fuzz, one thread", "fuzz, real threads", "driven", "recorded"}
-"""What every bug is asked of, unless the user has chosen the engines."""
+"""The engines that look for every bug. If not all of them were asked, one kind is enough."""
 _SHORT = {End.ABSENT: "", End.CLEAN: "missed", End.HANGS: "no end", End.ERROR: "error"}
 
 
 def judged(outcomes: Sequence[Outcome]) -> Iterator[CheckResult]:
     """Yield a check for each bug, and for each component of the reference.
 
-    A bug has to be found by every engine that its table names, and by two engines of different
-    kinds, or the table says in a sentence why only one can. The reference has to be clean.
+    Every engine that a bug's table names must find the bug, and so must two engines of different
+    kinds, unless the table says in a sentence why only one can. The reference must be clean.
     """
     for bug in bugs():
         mine = [one for one in outcomes if one.cell.subject == bug.id]
@@ -44,7 +44,7 @@ def judged(outcomes: Sequence[Outcome]) -> Iterator[CheckResult]:
         ]
         wrong = [one for one in ours if one.found.end not in (End.CLEAN, End.ABSENT)]
         stuck = [one for one in wrong if one.found.end is End.HANGS]
-        # Whoever was ended at the limit has shown nothing: the machine may be busy.
+        # A cell that was ended at the limit has shown nothing: the machine may be busy.
         verdict = Verdict.INCONCLUSIVE if len(stuck) == len(wrong) else Verdict.FAIL
         yield CheckResult(
             name=f"{REFERENCE}, {component}",
@@ -78,7 +78,7 @@ def _judged_bug(bug: KnownBug, mine: Sequence[Outcome]) -> CheckResult:
 
 
 def _cell(outcome: Outcome) -> str:
-    """Return a cell in a few words: seconds, and the length of the counterexample."""
+    """Return a cell as text: the seconds, the runs, and the length of the counterexample."""
     found = outcome.found
     if found.end is End.FOUND:
         return f"{outcome.milliseconds / 1_000:.1f} s, {found.runs}, {found.length}"
@@ -92,7 +92,7 @@ def _rows(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, Sequence[Outcome |
 
 
 def table(outcomes: Sequence[Outcome]) -> str:
-    """Return the matrix as a table of Markdown."""
+    """Return the matrix as a Markdown table."""
     lines = [f"| id | {' | '.join(ENGINES)} |", f"|---|{'---|' * len(ENGINES)}"]
     for subject, cells in _rows(outcomes):
         shown = (_cell(one) if one else "" for one in cells)
@@ -101,7 +101,7 @@ def table(outcomes: Sequence[Outcome]) -> str:
 
 
 def controls(outcomes: Sequence[Outcome]) -> str:
-    """Return how the reference ended, component by component, as a table of Markdown."""
+    """Return the results of the unaltered reference, by component, as a Markdown table."""
     cells: dict[tuple[str, str], list[Outcome]] = {}
     for one in outcomes:
         if not one.cell.subject:
@@ -114,7 +114,7 @@ def controls(outcomes: Sequence[Outcome]) -> str:
 
 
 def _control(cells: Sequence[Outcome]) -> str:
-    """Return how many of the runs of an engine were clean, and what they looked at together."""
+    """Return how many of an engine's cells were clean, and the number of their runs together."""
     known = [one.found for one in cells if one.found.end is not End.ABSENT]
     clean = sum(found.end is End.CLEAN for found in known)
     runs = sum(found.runs for found in known)
@@ -122,7 +122,7 @@ def _control(cells: Sequence[Outcome]) -> str:
 
 
 def html_page(outcomes: Sequence[Outcome]) -> str:
-    """Return the matrix as a page, in which a cell opens its counterexample."""
+    """Return the matrix as an HTML page, in which a cell opens its counterexample."""
     from wheelproof_spec.app.pages.environment import html
 
     rows = [

@@ -1,7 +1,7 @@
-"""The verb `wheelproof methods`: which engine calls which method, how it ends, beside which other.
+"""The verb `wheelproof methods`: which methods, exits and concurrent pairs each engine calls.
 
-Each engine takes a little of what it has, always the same. `python -m` with this module serves the
-reference as a driver that writes down, at its end, what was called.
+Each engine runs a small and fixed part of its work. `python -m` with this module serves the
+reference as a driver that writes the number of calls to a file when it ends.
 """
 
 import argparse
@@ -45,18 +45,18 @@ from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
 _RUNS, _CASES, _SEED = 60, 100, 1
 _SET_UP = "set-up"
-"""Who makes the calls of a program before its threads begin, and after they have ended."""
+"""The name of the caller before the threads of a program begin, and after they have ended."""
 _MODULE = "wheelproof_spec.app.detecting.methods"
 _ENGINES = ("explored", "fuzzed", "driven", "tests")
-"""The columns. Each method occurs in the first three; each exit, and each raise, in any of them."""
+"""The columns. Each method must occur in the first three; each exit, and each raise, in any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Known:
-    """What the table says of a component.
+    """The table's entry for a component.
 
-    `of` is the class whose methods run against each other; `sender` those that one thread at a time
-    may call, which are not run against each other. `why` has the reason of each hole.
+    `of` is the class whose methods run against each other; `sender` has the methods that only one
+    thread at a time may call: no two of them run against each other. `why` explains each hole.
     """
 
     of: str
@@ -66,19 +66,19 @@ class _Known:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """A method, an exit or two methods; how often each engine saw it, and where it is missing."""
+    """A method, an exit or a pair of methods: its count per engine, and whether it is a hole."""
 
     name: str
     counts: Sequence[int]
     hole: bool
 
     def line(self) -> str:
-        """Return it as a line of the matrix."""
+        """Return the row as a line of the matrix."""
         return f"{self.name:76} " + " ".join(f"{count or '-':>8}" for count in self.counts)
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print the matrix; it passes if it has no hole without a reason, and no reason without one."""
+    """Print the matrix; pass if each hole has a reason, and each reason a hole."""
     pairs = Counter[str]()
     seen = [_explored(pairs), _watched(_fuzzed), _driven(), _watched(_tested)]
     checks: list[CheckResult] = []
@@ -168,7 +168,7 @@ def _watched(work: Callable[[], object]) -> Seen:
 
 
 def _explored(pairs: Counter[str]) -> Seen:
-    """Explore every program; count in `pairs` those that run two methods in two threads."""
+    """Explore every program; count in `pairs` the programs that call two methods in two threads."""
     options = Options(engine=Engine.SAMPLE, seed=_SEED, max_runs=_RUNS, shrink=False)
     whole = Seen()
     for component in COMPONENTS:
@@ -231,7 +231,7 @@ def _driven() -> Seen:
 
 
 def main(words: Sequence[str]) -> int:
-    """Serve the reference, and write down at the end what was called."""
+    """Serve the reference, and write the number of calls to a file at the end."""
     seen = _watched(serve)
     Path(words[0]).write_text(json.dumps(seen.counts))
     return 0

@@ -15,9 +15,9 @@ _COMPONENTS = {
     "wheelproof.producer.wait_time": "buffer_pool",
     "wheelproof.producer.": "accumulator",
 }
-"""Who is asked about a module: the first that its name begins with.
+"""The component of a module: that of the first prefix of its name.
 
-The runtime of `wheelproof.sync` is replaced by most engines, and has tests of its own.
+Most engines replace the runtime of `wheelproof.sync`, which has its own tests: it is not here.
 """
 
 

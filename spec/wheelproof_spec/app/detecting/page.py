@@ -1,8 +1,8 @@
 """`python -m wheelproof_spec.app.detecting.page [RESULTS...]`: renews docs/detection.
 
-`wheelproof bugs --results RESULTS` writes the outcomes. The page has the last one of each cell; it
-says so where a cell was not run. `wheelproof mutate --json docs/detection/mutants-NAME.json` writes
-the figures of mutants.
+`wheelproof bugs --results RESULTS` writes the outcomes. The page shows the last outcome of each
+cell, and names the bugs that were not run. The figures of mutants are written by
+`wheelproof mutate --json docs/detection/mutants-NAME.json`.
 """
 
 import sys
@@ -46,7 +46,7 @@ def render(outcomes: Sequence[Outcome], reports: Sequence[JsonObject] = ()) -> s
 
 
 def told(outcomes: Iterable[Outcome]) -> list[Outcome]:
-    """Return the outcomes, the last of each cell, without their stories."""
+    """Return the last outcome of each cell that is still known, without its story."""
     ids = {bug.id: number for number, bug in enumerate(bugs(), 1)} | {"": 0}
     known = {
         (ids[one.cell.subject], one.cell.component, one.cell.engine, one.cell.seed): replace(
@@ -59,12 +59,12 @@ def told(outcomes: Iterable[Outcome]) -> list[Outcome]:
 
 
 def reports_in(folder: Path) -> list[JsonObject]:
-    """Return the reports on mutants that a folder has."""
+    """Return the reports on mutants in a folder."""
     return [parse_object(path.read_bytes()) for path in sorted(folder.glob(_REPORTS))]
 
 
 def _kept(report: JsonObject) -> dict[str, object]:
-    """Return what the page shows of a report: the rest belongs to one machine and one run."""
+    """Return the parts of a report that the page shows; the rest depends on machine and run."""
     checks = cast(Sequence[JsonObject], report["checks"])
     return {
         "given": report["given"],
@@ -74,7 +74,7 @@ def _kept(report: JsonObject) -> dict[str, object]:
 
 
 def main(words: Sequence[str]) -> int:
-    """Write the page, and the outcomes if there are new ones."""
+    """Write the outcomes, the kept parts of the reports, and the page."""
     folder = required_checkout() / FOLDER
     files = [Path(word) for word in words] or [folder / _OUTCOMES]
     outcomes = told(one for file in files for one in read_outcomes(file))

@@ -22,14 +22,14 @@ from wheelproof_spec.engines.tlc.readmes.module import read_module
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
 _NO_STATE = "not completely specified"
-"""What TLC says of an action that gives a variable no value: such a module is none."""
+"""TLC's message for an action that gives a variable no value: the mutant is not a module."""
 _LAST = frozenset({End.FOUND, End.BROKEN, End.ABSENT})
-"""The ends after which no other model is asked."""
+"""The ends after which no other model is checked."""
 _BY_WEIGHT = (End.REACH, End.PIN, End.HANGS, End.CLEAN)
 
 
 def all_tla_mutants() -> Iterator[Mutant]:
-    """Yield the mutants of every module that has a model which has to pass."""
+    """Yield the mutants of every module that has a model that must pass."""
     for module, models in _models(tla_directory()).items():
         file = _file(tla_directory(), module)
         yield from tla_mutants(module, file.read_text(encoding="utf-8"), *_chosen(models, file))
@@ -38,14 +38,12 @@ def all_tla_mutants() -> Iterator[Mutant]:
 def check_mutant(mutant: str, seconds: int) -> Found:
     """Let TLC check the models of a mutant's module, the small ones first, until a property fails.
 
-    After those come the smoke models of the modules that refine it.
-
-    What counts as a property is what its models check, and that there is no deadlock. A value that
-    does not exist, in a state that TLC has come to, is told apart, as it is not the module that
-    forbids it; in the first states, or where a variable got no value, the mutant is no module. A
-    witness or an action that is not reached any more, or an action that the manifest says is never
-    taken, is told apart from a pinned number alone that differs. Of models that do not come to an
-    end nothing is known.
+    The smoke models of the modules that refine it come after those. FOUND: a property of a model
+    fails, or there is a deadlock. BROKEN: TLC evaluates a value that does not exist, in a state
+    that it has reached; the module itself does not forbid it. ABSENT: that happens in an initial
+    state, or a variable gets no value, so the mutant is not a module. REACH: a witness or an action
+    is no longer reached, or an action is taken that the manifest says is never taken. PIN: only a
+    pinned number differs. HANGS: a model did not end, so nothing is known. CLEAN: all models pass.
     """
     module = mutant.removeprefix(TLA).partition(".")[0]
     with tempfile.TemporaryDirectory(prefix="wheelproof-mutant-") as name:
@@ -58,7 +56,7 @@ def check_mutant(mutant: str, seconds: int) -> Found:
         runs, stories = 0, dict[End, str]()
         until = time.monotonic() + TIMES_THE_BUDGET * seconds
         for model in (*_in_order(models, mutant), *_refining(all_models, folder, module)):
-            # One that does not end leaves time for those that come after it.
+            # A model that does not end leaves half of the time to the models after it.
             settings = RunSettings(jobs=1, seconds=max(1, (until - time.monotonic()) / 2))
             (outcome,) = run_models(find_toolchain(), [model], settings, SilentObserver())
             runs += outcome.generated or 0
@@ -73,7 +71,7 @@ def check_mutant(mutant: str, seconds: int) -> Found:
 
 
 def _end(model: Model, outcome: ModelOutcome) -> End:
-    """Return what a model says of a mutant."""
+    """Return the end of a mutant according to one model."""
     report = outcome.run.report
     if report.violations:
         return End.FOUND
@@ -104,10 +102,10 @@ def _models(folder: Path) -> Mapping[str, list[Model]]:
 
 
 def _in_order(models: list[Model], mutant: str) -> list[Model]:
-    """Return the models that can see a mutant, in the order in which they are asked.
+    """Return the models that can see a mutant, in the order in which they are checked.
 
-    First those that never take the action whose guard is left out; where no guard changes, an
-    action that is not taken is not seen.
+    A model that never takes an action comes first if the guard of that action is left out. It
+    cannot see a left-out update or another step there, so it is not checked for those.
     """
     place, operator = mutant.partition(".")[2].split("/")[:2]
     if operator in ("update left out", "another step"):
@@ -119,7 +117,7 @@ def _in_order(models: list[Model], mutant: str) -> list[Model]:
 
 
 def _refining(models: Mapping[str, list[Model]], folder: Path, module: str) -> Iterator[Model]:
-    """Yield the smoke models of the modules that say they are an instance of this one."""
+    """Yield the smoke models of the modules that have an INSTANCE of this module."""
     for other, others in models.items():
         if f"INSTANCE {module} " in _file(folder, other).read_text(encoding="utf-8"):
             yield from (model for model in others if model.tier is Tier.SMOKE)
@@ -132,9 +130,9 @@ def _file(folder: Path, module: str) -> Path:
 def _chosen(models: list[Model], file: Path) -> tuple[frozenset[str], frozenset[str]]:
     """Return the definitions that the models' behaviours depend on, and those that are steps.
 
-    A change of a property, or of what it says, is none of the module's behaviour; nor is one of a
-    step that changes nothing, or of an action that no model takes: that is another design, which
-    findings show.
+    A change of a property, of a definition that only properties use, or of a step that changes
+    nothing does not change the module's behaviour. Nor does a change of an action that no model
+    takes: that action is another design, which models of the kind FINDING show.
     """
     module = read_module(file)
     needed: set[str] = set()

@@ -1,1 +1,1 @@
-"""The main job: a look at every side of the square, in three minutes, with a page to keep."""
+"""The main job: checks every side of the square in three minutes, and writes a page."""

@@ -1,4 +1,4 @@
-"""`python -m wheelproof_spec.app.main_job`: what `make run` runs."""
+"""`python -m wheelproof_spec.app.main_job`: the program that `make run` starts."""
 
 import argparse
 import secrets
@@ -14,7 +14,7 @@ from wheelproof_spec.base.results.verdicts import ExitCode, exit_code
 
 
 def main() -> int:
-    """Run the job, write its page, print the summary; the exit code tells the verdict."""
+    """Run the job, write its page, print the summary, and return the exit code of the verdict."""
     parser = argparse.ArgumentParser(prog="python -m wheelproof_spec.app.main_job")
     parser.add_argument("--out", type=Path, default=Path("out"), help="folder of the report")
     parser.add_argument("--seed", type=int, help="repeat the run of this seed")

@@ -25,16 +25,16 @@ from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
 FUZZ_SECONDS = 10.0
 DEMO_RUNS = 3_000
-"""How many runs the demo of the pipeline records, about."""
+"""The approximate number of runs that the demo of the pipeline records."""
 _CASES_IN_A_BATCH = 50
 
 Reporter = Callable[[str], None]
 
 
 def run_job(seed: int, folder: Path, report: Reporter, demo_runs: int = DEMO_RUNS) -> JobReport:
-    """Run every part and return what it showed; `report` is told what goes on.
+    """Run every part and return the results; `report` gets the progress.
 
-    What parts leave behind goes into `folder`; the demo of the pipeline records `demo_runs` runs.
+    Files of the parts go into `folder`; the demo of the pipeline records `demo_runs` runs.
     """
     started = time.monotonic()
     sections = [_tlc_section(report), _fuzz_section(seed, report), _contracts_section(report)]

@@ -1,4 +1,4 @@
-"""Apache Kafka's own classes, judged: driven, and the findings repeated on them."""
+"""Judges Apache Kafka's own classes: drives them, and repeats the findings on them."""
 
 import json
 import shlex
@@ -18,14 +18,14 @@ from wheelproof_spec.engines.drive.plan import ConformancePlan
 from wheelproof_spec.engines.drive.result import check_results
 
 CASES = 300
-"""How many random cases each component is driven through."""
+"""The number of random cases that each component is driven through."""
 DRIVEN = {
     run.component: run.skip
     for one in IMPLEMENTATIONS
     for run in one.driven
     if (one.name, run.profile) == ("Apache Kafka", "kafka")
 }
-"""The known limits of each component that the adapter drives; the broker repeats findings alone."""
+"""The known limits of each component that the adapter drives; the broker only repeats findings."""
 _CASES_BETWEEN_REPORTS = 100
 _REFUTED = frozenset({"callbacks-deadlock", "callbacks-deadlock-queued"})
 _PROGRAMS = {
@@ -55,7 +55,7 @@ def conformance_section(
     """Drive Kafka's class for `component` through CASES cases and judge it by the profile kafka.
 
     A page with the clauses and every failing case goes into `folder`.
-    A known limit that is none any more fails.
+    A known limit that is no longer needed is a failure.
     """
     report(f"driving Kafka's {component} through {CASES:,} cases")
     limits = DRIVEN[component]
@@ -87,8 +87,8 @@ def conformance_section(
 def findings_section(adapter: Path, report: _Report) -> Section:
     """Repeat the counterexamples of docs/findings.md on Kafka's classes.
 
-    A check passes if the finding is confirmed on this release, and fails if it is not: then the
-    finding, or the release, has changed.
+    A check passes if this release does what docs/findings.md says: it shows the counterexample,
+    or, for a refuted finding, does not show it.
     """
     results: list[CheckResult] = []
     versions: set[str] = set()

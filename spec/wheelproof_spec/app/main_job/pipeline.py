@@ -1,4 +1,4 @@
-"""The demo of the pipeline, run as the program that it is: nothing here knows Spark."""
+"""The demo of the pipeline, run as a separate program: this module does not import Spark."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _EDGE = "oracle and implementations"
 _LAST_LINES = 5
 _PROGRAM = (sys.executable, "-m", "wheelproof_spec.app.cli", "pipeline", "demo")
 _MISSING = str(MissingToolError("", "")).partition(";")[0]
-"""How a program says that something is not on this machine."""
+"""The beginning of the message that a tool is missing on this machine."""
 
 _Report = Callable[[str], None]
 
@@ -29,7 +29,7 @@ def pipeline_section(
 ) -> Section:
     """Run the demo into `folder`: about `runs` runs of the reference, of Kafka, of a known bug.
 
-    Where PySpark or a full Java is missing it is left out with the reason, but not in CI.
+    If PySpark or a full Java is missing, `note` has the reason; in CI that is an error.
     """
     report(f"recording about {runs:,} runs and judging them on Spark")
     with tempfile.TemporaryDirectory() as scratch:
@@ -83,7 +83,7 @@ def _result(document: dict[str, object]) -> CheckResult:
 
 
 def _run(words: Sequence[str], report: _Report) -> tuple[int, str]:
-    """Run a program whose lines are reported; return its exit code and its standard error."""
+    """Run a program and report its lines; return its exit code and its standard error."""
     with (
         tempfile.TemporaryFile("w+") as errors,
         subprocess.Popen(words, stdout=subprocess.PIPE, stderr=errors, text=True) as process,
@@ -94,7 +94,7 @@ def _run(words: Sequence[str], report: _Report) -> tuple[int, str]:
                 report(line.rstrip())
             code = process.wait()
         except KeyboardInterrupt:
-            # It ends what it has started.
+            # On SIGINT the program ends the processes that it has started.
             process.send_signal(signal.SIGINT)
             raise
         errors.seek(0)

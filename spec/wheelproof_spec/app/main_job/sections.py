@@ -1,4 +1,4 @@
-"""What the main job has done, as data for the screen, and as one HTML file."""
+"""The results of the main job, as data for the screen, and as one HTML file."""
 
 from dataclasses import dataclass
 
@@ -8,9 +8,9 @@ from wheelproof_spec.base.results.verdicts import CheckResult, Verdict, overall
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """One part of the job: what it checked, against which version, with which results.
+    """One part of the job: the subject that it checked, and the results.
 
-    `edge` names the side of the square that it walks. A section without results did not run;
+    `edge` names the side of the square that it checks. A section without results did not run;
     `note` says why. `page` is the page with its details, beside the report.
     """
 
@@ -23,7 +23,7 @@ class Section:
 
     @property
     def passed(self) -> int:
-        """How many of its checks pass."""
+        """The number of its checks that pass."""
         return sum(result.verdict is Verdict.PASS for result in self.results)
 
     @property
@@ -33,7 +33,7 @@ class Section:
 
     @property
     def seconds(self) -> float:
-        """The wall time of its checks, added up."""
+        """The sum of the wall times of its checks, in seconds."""
         return sum(result.seconds for result in self.results)
 
     def summary(self) -> str:
@@ -60,7 +60,7 @@ class JobReport:
 
     @property
     def checks(self) -> int:
-        """How many checks there were."""
+        """The number of checks."""
         return sum(len(section.results) for section in self.sections)
 
     def surprises(self) -> list[tuple[Section, CheckResult]]:

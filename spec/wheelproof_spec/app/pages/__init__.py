@@ -1,1 +1,1 @@
-"""What the HTML pages share: one file each that needs nothing else, light and dark."""
+"""The HTML pages: each is one self-contained file, light and dark."""

@@ -23,7 +23,7 @@ _KINDS = {"driven": Wire.DRIVEN, "recorded": Wire.RECORDED}
 
 
 class ProfileFigures(TypedDict):
-    """What a campaign did for one profile of a component."""
+    """The figures of a campaign for one profile of a component."""
 
     histories: int
     disagreements: int
@@ -34,7 +34,7 @@ class ProfileFigures(TypedDict):
 
 
 class Figures(TypedDict):
-    """What the last campaign did: components, and their profiles."""
+    """The figures of the last campaign, by component and profile."""
 
     seed: int
     components: dict[str, dict[str, ProfileFigures]]
@@ -58,7 +58,7 @@ def render(figures: Figures) -> str:
 def _rows(
     clauses: type[Clause], profiles: Mapping[str, ProfileFigures]
 ) -> Iterator[tuple[Clause, str, str, str]]:
-    """Yield each clause with who judges it, and what the campaign did to it."""
+    """Yield each clause with its kinds of judges, and the campaign's figures for it."""
     broken: Counter[str] = Counter()
     found: Counter[str] = Counter()
     named: Counter[str] = Counter()

@@ -1,9 +1,9 @@
 """`python -m wheelproof_spec.app.pages.disciplines`: renews docs/purgatory-disciplines.md.
 
-The page is the table of what each discipline of the purgatory promises. Each cell is looked up in
-the manifest: a promise is held if a model that passes has the property in its cfg, in surroundings
-that are at least as hard, and broken if a model fails by it, in surroundings no harder. So a cell
-cannot say anything that TLC does not confirm whenever the suite runs.
+The page is a table of what each discipline of the purgatory promises. Each cell comes from the
+manifest. A promise is held if a passing model has the property in its cfg, in surroundings that are
+at least as hard. It is broken if a model fails by the property, in surroundings that are no harder.
+So TLC confirms each cell whenever the suite runs.
 """
 
 import sys
@@ -37,7 +37,7 @@ class Discipline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """A row: what is promised, the property (None: no deadlock), and in which surroundings.
+    """A row: the promise, its property (None: no deadlock), and its surroundings.
 
     `present` are the constants that are not empty, `program` is what the threads of LockOrder do.
     """
@@ -49,12 +49,12 @@ class Promise:
     program: str | None = None
     race: str | None = None
     unrepeated: str | None = None
-    """Why no race repeats what TLC found."""
+    """The reason why no race repeats TLC's counterexample."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """Where the classes differ from the models, and why."""
+    """A race in which the classes differ from the models, and the reason."""
 
     discipline: str
     race: str
@@ -62,7 +62,7 @@ class Difference:
 
 
 class UndecidedCellError(WheelproofSpecError):
-    """The manifest has no model, or contradicting ones, for a cell of the table."""
+    """An error: the manifest has no model, or contradicting ones, for a cell of the table."""
 
 
 DISCIPLINES = read_rows(__file__, "disciplines.toml", "discipline", Discipline)
@@ -74,7 +74,7 @@ _SURROUNDINGS = frozenset({"Holders", "Stubborn", "Restless", "Raising"})
 
 @dataclass(frozen=True, slots=True)
 class _Setting:
-    """A model with the constants of its cfg; the assignments with <- apart."""
+    """A model with the constants of its cfg; `replaced` has the assignments with <-."""
 
     model: Model
     constants: Mapping[str, str]
@@ -126,7 +126,7 @@ def _is_about(setting: _Setting, promise: Promise, discipline: Discipline) -> bo
     if promise.module == "LockOrder":
         replaced = {"Program": promise.program}
         return setting.replaced == replaced and setting.discipline() == discipline.in_lock_order
-    # A model that replaces an action says something about a mistake, not about the discipline.
+    # A model that replaces an action shows the effect of a mistake, not of the discipline.
     return not setting.replaced and setting.discipline() == discipline.name
 
 

@@ -1,4 +1,4 @@
-"""Where pages get their templates from, and how those in Markdown are made and renewed."""
+"""The templates of the pages, and the making and renewal of pages in Markdown."""
 
 from collections.abc import Callable
 from importlib.metadata import version
@@ -12,7 +12,7 @@ from wheelproof_spec.base.results.reports import write_text
 def page_environment(
     package: str = "wheelproof_spec.app.pages", *, escape: bool = True
 ) -> Environment:
-    """Return the environment of all pages; those in Markdown escape nothing."""
+    """Return the environment of all pages; pages in Markdown escape nothing."""
     return Environment(
         loader=PackageLoader(package),
         autoescape=escape,
@@ -23,7 +23,7 @@ def page_environment(
 
 
 def html(template: str, package: str = "wheelproof_spec.app.pages", **values: object) -> str:
-    """Return a page in HTML, which says what version has made it."""
+    """Return a page in HTML, which names the version that made it."""
     page = page_environment(package).get_template(f"{template}.html.jinja")
     return page.render(values, version=version("wheelproof"))
 

@@ -1,7 +1,7 @@
-"""The page of an exploration: one HTML file in which a run can be gone through step by step.
+"""The page of an exploration: one HTML file that shows a run step by step.
 
-Without JavaScript it is a table of all steps. With it, one step is the present one, and the state
-after that step stands beside the table.
+Without JavaScript it is a table of all steps. With JavaScript, one step is the current one, and the
+state after that step is shown beside the table.
 """
 
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ from wheelproof_spec.engines.explore.result import Exploration
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HoldBar:
-    """A lock in the hands of a thread beside one step: where the bar stands and what it means.
+    """A lock that a thread holds at one step: the place of its bar, and its meaning.
 
     `phase` is "taken", "held" or "given"; `lock` the lock's number among the objects.
     """
@@ -27,7 +27,7 @@ class HoldBar:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableCell:
-    """What the table shows of a thread at one step."""
+    """The cell of a thread at one step in the table."""
 
     text: str
     bars: tuple[HoldBar, ...]
@@ -36,9 +36,9 @@ class TableCell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """One step: a cell for each thread, what the step changed, who would have gone on instead.
+    """One step: a cell for each thread, the changes, and the thread that usually goes on instead.
 
-    `line` is the line of the program that made it.
+    `line` is the line of the program that made the step.
     """
 
     cells: tuple[TableCell, ...]
@@ -49,9 +49,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class States:
-    """All states of a run: the first values, and for each step what it changes and who made it.
+    """All states of a run: the first values, and the changes and the thread of each step.
 
-    `threads` has what the threads do before the first step and after each one.
+    `threads` has what the threads do before the first step and after each step.
     """
 
     first: tuple[str, ...]
@@ -105,7 +105,7 @@ def rows_of(exploration: Exploration, recording: RunRecording) -> tuple[Row, ...
 
 
 def states_of(recording: RunRecording) -> States:
-    """Return what the script of the page knows."""
+    """Return the data for the script of the page."""
     moments = [recording.beginning, *(step.after for step in recording.steps)]
     return States(
         first=recording.beginning.values,

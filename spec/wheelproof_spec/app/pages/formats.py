@@ -52,7 +52,7 @@ def render() -> str:
 
 
 def _steps(component: AnyDefinition) -> Iterator[tuple[Operation, Shape | None, Shape | None]]:
-    """Yield the operations of which a vector may have steps, with what they ask and expect."""
+    """Yield the operations that may be steps of a vector, with arguments and expected answers."""
     if steps := step_shapes(component):
         for operation, step in zip(component.operations_on(Wire.DRIVEN), steps, strict=True):
             parts = {field.name: field.kind for field in step.fields}

@@ -1,7 +1,7 @@
 """`python -m wheelproof_spec.app.pages.mutations`: renews docs/proofs/mutations.md.
 
-The page is the table of what must fail: for each mistake the property that it breaks. `wheelproof
-tlc` confirms each row, since a model that must fail and passes is an error.
+The page is the table of the models that must fail: for each mistake the property that it breaks.
+`wheelproof tlc` confirms each row, since it is an error if such a model passes.
 """
 
 import sys

@@ -17,7 +17,7 @@ PROGRAM = "bug/test-then-submit"
 _TITLE = "A cancel returns, and the task runs all the same"
 _LANE, _LINE, _LEFT, _TOP = 400, 18, 40, 84
 _SHOWN = 4
-"""So many steps are shown at each end of what a thread does without being interrupted."""
+"""The number of steps shown at each end of a block that a thread runs without interruption."""
 _STYLE = """
 text { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #1f2328 }
 .title { font: 600 16px system-ui, sans-serif } .soft { fill: #59636e } .switch { fill: #b35900 }

@@ -1,6 +1,6 @@
 """`python -m wheelproof_spec.app.pages.proofs`: renews docs/proofs/README.md and the TLA+ clauses.
 
-Both are made of the proofs themselves, so neither can say anything else than what is proved.
+Both are made from the proofs themselves, so they cannot differ from what is proved.
 """
 
 import sys

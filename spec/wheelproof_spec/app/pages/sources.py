@@ -36,10 +36,10 @@ class Source:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Statement:
-    """What a source says: `rule`, `code` and `tla` are where it is here, each empty if nowhere.
+    """A statement of a source; `rule`, `code` and `tla` are its places here, each empty if none.
 
-    `instead` is how it is in fact, of a statement that is wrong; `reason` says why no test repeats
-    the statement.
+    `instead` is the correct fact if the statement is wrong; `reason` says why no test repeats the
+    statement.
     """
 
     id: str
@@ -57,7 +57,7 @@ Marks = Mapping[str, Sequence[str]]
 
 
 def read_sources(root: Path) -> tuple[tuple[Source, ...], tuple[Statement, ...]]:
-    """Return what the tables of the checkout `root` have; raises MalformedError for a bad row."""
+    """Return the rows in the tables of the checkout `root`; raise MalformedError for a bad row."""
     tables = root / _TABLES
     sources = read_rows(str(tables / "-"), "sources.toml", "source", Source)
     statements = [
@@ -86,7 +86,7 @@ def read_marks(root: Path) -> Marks:
 
 
 def _marked(test: ast.FunctionDef) -> Iterator[str]:
-    """Yield the statements that a test is marked with, or one of its parameters."""
+    """Yield the statements that a test, or one of its parameters, is marked with."""
     for decorator in test.decorator_list:
         for call in ast.walk(decorator):
             if (
@@ -100,7 +100,7 @@ def _marked(test: ast.FunctionDef) -> Iterator[str]:
 def problems(
     root: Path, sources: Sequence[Source], statements: Sequence[Statement], marks: Marks
 ) -> Iterator[str]:
-    """Yield a sentence for each name that leads nowhere, and for each statement without a test."""
+    """Yield a sentence for each unknown or duplicate name, and each statement without a test."""
     known = {source.id for source in sources}
     rules = _rules((root / "docs" / "semantics.md").read_text(encoding="utf-8"))
     operators = _operators(root / "tla")
@@ -174,7 +174,7 @@ def render(sources: Sequence[Source], statements: Sequence[Statement], marks: Ma
 
 
 def main() -> int:
-    """Write the page, unless a name leads nowhere."""
+    """Write the page; with problems, print them and return 1 instead."""
     root = required_checkout()
     sources, statements = read_sources(root)
     marks = read_marks(root)

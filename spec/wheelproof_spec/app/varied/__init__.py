@@ -1,1 +1,1 @@
-"""Campaigns of `wheelproof metamorphic`: what is varied, who judges it, what is kept of it."""
+"""Campaigns of `wheelproof metamorphic`: the variations, their judges, and the kept results."""

@@ -1,4 +1,4 @@
-"""Recordings of the reference for the campaign, their judge, and the disagreements on paper."""
+"""Recordings of the reference for a campaign, their judge, and the parts of a campaign."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,14 +27,14 @@ from wheelproof_spec.engines.metamorphic.recording import Recording
 from wheelproof_spec.engines.metamorphic.relations import Metamorphic
 
 CASES_OF_A_PART = 5
-"""How many cases of the reference a part of a campaign records."""
+"""The number of cases of the reference that a part of a campaign records."""
 _MOST_LINES = 60
 _CUTS = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """A share of a campaign that one process does, from one seed."""
+    """A share of a campaign that one process runs, from one seed."""
 
     component: str
     profile: str
@@ -43,19 +43,19 @@ class Part:
 
 
 def campaigns() -> Mapping[str, Metamorphic]:
-    """Return what each component adds to a campaign."""
+    """Return the spoilers and profiles that each component adds to a campaign."""
     return registry.Part[Metamorphic]("spoilers", "METAMORPHIC", Metamorphic).by_component()
 
 
 def parts_of(component: str, profiles: tuple[str, ...], seed: int) -> Iterator[Part]:
-    """Yield the parts of a campaign without end, a profile after the other."""
+    """Yield the parts of a campaign without end, one profile after the other."""
     for number in count():
         for profile in profiles:
             yield Part(component=component, profile=profile, seed=seed + number * CASES_OF_A_PART)
 
 
 def run_part(part: Part) -> Counts:
-    """Do a part of a campaign and return what it has shown."""
+    """Run a part of a campaign and return its counts."""
     campaign = Campaign(campaigns()[part.component], part.profile, judged)
     recorded = list(recordings(part))
     for number, recording in enumerate(recorded):
@@ -67,9 +67,9 @@ def run_part(part: Part) -> Counts:
 
 
 def run_recorded(recording: Recording, profile: str, seed: int) -> Counts:
-    """Vary a history that somebody has recorded, as it is; `profile` is what it declares.
+    """Vary a recorded history as it is; `profile` is the one that it declares.
 
-    No clause is broken in it: that takes what the reference's histories promise in their headers.
+    No clause is broken in it: that needs the promises in the headers of the reference's histories.
     """
     component = campaigns()[recording.header.component]
     varied = replace(component, spoilers=(), profiles={profile: _as_it_is})
@@ -83,13 +83,13 @@ def _as_it_is(recording: Recording) -> Recording:
 
 
 def run_driven(part: Part, most: int) -> Counts:
-    """Spoil answers to the named cases, so many of each at most; count the clauses named."""
+    """Spoil answers to the named cases, at most `most` of each; count the clauses named."""
     counts = Counts()
     suite, dice = registry.suites()[part.component], Random(part.seed)
     served = next(one for one in served_components() if one.name == part.component)
     wire = DrivenWire(suite.definition)
     cases = [DrivenCase(wire, case.calls, served.answer) for case in suite.scenarios()]
-    # The reference keeps one profile, and most cases in all of them.
+    # The reference follows one profile, and passes most cases in all profiles.
     right = [case for case in cases if not case.judged(suite.judge(part.profile, Tally()))]
     for case in right:
         spoilings = list(case.spoilings(dice))
@@ -102,7 +102,7 @@ def run_driven(part: Part, most: int) -> Counts:
 
 
 def judged_together(some: Sequence[Recording], dice: Random) -> list[RunVerdict]:
-    """Return the verdicts on runs of one file, whose lines are mixed."""
+    """Return the verdicts on runs of one file with mixed lines."""
     named = [_named(recording, f"run-{number}") for number, recording in enumerate(some)]
     turns = [number for number, one in enumerate(named) for _ in one.lines()]
     dice.shuffle(turns)
@@ -120,10 +120,10 @@ def _named(recording: Recording, name: str) -> Recording:
 
 
 def recordings(part: Part) -> Iterator[Recording]:
-    """Yield beginnings of histories of the reference, each up to a moment of rest."""
+    """Yield prefixes of histories of the reference, each up to a quiescent moment."""
     component, seed = part.component, part.seed
     machine = machines()[component]
-    # The schedule of controlled threads repeats itself; that of real ones does not.
+    # Controlled threads repeat their schedule; real threads do not.
     threads = "controlled" if "controlled" in machine.threads else "real"
     order = FuzzOrder(threads=threads, cases=part.cases, seed=seed)
     with kept_histories() as kept, drawn_by(PlainDrawing(shrinks=False)):
@@ -145,7 +145,7 @@ def _cuts(history: KeptHistory, dice: Random) -> list[int]:
 
 
 def judged(recording: Recording) -> RunVerdict:
-    """Return the verdict on a history; what no recorder can have written is an error."""
+    """Return the verdict on a history; a history that no recorder can write is an error."""
     header = recording.header
     try:
         checker = history_checker(header)
@@ -171,13 +171,13 @@ def judged(recording: Recording) -> RunVerdict:
 
 
 def clauses_on(component: str, wire: Wire) -> list[Clause]:
-    """Return the clauses of a component that judges of a kind test, in any profile."""
+    """Return the clauses of a component that judges of this kind test, in any profile."""
     definition = registry.definition_of(component)
     return [clause for clause in definition.clauses if clause.judges & wire]
 
 
 def require_components(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the components that are named, or all; raises UsageError for an unknown one."""
+    """Return the named components, or all; raise UsageError for an unknown name."""
     known = tuple(campaigns())
     for name in names:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Disagreements as files: what a campaign found is kept, and judged again."""
+"""Disagreements as files: a campaign's disagreements are kept, and judged again."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,14 +39,14 @@ def document(found: Disagreement) -> dict[str, object]:
 
 
 def kept(found: Disagreement, number: int) -> tuple[str, str]:
-    """Return a name for the file of a disagreement, and what is in it."""
+    """Return the name and the content of the file of a disagreement."""
     what = "".join(letter if letter.isalnum() else "-" for letter in found.variation.lower())
     name = f"{found.component}-{found.profile}-{what}-{number}.json"
     return name, json.dumps(document(found), indent=1, ensure_ascii=False) + "\n"
 
 
 def files_of(paths: Iterable[Path]) -> list[Path]:
-    """Return the files that are named, and those of the folders that are named."""
+    """Return the named files, and the files of the named folders."""
     return [
         file
         for path in paths
@@ -57,8 +57,8 @@ def files_of(paths: Iterable[Path]) -> list[Path]:
 def replayed(path: Path) -> tuple[bool, str, str | None]:
     """Judge a kept pair again.
 
-    Returns whether its verdicts fit together now, both of them in words, and why they need not, if
-    the file says so. Raises InputRejectedError if it is no such file.
+    Returns whether its verdicts agree now, both verdicts in words, and the reason in the file why
+    they need not agree, or None. Raises InputRejectedError if the file is not such a pair.
     """
     try:
         kept_pair = parse_object(path.read_bytes())
@@ -79,9 +79,9 @@ def _objects(recording: Recording) -> list[object]:
 
 
 def recorded_runs(path: Path) -> Iterator[Recording]:
-    """Yield the histories that anybody has recorded into a file, each whole.
+    """Yield the histories of a file of any recorder, each as a whole.
 
-    Raises InputRejectedError for a line that belongs to none.
+    Raises InputRejectedError for a line that belongs to no history.
     """
     runs: dict[str, list[Event]] = {}
     for number, line in enumerate(read_lines(path), start=1):

@@ -1,4 +1,4 @@
-"""The verb `wheelproof metamorphic`: tests of the judges of histories, by variations."""
+"""The verb `wheelproof metamorphic`: tests the judges of histories by variations."""
 
 import argparse
 import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _PROGRESS_S = 10
 _MOST_SHOWN = 5
 _MOST_OF_A_CASE = 400
-"""How many answers of a driven case are spoilt, at most."""
+"""The most answers of a driven case that are spoilt."""
 
 
 def register(verbs: Verbs) -> None:
@@ -41,7 +41,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the verb; a disagreement is a fail."""
+    """Run the verb; a disagreement is a failure."""
     if arguments.replay:
         return _replay(arguments)
     from wheelproof_spec.app.varied.campaigns import require_components
@@ -94,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _work(
     components: tuple[str, ...], seed: int, arguments: argparse.Namespace
 ) -> "Iterator[tuple[str, str, Iterator[Counts]]]":
-    """Yield what is varied, of which component, for which profile."""
+    """Yield each component and profile, with the counts of its parts."""
     if not arguments.recorded:
         for component, profile in _pairs(components, arguments.profile):
             yield component, profile, _parts(component, profile, seed, arguments)
@@ -102,7 +102,7 @@ def _work(
     from wheelproof_spec.app.varied.campaigns import run_recorded
     from wheelproof_spec.app.varied.corpus import recorded_runs
 
-    # Each history is varied once, however few that are.
+    # Each history is varied once, so one history is enough.
     arguments.histories = 1
     runs: dict[tuple[str, str], list[Recording]] = {}
     for path in arguments.recorded:
@@ -132,7 +132,7 @@ def _pairs(components: tuple[str, ...], profile: str | None) -> list[tuple[str, 
 def _parts(
     component: str, profile: str, seed: int, arguments: argparse.Namespace
 ) -> "Iterator[Counts]":
-    """Yield what parts have shown, until enough histories are judged; tell how far it is."""
+    """Yield the counts of parts until enough histories are judged; print the progress."""
     from queue import SimpleQueue
 
     from wheelproof_spec.app.processes import pool_of
@@ -213,7 +213,7 @@ def _figures(total: "Counts") -> dict[str, object]:
 
 
 def _write_figures(path: Path, seed: int, figures: dict[str, dict[str, object]]) -> None:
-    """Write what the campaign did; what it did not do stays as it was in the file."""
+    """Write the figures of the campaign; other components keep their figures in the file."""
     from wheelproof_spec.app.pages.clauses import read_figures
     from wheelproof_spec.base.results.reports import write_json
 

@@ -1,4 +1,4 @@
-"""The verbs of `wheelproof`, one file each, and a line about each, without importing them."""
+"""The verbs of `wheelproof`, one file each; their summaries are here, without importing them."""
 
 VERBS = {
     "bugs": "let every engine look for every known bug, within a fixed budget",
@@ -25,11 +25,11 @@ _ELSEWHERE = {
     "methods": "detecting",
     "mutate": "detecting",
 }
-"""Where the verbs are that are no file of this folder."""
+"""The folders of the verbs that are not in this folder."""
 DECLARED_BY_TABLE = frozenset({"bugs", "methods", "mutate"})
-"""The verbs whose modules, which need a lot, are imported only once they run."""
+"""The verbs whose modules are imported only when they run, because they import a lot."""
 
 
 def module_of(verb: str) -> str:
-    """Return the name of the module that registers a verb, or has its `run`."""
+    """Return the name of the module that has the `register` or the `run` of a verb."""
     return f"wheelproof_spec.app.{_ELSEWHERE.get(verb, 'verbs')}.{verb}"

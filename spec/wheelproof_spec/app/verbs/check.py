@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.skip is not None:
         options = replace(options, skip=known_limits(arguments.skip))
     if arguments.html is not None:
-        # Jinja is an extra: if it is missing, this has to be said before the files are judged.
+        # Jinja is an extra: report that it is missing before the files are judged.
         importlib.import_module("jinja2")
     started = time.monotonic()
     with progress(quiet=arguments.quiet) as shown:
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     files = files[: len(results)]
     seconds = time.monotonic() - started
     if arguments.tlc:
-        # Its module needs Java and rich, and most users of the verb do not.
+        # The module needs Java and rich, which most users of the verb do not need.
         from wheelproof_spec.app.second_opinion import ask_tlc
 
         ask_tlc(files, results, jar=arguments.jar, java=arguments.java)

@@ -1,4 +1,4 @@
-"""The verb `completion`: prints what completes the words of `wheelproof` in a shell."""
+"""The verb `completion`: prints a script that completes the words of `wheelproof` in a shell."""
 
 import argparse
 import shlex
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the script; `eval "$(wheelproof completion bash)"` turns it on."""
     from wheelproof_spec.app.cli import build_parser
 
-    # The first pattern that fits is taken: the longest path first.
+    # The shell takes the first pattern that fits, so the longest path comes first.
     cases = dict(sorted(_cases("", build_parser()), reverse=True))
     script = _SCRIPT.format(cases="\n".join(cases.values()))
     print(_IN_ZSH + script if arguments.shell == "zsh" else script, end="")

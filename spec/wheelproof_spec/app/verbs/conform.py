@@ -73,7 +73,7 @@ def _run(arguments: argparse.Namespace) -> int:
     )
     vectors = [published.vector for published in read_vectors(plan.vectors, parse_line)]
     if arguments.html is not None:
-        # Jinja is an extra: if it is missing, this has to be said before anything is started.
+        # Jinja is an extra: report that it is missing before anything is started.
         importlib.import_module("jinja2")
     with progress(quiet=arguments.quiet) as shown:
         result = conform(

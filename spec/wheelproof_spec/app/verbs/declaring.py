@@ -1,4 +1,4 @@
-"""How a verb of the command line declares itself, with the options that every verb has."""
+"""The declaration of a verb of the command line, with the options that every verb has."""
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,19 +14,19 @@ from wheelproof_spec.base.printable import printable
 _LONGEST = 2_000
 _EVERY_VERB = "every verb"
 _FILES = ("reads", "writes")
-"""What an argument may be: an input, or an output."""
+"""The roles of an argument: an input, or an output."""
 Types = Mapping[str, Callable[[str], object]]
-"""How the text of an argument is read, by the name that tables have for it."""
+"""The functions that convert the text of an argument, by their names in the tables."""
 
 _TYPES: Types = {"path": Path, "int": int, "seconds": positive_seconds}
 NOTHING: Mapping[str, Row] = MappingProxyType({})
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one sentence, which names what may have been meant."""
+    """A parser whose errors are one sentence that names what may have been meant."""
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong and end the program with the exit code of wrong usage."""
+        """Print the error and end the program with the exit code of wrong usage."""
         self.exit(2, f"{self.prog}: {printable(message, _LONGEST)}; see {self.prog} --help\n")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
@@ -79,7 +79,7 @@ class Verbs:
         run: Callable[[argparse.Namespace], int],
         given: Mapping[str, Row] = NOTHING,
     ) -> argparse.ArgumentParser:
-        """Add a verb of ours, with what VERBS and ``arguments.toml`` have of it."""
+        """Add a verb of ours, with its entries in VERBS and ``arguments.toml``."""
         rows = read_table(__file__, "arguments.toml").get(name, NOTHING)
         reads, writes = (
             [
@@ -111,8 +111,8 @@ def declare_arguments(
 ) -> None:
     """Declare the arguments that ``arguments.toml`` beside `module` has for a verb, in its order.
 
-    `given` has what of an argument no table can say: choices and defaults that others know.
-    `types` are more than the usual ones.
+    `given` has what a table cannot have: choices and defaults that other modules define.
+    `types` are added to the usual ones.
     """
     declare: Callable[..., argparse.Action] = parser.add_argument
     rows = cast(Mapping[str, Row], read_table(module, "arguments.toml")[verb])

@@ -11,7 +11,7 @@ from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict
 
 @dataclass(frozen=True, slots=True)
 class _Need:
-    """Something that verbs need: what was found of it, and how to get what is missing."""
+    """A need of some verbs: what was found of it, and how to get it if it is missing."""
 
     name: str
     serves: tuple[str, ...]
@@ -42,7 +42,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Look at the machine; something that is missing is exit code 3."""
+    """Check the machine; a missing need is exit code 3."""
     needs = _needs()
     missing = [need.name for need in needs if not need.is_there]
     verdict = overall(need.check().verdict for need in needs)

@@ -43,7 +43,7 @@ def run(arguments: argparse.Namespace) -> int:
         return _list_programs()
     programs = _programs(arguments)
     if arguments.html is not None:
-        # What is not installed is better known before a long run than after it.
+        # A missing package is reported before a long run, not after it.
         importlib.import_module("jinja2")
     options = None if arguments.engine == _GRAPH else _options(arguments)
     explorations: list[Exploration | GraphExploration] = []

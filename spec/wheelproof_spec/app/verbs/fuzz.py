@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.engines.fuzz.machine import AnyMachine
     from wheelproof_spec.engines.fuzz.order import FuzzOrder
 
-# A batch is over in a second or two, so that `--seconds` is kept to.
+# A batch takes a second or two, so that `--seconds` is kept.
 _CASES_IN_A_BATCH = {"none": 100, "real": 20, "controlled": 200}
 
 
@@ -111,9 +111,9 @@ def _story(failure: "FuzzFailure", heading: str) -> str:
 
 @contextmanager
 def _stopped_by_interrupts() -> Generator[Callable[[], bool]]:
-    """Give what tells whether the user has interrupted once; a second time ends the program.
+    """Yield a function that tells whether Ctrl-C was pressed; a second Ctrl-C ends the program.
 
-    What is under way when the signal comes is never judged in part: the case is run to its end.
+    The running case is finished when the signal comes, so no case is judged in part.
     """
     interrupted = threading.Event()
 
@@ -167,7 +167,7 @@ def _order(arguments: argparse.Namespace, machine: "AnyMachine", seed: int) -> "
 
 
 def _repeat(arguments: argparse.Namespace) -> str:
-    """Return the command that runs a batch again, with its seed left open."""
+    """Return the command that runs a batch again, with a placeholder for its seed."""
     repeat = f"wheelproof fuzz {arguments.machine} --threads {arguments.threads}"
     if arguments.case is None:
         repeat += f" --cases {arguments.cases}"

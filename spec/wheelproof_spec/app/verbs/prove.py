@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.all == bool(arguments.proofs):
         raise UsageError("name the proofs to make, or give --all; --list lists them")
     chosen = _select(proofs(), ["*"] if arguments.all else arguments.proofs)
-    # Only here the solver is needed.
+    # The solver is imported only here, where it is needed.
     from wheelproof_spec.engines.prove.solver import version
 
     results: list[CheckResult] = []
@@ -78,10 +78,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def proved(names: list[str], *, jobs: int = 1, seconds: float) -> "Iterator[CheckResult]":
-    """Yield how each obligation of the proofs ended, in their order.
+    """Yield the result of each obligation of the proofs, in their order.
 
-    Each proof has a process of its own: what z3 has met before, for whomever in the process,
-    changes where it looks first, and so whether it comes to an end.
+    Each proof has its own process: earlier formulas in the same process change where z3 looks
+    first, and so whether it comes to an end.
     """
     with pool_of(min(jobs, len(names)), tasks=1) as pool:
         for results in pool.imap(partial(_carried_out, seconds), names):

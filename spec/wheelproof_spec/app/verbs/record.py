@@ -24,7 +24,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Record; the histories are judged by ``wheelproof check``."""
+    """Record histories; ``wheelproof check`` judges them."""
     from wheelproof_spec.engines.history.recording.callers import Callers
 
     component: str = arguments.component
@@ -72,7 +72,7 @@ def record_history(
     callers: "Callers",
     lateness_ms: int | None = None,
 ) -> int:
-    """Write one history, and return how many events it has; raises LoadFailedError."""
+    """Write one history, and return its number of events; raises LoadFailedError."""
     from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
     load = make_load(callers)

@@ -1,4 +1,4 @@
-"""The verb ``schema``: prints the JSON Schema of the formats, and says which lines follow it."""
+"""The verb ``schema``: prints the JSON Schema of the formats, and validates lines against it."""
 
 import argparse
 from dataclasses import asdict, dataclass, field
@@ -20,7 +20,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print or validate; a line that follows no schema is exit code 4."""
+    """Print the schema or validate files; a line that follows no schema is exit code 4."""
     if arguments.what == "print":
         return _print(arguments)
     if not arguments.files:

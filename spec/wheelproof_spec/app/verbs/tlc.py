@@ -26,7 +26,7 @@ def register(verbs: Verbs) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Run the models and report, or write the cfg of one; returns the exit code."""
+    """Run the models and report, or write the cfg of one model; return the exit code."""
     if arguments.write_cfg is not None:
         return _write_cfg(arguments)
     if arguments.output is not None:
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _models(arguments: argparse.Namespace) -> "list[Model]":
-    """Return the models that are named: modules by their files, others out of the manifest."""
+    """Return the named models: modules by their files, others from the manifest."""
     from wheelproof_spec.engines.tlc.manifest.loader import load_manifest
     from wheelproof_spec.engines.tlc.manifest.model import Tier
     from wheelproof_spec.engines.tlc.manifest.selection import select_models

@@ -131,7 +131,7 @@ def _drive(arguments: argparse.Namespace, vectors: "Sequence[Vector[object, obje
         progress(quiet=arguments.quiet) as shown,
     ):
         runner = VectorRunner(session, any_definition(DEFINITION), limits)
-        # One iterator: a vector in which the driver failed is not asked again.
+        # One iterator for all tries: a vector on which the driver failed is not sent again.
         waiting = shown.counting(vectors, f"of {len(vectors):,} vectors driven")
         begin = session.introduce
         while len(troubles) < MOST_FAILURES:

@@ -1,1 +1,1 @@
-"""The page docs/verdicts.md: what the shipped adapters' implementations keep, and what not."""
+"""The page docs/verdicts.md: which promises the shipped adapters' implementations keep."""

@@ -1,4 +1,4 @@
-"""Drives and records the implementations, and judges what comes out."""
+"""Drives and records the implementations, and judges the results."""
 
 import json
 import os
@@ -27,12 +27,12 @@ from wheelproof_spec.engines.history.checkers import CheckOptions
 from wheelproof_spec.engines.history.reader import read_lines
 
 _CASES_FOR_LIMITS = 100
-"""With fewer cases a limit that is there may not show."""
+"""With fewer cases, a limit that is still needed may not show."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Extent:
-    """How much is measured; the seed is that of the cases and of the callers' choices."""
+    """The extent of the measurements; `seed` is for the cases and for the callers' choices."""
 
     cases: int
     operations: int
@@ -43,7 +43,7 @@ class Extent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrivenVerdict:
-    """What driving an implementation has shown, and the command that repeats it."""
+    """The result of driving an implementation, and the command that repeats it."""
 
     run: DrivenRun
     result: ConformanceResult
@@ -52,7 +52,7 @@ class DrivenVerdict:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordedVerdict:
-    """What the histories of a component have shown, judged under one profile."""
+    """The verdicts on the histories of a component, judged under one profile."""
 
     component: str
     profile: str
@@ -63,7 +63,7 @@ class RecordedVerdict:
 
     @property
     def verdict(self) -> Verdict:
-        """The verdict on all of them."""
+        """The verdict on all histories."""
         return overall(one.verdict for one in self.verdicts)
 
 
@@ -77,7 +77,7 @@ class Measured:
 
 
 class MeasurementFailedError(WheelproofSpecError):
-    """There is no verdict, since a program failed."""
+    """An error: there is no verdict, because a program failed."""
 
     exit_code = ExitCode.INTERNAL_ERROR
 
@@ -101,7 +101,7 @@ def measure(
 ) -> tuple[Measured, ...]:
     """Judge the implementations, from the root of the checkout; `folder` takes the histories.
 
-    `tell` is told what begins. Raises MeasurementFailedError.
+    `tell` gets the progress. Raises MeasurementFailedError.
     """
     measured: list[Measured] = []
     for one in implementations:
@@ -122,7 +122,7 @@ def measure(
 
 
 def _drive(implementation: Implementation, run: DrivenRun, extent: Extent) -> DrivenVerdict:
-    # Whoever has declared the profile has to need each of its limits still.
+    # An implementation that declares the profile must still need each of its limits.
     must_fail = run.skip is not None and run.share == 1 and extent.cases >= _CASES_FOR_LIMITS
     plan = ConformancePlan(
         driver=shlex.join(_words(implementation.driver)),
@@ -192,7 +192,7 @@ def _check(path: Path, profile: str) -> tuple[RunVerdict, ...]:
 
 
 def _seen_in(path: Path) -> tuple[tuple[str, ...], Counter[str]]:
-    """Return the configurations that the headers declare, and count what began by its name."""
+    """Return the configurations in the headers, and the number of invocations by name."""
     configs: dict[str, None] = {}
     calls: Counter[str] = Counter()
     for line in read_lines(path):

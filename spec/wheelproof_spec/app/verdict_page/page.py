@@ -1,4 +1,4 @@
-"""Judges everybody and renews docs/verdicts.md.
+"""Judges all implementations and renews docs/verdicts.md.
 
 Run it with `python -m wheelproof_spec.app.verdict_page.page`.
 """
@@ -31,14 +31,14 @@ _NUMBERS = (
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page; nothing is written if something failed or deviates without a reason."""
+    """Write the page; write nothing if a program fails or a deviation has no explanation."""
     parsed = _parser().parse_args(arguments)
     checkout = required_checkout()
     extent = Extent(**{name: getattr(parsed, name) for name, _, _ in _NUMBERS})
     output = Path.cwd() / parsed.output if parsed.output else checkout / PAGE
     wanted: list[str] = parsed.only or [one.name for one in IMPLEMENTATIONS]
     chosen = [one for one in IMPLEMENTATIONS if one.name in wanted]
-    # The commands on the page are given from there.
+    # The commands on the page are relative to the checkout.
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(checkout):
         measured = measure(chosen, extent, Path(folder), lambda text: print(text, file=sys.stderr))
         write_text(output, render(measured, extent, _command(extent)))
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _command(extent: Extent) -> str:
-    """Return what makes a page of this extent."""
+    """Return the command that makes a page of this extent."""
     given = [
         f" --{name} {getattr(extent, name)}"
         for name, usual, _ in _NUMBERS

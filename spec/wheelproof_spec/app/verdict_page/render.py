@@ -25,7 +25,7 @@ from wheelproof_spec.components.registry import definition_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokenClause:
-    """A clause that is broken, by the first case that breaks it, and by how many others."""
+    """A broken clause: the first case that breaks it, and the number of other cases."""
 
     rule: str
     where: str
@@ -34,10 +34,10 @@ class BrokenClause:
 
 
 class Section:
-    """One section of the page, and its rows in the table of all."""
+    """One section of the page, and its rows in the table of all implementations."""
 
     def __init__(self, measured: Measured) -> None:
-        """Tell of what was measured; raises UnexplainedDeviationError where that is news."""
+        """Store the measurements of one implementation."""
         self.measured = measured
         self.name = measured.implementation.name
 
@@ -58,7 +58,7 @@ class Section:
             )
 
     def link(self, component: str, profile: str, clause: str) -> str:
-        """Return what a deviation is put down to."""
+        """Return the explanation of a deviation."""
         one = explain(self.name, component, profile, clause)
         cause = "" if one.cause is None else f". {one.cause}"
         return f"[{one.kind}: {one.sentence}]({one.link}){cause}"
@@ -85,12 +85,12 @@ class Section:
         return clauses_of(table, Wire.RECORDED, recorded.profile)
 
     def notes(self, recorded: RecordedVerdict) -> Iterable[str]:
-        """Return what was not judged, and why."""
+        """Return the notes on what was not judged, and why."""
         return dict.fromkeys(note for one in recorded.verdicts for note in one.notes)
 
 
 def render(measured: Sequence[Measured], extent: Extent, command: str) -> str:
-    """Return the page; raises UnexplainedDeviationError for a deviation that is news."""
+    """Return the page; raise UnexplainedDeviationError for a deviation without explanation."""
     return markdown(
         "verdicts",
         sections=[Section(one) for one in measured],

@@ -1,7 +1,7 @@
-"""Which implementations are judged, how, and what each deviation of theirs is put down to.
+"""The judged implementations, how they are judged, and the explanations of their deviations.
 
-A deviation is a clause that was broken, or a part of the domain that was skipped. One that is
-not in the table stops the page from being made: it would be news.
+A deviation is a clause that was broken, or a part of the domain that was skipped. A deviation that
+is not in the table is new, so the page is not made.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from wheelproof_spec.base.errors import WheelproofSpecError
 from wheelproof_spec.base.results.verdicts import ExitCode
 
 PYTHON = "python"
-"""Stands for the interpreter that makes the page."""
+"""The word that stands for the interpreter that makes the page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrivenRun:
     """An implementation driven through one component, under one profile.
 
-    `share` divides the number of cases for whom shrinking, or a slow program, makes them dear.
+    `share` divides the number of cases where shrinking or a slow program makes them expensive.
     """
 
     component: str
@@ -34,20 +34,20 @@ class DrivenRun:
 class RecordedRun:
     """Histories of one component, judged under each of these profiles.
 
-    A timer is judged by the profile; what the others promise is in the header of the history.
+    A timer is judged by the profile; the promises of the others are in the header of the history.
     """
 
     component: str
     profiles: tuple[str, ...]
     promises: str | None = None
-    """Whose promises the recorder is to put into the header, instead of the implementation's."""
+    """The implementation whose promises the recorder puts into the header, instead of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Implementation:
-    """What is judged: the programs that drive it and record it, as words from the checkout.
+    """An implementation: the programs that drive it and record it, as words from the checkout.
 
-    `build` fetches and builds it, where `make setup` does not.
+    `build` fetches and builds it, if `make setup` does not.
     """
 
     name: str
@@ -64,7 +64,7 @@ IMPLEMENTATIONS = read_rows(__file__, "implementations.toml", "implementation", 
 
 
 class Kind(StrEnum):
-    """What a deviation is put down to."""
+    """The kinds of explanation of a deviation."""
 
     FINDING = "finding"
     PROFILE = "profile"
@@ -72,10 +72,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
-    """Why an implementation deviates in some clauses.
+    """The reason why an implementation deviates in some clauses.
 
     `profile` None means every profile. `target` is a file, from docs/, that has the heading.
-    `cause` says what in the implementation does so, by file and line, where that one does not.
+    `cause` names the cause in the implementation, by file and line, if `target` does not.
     """
 
     implementation: str
@@ -90,13 +90,13 @@ class Deviation:
 
     @property
     def link(self) -> str:
-        """Where it is written up, from docs/; the anchor is what Markdown makes of the heading."""
+        """The link to the explanation, from docs/; the anchor is Markdown's for the heading."""
         letters = (one for one in self.heading.lower() if one.isalnum() or one in " -_")
         return f"{self.target}#{''.join(letters).replace(' ', '-')}"
 
 
 class UnexplainedDeviationError(WheelproofSpecError):
-    """Somebody deviates, and the table does not say why."""
+    """An error: an implementation deviates, and the table does not say why."""
 
     exit_code = ExitCode.FAIL
 
@@ -111,7 +111,7 @@ def explain(
     clause: str,
     table: Sequence[Deviation] = DEVIATIONS,
 ) -> Deviation:
-    """Return what a deviation is put down to; raises UnexplainedDeviationError if it is news."""
+    """Return the explanation of a deviation; raise UnexplainedDeviationError if there is none."""
     for one in table:
         if (
             one.implementation == implementation

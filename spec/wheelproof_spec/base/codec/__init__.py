@@ -1,1 +1,1 @@
-"""What is on the wire, read off dataclasses: shapes, parsers, writers, JSON Schema."""
+"""Wire formats made from dataclasses: shapes, parsers, writers, JSON Schema."""

@@ -1,4 +1,4 @@
-"""Bounds that a driver declares in `hello`: the part of the domain in which it can be asked."""
+"""Bounds that a driver declares in `hello`: the part of the domain that it supports."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
@@ -10,7 +10,7 @@ from wheelproof_spec.base.strict_json import JsonObject, MalformedError, as_obje
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bound:
-    """Which numbers a field may have: both ends are included; None is no end."""
+    """The numbers that a field may have: both ends are included; None is no limit."""
 
     least: int | None = None
     most: int | None = None
@@ -23,7 +23,7 @@ class Bound:
         return self.nearest(number) == number
 
     def nearest(self, number: int) -> int:
-        """Return the number inside that stands for `number`: one at an end, or a smaller one."""
+        """Return the number inside that replaces `number`: an end, or a smaller power of two."""
         if self.power_of_two:
             number = 1 << (max(number, 1).bit_length() - 1)
         if self.most is not None:
@@ -46,7 +46,7 @@ def parse_bounds(value: JsonObject) -> Bounds:
 
 
 def outside(bounds: Bounds, calls: Iterable[Request]) -> tuple[str, ...]:
-    """Return what would have to be declared for these calls, in words; nothing if all is."""
+    """Return in words which bounds these calls exceed; empty if none."""
     found = {
         f"{name} beyond {bounds[name]}": None
         for call in calls

@@ -1,8 +1,8 @@
-"""Shortcut for lines that are clearly right: a function for each shape, generated from it.
+"""Fast path for lines that are clearly valid: a function for each shape, generated from it.
 
 Like `dataclasses`, it writes the function as text: one test a field and no loop. A function returns
 None whenever anything is unusual, and `explain` decides. Frozen instances are filled through the
-descriptors of their slots, which costs a third of what their `__init__` does.
+descriptors of their slots, at a third of the cost of their `__init__`.
 """
 
 from collections.abc import Callable
@@ -23,14 +23,14 @@ from wheelproof_spec.base.strict_json import JsonObject
 _GONE = object()
 
 Builder = Callable[[JsonObject], object]
-"""Returns the event, or None if the object is not clearly one; may raise KeyError for that too."""
+"""Returns the event, or None if the object is not clearly valid; may then also raise KeyError."""
 
 
 def compile_shape(shape: Shape, *, ascii_alone: bool = False) -> Builder:
     """Return the builder of `shape`.
 
-    With `ascii_alone` other strings are unusual: who has not seen the line cannot know whether they
-    are half a surrogate pair.
+    With `ascii_alone` other strings count as unusual: without the line's bytes it is unknown
+    whether they contain half a surrogate pair.
     """
     if not shape.fields:
         only = shape.cls(**dict(shape.left_out))
@@ -55,7 +55,7 @@ def compile_shape(shape: Shape, *, ascii_alone: bool = False) -> Builder:
             ]
         converted = _conversion(field.kind, f"x{at}", at)
         if converted:
-            # A default is what it has to be already, and so is a null.
+            # A default and a null are not converted.
             kept = f"x{at} is None" if field.required else f"x{at} is default{at} or x{at} is None"
             lines += [f" if not ({kept}):", *converted]
     lines += [f" if n != {len(shape.fields)}: return None", " e = new(cls)"]
@@ -68,7 +68,7 @@ def compile_shape(shape: Shape, *, ascii_alone: bool = False) -> Builder:
 
 
 def _test(kind: Kind, value: str, at: int, names: dict[str, object], *, ascii_alone: bool) -> str:
-    """Return an expression that is true if the value is not clearly right."""
+    """Return an expression that is true if the value is not clearly valid."""
     match kind:
         case StringKind():
             names[f"enum{at}"] = kind.enum
@@ -90,7 +90,7 @@ def _test(kind: Kind, value: str, at: int, names: dict[str, object], *, ascii_al
             clear = f"len({value}) <= {kind.greatest} and all({each} for i in {value})"
             return f"{value}.__class__ is not list or not ({clear})"
         case RecordKind() | ListKind() | MapKind():
-            # Rare, and never on the lines of which there are millions.
+            # Rare, and never on the frequent kinds of lines.
             return "True"
 
 
@@ -104,7 +104,7 @@ def _bounds(value: str, kind: StringKind | IntegerKind) -> str:
 
 
 def _conversion(kind: Kind, value: str, at: int) -> list[str]:
-    """Return the lines that make of a value what the instance has."""
+    """Return the lines of code that convert a value to the field of the instance."""
     match kind:
         case RecordKind(shapes=(_,)):
             return [f"  {value} = build{at}({value})", f"  if {value} is None: return None"]

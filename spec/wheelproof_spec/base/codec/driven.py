@@ -1,4 +1,4 @@
-"""The driver protocol of a component, read off its definition: parsers and writers."""
+"""The driver protocol of a component: parsers and writers, made from its definition."""
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
@@ -25,10 +25,10 @@ _NO_ARGUMENTS: JsonObject = {}
 
 
 class DrivenWire(Generic[CallT, SeenT]):
-    """How the calls of a component, and what they show, are written for a driver."""
+    """The JSON form of a component's calls and observations in the driver protocol."""
 
     def __init__(self, definition: ComponentDefinition[CallT, SeenT]) -> None:
-        """Compile what `definition` says."""
+        """Compile the readers and writers of `definition`."""
         self._config = shape_of(definition.config, wire=Wire.DRIVEN)
         self._calls: dict[str, Shape] = {}
         self._answers: dict[type[Call], Callable[[JsonObject], object]] = {}
@@ -60,7 +60,7 @@ class DrivenWire(Generic[CallT, SeenT]):
         return {name: value for name, value in shown.items() if name in told}
 
     def parse_answer(self, content: JsonObject, call: CallT) -> SeenT:
-        """Return what an answer to `call` shows; raises MalformedError."""
+        """Return the observation in an answer to `call`; raises MalformedError."""
         if isinstance(call, Reset):
             require_fields(content, ())
             return self._nothing
@@ -68,7 +68,7 @@ class DrivenWire(Generic[CallT, SeenT]):
 
 
 def answer_shape(definition: ComponentDefinition[CallT, SeenT], operation: Operation) -> Shape:
-    """Return what a driver may answer to a call: the observation, as far as the call shows it."""
+    """Return the shape of a driver's answer: the fields of the observation that the call shows."""
     hidden = _not_told(definition, operation)
     return shape_of(
         definition.observation, required=operation.tells, without=hidden, wire=Wire.DRIVEN
@@ -108,7 +108,7 @@ def _not_told(
 
 
 def _reader(shape: Shape) -> Callable[[JsonObject], object]:
-    """Return what reads an object of this shape: the short way, or the one that explains."""
+    """Return a reader for objects of this shape: the compiled one, then the one that explains."""
     shortcut = compile_shape(shape, ascii_alone=True)
 
     def read(content: JsonObject) -> object:

@@ -1,6 +1,6 @@
-"""From JSON values to an event, field by field: says exactly what is wrong.
+"""Builds an event from JSON values, field by field, and says exactly what is wrong.
 
-This is the authority. `compiled` is a shortcut for lines that are clearly right, and has to agree.
+This module is the authority. `compiled` is a fast path for clearly valid lines, and must agree.
 """
 
 import re
@@ -23,9 +23,9 @@ _DECIMAL = re.compile("0|-?[1-9][0-9]{0,18}")
 
 
 def build(shape: Shape, value: object, where: str = "") -> object:
-    """Return the event that the JSON object `value` is; raises MalformedError if it is none.
+    """Return the event of the JSON object `value`; raises MalformedError if it is not valid.
 
-    `where` is the path to the object, for the complaint.
+    `where` is the path to the object, for the error message.
     """
     item = as_object(value, f"has {where!r} that is" if where else "is")
     known = {field.name for field in shape.fields}
@@ -130,7 +130,7 @@ def _choose(shapes: tuple[Shape, ...], value: object, path: str) -> Shape:
 
 
 def shown(value: str) -> str:
-    """Return a string from a line in quotes and cut, for a complaint."""
+    """Return a string from a line, quoted and shortened, for an error message."""
     return repr(value if len(value) <= _SHOWN else value[:_SHOWN] + "...")
 
 

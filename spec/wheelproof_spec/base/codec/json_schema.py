@@ -83,7 +83,7 @@ def _kind_schema(kind: Kind) -> dict[str, object]:
 
 
 def _key_schema(kind: StringKind | IntegerKind) -> dict[str, object]:
-    """Return the schema of a name; JSON has strings alone there, so an integer is its digits."""
+    """Return the schema of a name; names in JSON are strings, so an integer is its digits."""
     if isinstance(kind, IntegerKind):
         return {"pattern": "^(0|-?[1-9][0-9]*)$"}
     return _kind_schema(kind)

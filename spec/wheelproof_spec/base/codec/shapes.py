@@ -1,4 +1,4 @@
-"""What a JSON object looks like, read off the dataclass that defines it."""
+"""The shape of a JSON object, made from the dataclass that defines it."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
@@ -23,7 +23,7 @@ MetadataT = TypeVar("MetadataT")
 
 @dataclass(frozen=True, slots=True)
 class StringKind:
-    """A string of so many characters, or one of the choices, which `enum` has as members."""
+    """A string with bounds on its length, or one of `choices`, the members of `enum` if given."""
 
     least: int
     greatest: int
@@ -85,7 +85,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """An object: the class that it becomes, its fields, and the values of those it never has."""
+    """An object: its class, its fields, and the default values of the fields that it never has."""
 
     cls: type[object]
     fields: tuple[Field, ...]
@@ -186,7 +186,7 @@ def _field(
 
 
 def _is_on(wire: Wire, member: object) -> bool:
-    """Tell whether a field has this type on a wire: `Annotated` may say that it has not on both."""
+    """Tell whether a field has this type on a wire; `Annotated` may limit a type to one wire."""
     only = _first(member, Only)
     return only is None or bool(only.wire & wire)
 
@@ -234,7 +234,7 @@ def _bare(hint: object) -> object:
 
 
 def _first(hint: object, cls: type[MetadataT]) -> MetadataT | None:
-    """Return what `Annotated` says of this class, if anything."""
+    """Return the metadata of this class in `Annotated`, if any."""
     metadata = _arguments(hint)[1:] if get_origin(hint) is Annotated else ()
     return next((found for found in metadata if isinstance(found, cls)), None)
 

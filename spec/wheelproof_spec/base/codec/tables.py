@@ -1,6 +1,6 @@
-"""What is data, and stands in a file beside the module that reads it: tables in TOML, templates.
+"""Data files beside the module that reads them: tables in TOML, templates.
 
-The files are the project's own: what is wrong in one is an error of whoever wrote it last.
+The files are the project's own: a mistake in one is a programming error.
 """
 
 import tomllib
@@ -29,7 +29,7 @@ def read_words(module: str, name: str, table: str) -> Mapping[str, str]:
 def read_rows(module: str, name: str, row: str, cls: type[RowT]) -> tuple[RowT, ...]:
     """Return each ``[[row]]`` of the file `name` beside `module`; raises MalformedError.
 
-    `cls` is a dataclass that says what a row has, as those of the wires do.
+    `cls` is a dataclass that defines the fields of a row, as for the wire formats.
     """
     shape = shape_of(cls)
     rows = cast(list[object], read_document(module, name)[row])
@@ -42,7 +42,7 @@ def read_template(module: str, name: str) -> Template:
 
 
 def read_document(module: str, name: str) -> Row:
-    """Return the file `name` beside `module` as it is: its lists are lists, as those of JSON."""
+    """Return the document in the file `name` beside `module`; its lists stay lists, as in JSON."""
     return tomllib.loads(_text(module, name))
 
 

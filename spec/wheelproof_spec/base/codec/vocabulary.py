@@ -1,13 +1,13 @@
-"""The words that everything on a wire is defined in.
+"""The types and annotations that define everything on a wire.
 
 A call, an answer, an event is a frozen dataclass, and that IS its definition: the parsers, the
 writers, the JSON Schema and the reference pages are made from its fields. A field is a string, an
 integer, a boolean, a choice of strings, a list, a mapping or another such dataclass; `Annotated`
-adds its bounds, what it means, and the wire that it is on if it is not on both.
+adds its bounds, its meaning, and its wire if the field is not on both wires.
 
-A field with a default may be left out. One whose default is `None` or `ABSENT` is left out
-whenever it has that value. A field that is one thing on one wire and another on the other has both
-types, each with its wire: `Annotated[int, DRIVEN] | Annotated[str, RECORDED]`.
+A field with a default may be left out. A field whose default is `None` or `ABSENT` is left out
+whenever it has that value. A field with different types on the two wires has both types, each with
+its wire: `Annotated[int, DRIVEN] | Annotated[str, RECORDED]`.
 """
 
 from dataclasses import dataclass
@@ -40,10 +40,10 @@ class Wire(Flag):
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """The one wire that a field, or one of the types that it may have, is on.
+    """The only wire that a field, or one of its types, is on.
 
-    On the other wire the field keeps its default; on its own it is required, unless its default is
-    `None` or `ABSENT`.
+    On the other wire the field keeps its default. On its own wire the field is required, unless its
+    default is `None` or `ABSENT`.
     """
 
     wire: Wire
@@ -51,7 +51,7 @@ class Only:
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """The one wire on which a field is required though the class has a default for it."""
+    """The wire on which a field is required although the class has a default for it."""
 
     wire: Wire
 
@@ -61,7 +61,7 @@ NEEDED_WHEN_DRIVEN = Needed(Wire.DRIVEN)
 DRIVEN = Only(Wire.DRIVEN)
 RECORDED = Only(Wire.RECORDED)
 REQUIRED = Only(Wire.BOTH)
-"""For a field that every line has to have, though the class has a default for it."""
+"""For a field that every line must have, although the class has a default for it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""From a dataclass to its JSON: the inverse of the parsers."""
+"""Writes a dataclass as JSON: the inverse of the parsers."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def format_line(event: object, wire: Wire = Wire.RECORDED) -> bytes:
 
 
 def plain(value: object, wire: Wire) -> object:
-    """Return a value as what JSON has on this wire; a field that was not observed is left out."""
+    """Return a value as plain JSON on this wire; a field that was not observed is left out."""
     if isinstance(value, str | int | None):
         return value
     if isinstance(value, tuple):
@@ -31,7 +31,7 @@ def plain(value: object, wire: Wire) -> object:
 
 
 def plain_fields(value: object, wire: Wire) -> dict[str, object]:
-    """Return the fields of a dataclass as what JSON has on this wire."""
+    """Return the fields of a dataclass as plain JSON on this wire."""
     found: dict[str, object] = {}
     for name, left_out in _written(type(value), wire):
         item = getattr(value, name)
@@ -41,7 +41,7 @@ def plain_fields(value: object, wire: Wire) -> dict[str, object]:
 
 
 def _written(cls: type[object], wire: Wire) -> tuple[tuple[str, bool], ...]:
-    """Return the fields that are on this wire, each with whether `None` leaves it out."""
+    """Return the fields on this wire, each with whether it is left out if it is `None`."""
     known = _WRITTEN.get((cls, wire))
     if known is None:
         names = frozenset(names_on(cls, wire))

@@ -1,1 +1,1 @@
-"""The lines of recorded histories, and what is known of the clock between them."""
+"""The lines of recorded histories, and the bounds on the clock between them."""

@@ -1,14 +1,14 @@
-"""Bounds on a number that is asked for while it changes."""
+"""Bounds on a number that is read while it changes."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(slots=True)
 class Bounds:
-    """The least and the most that a number can be now, and what open looks at it may answer.
+    """The least and the most that a number can be now, and what its open reads may return.
 
-    With `piecewise` a look adds the number up from parts, one after the other: what leaves a part
-    that was counted and what comes into one that was not are both in its answer, or neither is.
+    With `piecewise` a read sums parts, one after the other: it may count an item that has left a
+    part and an item that came into another part later, or neither of the two.
     """
 
     piecewise: bool = False
@@ -17,7 +17,7 @@ class Bounds:
     _looks: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
 
     def change(self, least: int = 0, most: int = 0) -> None:
-        """Move the bounds by so much."""
+        """Add `least` and `most` to the bounds."""
         self.least += least
         self.most += most
         for call, (low, high) in self._looks.items():
@@ -27,9 +27,9 @@ class Bounds:
                 self._looks[call] = (min(low, self.least), max(high, self.most))
 
     def look(self, call: int) -> None:
-        """A call begins that answers with the number."""
+        """Record that a call began that reads the number."""
         self._looks[call] = (self.least, self.most)
 
     def seen(self, call: int) -> tuple[int, int] | None:
-        """Return the bounds that the call has seen, which is over; None if it was no look."""
+        """Return the bounds for a call that has returned; None if the call was no read."""
         return self._looks.pop(call, None)

@@ -1,4 +1,4 @@
-"""What is known of the clock at each moment of a history, in milliseconds."""
+"""Bounds on the clock at each moment of a history, in milliseconds."""
 
 from bisect import bisect_left
 
@@ -9,11 +9,11 @@ from wheelproof_spec.base.history.lines import HistoryHeader
 _NS = 1_000_000
 _RESOLUTION_NS = 1_000_000
 NEVER = 2**70
-"""Later than every time that there is."""
+"""A time later than every time of a history."""
 
 
 class HistoryClock:
-    """Bounds on what a thread of the timer can read now, and what has been shown since."""
+    """Bounds on the time that a thread of the timer can read now, or has read since a mark."""
 
     judges_times = True
 
@@ -21,50 +21,50 @@ class HistoryClock:
         self.tick_ms = tick_ms
         self.contract = contract
         self.low = 0
-        """What the clock has reached for sure."""
+        """The time that the clock has certainly reached."""
         self.high = 0
-        """What the clock may show already."""
+        """The latest time that the clock may show."""
 
     @property
     def least(self) -> int:
-        """The least that a call may read which begins now."""
+        """The least time that a call which begins now may read."""
         return self.low
 
     @property
     def ceiling(self) -> int:
-        """What the clock has surely not passed: by a real one it may be later than `high`."""
+        """A time that the clock has certainly not passed; for a real clock it may exceed `high`."""
         return self.high
 
     def at(self, time_ns: int | Absent) -> None:
-        """Take note of the time of the event that comes now."""
+        """Record the time of the current event."""
 
     def ticking(self, to_ms: int) -> None:
-        """Take note that a virtual clock is being moved."""
+        """Record that a move of a virtual clock began."""
 
     def ticked(self, to_ms: int) -> None:
-        """Take note that a virtual clock has been moved."""
+        """Record that a move of a virtual clock ended."""
 
     def mark(self) -> int:
-        """Return a mark for `dues`: a call begins now."""
+        """Return a mark for `dues`, for a call that begins now."""
         return self.least
 
     @property
     def owing(self) -> int:
-        """By when tasks are due that an advance owes which begins now."""
+        """The due time up to which an advance that begins now must submit all tasks."""
         return self.low
 
     def release(self) -> None:
-        """Forget a mark: its call has ended."""
+        """Release a mark: its call has ended."""
 
     def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
-        """Return what of earliness and lateness is not judged; `lateness_ms` is what is claimed."""
+        """Return what is not judged of earliness and lateness; `lateness_ms` is the claimed one."""
         del lateness_ms
         return ()
 
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
-        """Return when a task may be due whose add read the clock between `mark` and now.
+        """Return when a task may be due if its add read the clock between `mark` and now.
 
-        As intervals: least and greatest time.
+        The result is intervals: least and greatest time.
         """
         raise NotImplementedError
 
@@ -76,13 +76,13 @@ class VirtualClock(HistoryClock):
         super().__init__(tick_ms, contract)
         self.low = self.high = start_ms
         self._shown = [start_ms]
-        """What it may have shown since the first call began that is under way, in order."""
+        """The times that it may have shown since the oldest open call began, in order."""
         self._marks = 0
 
     def ticking(self, to_ms: int) -> None:
-        """Take note that the clock is being moved: from now on it may show `to_ms`.
+        """Record that a move began: from now on the clock may show `to_ms`.
 
-        Other moves may be under way, and any of them may come first.
+        Other moves may be in progress, and any of them may take effect first.
         """
         place = bisect_left(self._shown, to_ms)
         if to_ms > self.low and to_ms not in self._shown[place : place + 1]:
@@ -90,18 +90,18 @@ class VirtualClock(HistoryClock):
         self.high = max(self.high, to_ms)
 
     def ticked(self, to_ms: int) -> None:
-        """Take note that the clock shows `to_ms` now."""
+        """Record that the clock shows `to_ms` now."""
         self.low = max(self.low, to_ms)
         if not self._marks:
             del self._shown[: bisect_left(self._shown, self.low)]
 
     def mark(self) -> int:
-        """Return the least that a call may read which begins now; forget nothing from there on."""
+        """Return the least time that a call which begins now may read; keep all later times."""
         self._marks += 1
         return self.low
 
     def release(self) -> None:
-        """Forget a mark."""
+        """Release a mark."""
         self._marks -= 1
 
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
@@ -113,12 +113,12 @@ class VirtualClock(HistoryClock):
 
 
 class MonotonicClock(HistoryClock):
-    """A real clock that all processes share; times are the recorder's, taken beside the call.
+    """A real clock that all processes share; the recorder reads it before and after the call.
 
-    Nobody knows at which moments the implementation's own milliseconds begin, so bounds are rounded
-    outwards. If its clock truncates, a call may have read less, but by less than a whole one; if
-    not, deadlines and due times may lie between two of them. What is less, or later, by any amount
-    is so by a nanosecond at least: hence that one.
+    It is unknown when the implementation's own milliseconds begin, so bounds are rounded outwards.
+    If its clock truncates, a call may have read less, by less than a millisecond. If not, deadlines
+    and due times may lie between two milliseconds. A time that is strictly less or later differs by
+    a nanosecond at least: hence `_strict_ns`.
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class MonotonicClock(HistoryClock):
 
     @property
     def least(self) -> int:
-        """The time of this event in whole milliseconds, less by one if the clock truncates."""
+        """The time of this event in whole milliseconds, minus 1 if the clock truncates."""
         return self._least
 
     @property
@@ -141,9 +141,9 @@ class MonotonicClock(HistoryClock):
         return self._ceiling
 
     def at(self, time_ns: int | Absent) -> None:
-        """Take note of the time of an event; those of other threads may be a little behind.
+        """Record the time of an event; the recorded times of other threads may be a little behind.
 
-        An event without a time may come at any one that is not over.
+        An event without a time may happen at any later time.
         """
         if isinstance(time_ns, int):
             self.low = (time_ns - self._resolution_ns) // _NS
@@ -156,11 +156,11 @@ class MonotonicClock(HistoryClock):
 
     @property
     def owing(self) -> int:
-        """The same; without truncation a task may be due between two milliseconds."""
+        """As in the base class; without truncation a due time may lie between two milliseconds."""
         return self.low - (not self.contract.truncates)
 
     def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
-        """Return what is not judged, or not closely."""
+        """Return what is not judged, or only coarsely."""
         found: list[str] = []
         if not self._is_known:
             unseen_ms = 2 * _RESOLUTION_NS // _NS + 1 + self._strict_ns
@@ -173,7 +173,7 @@ class MonotonicClock(HistoryClock):
         return tuple(found)
 
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
-        """Return one interval; nobody knows where the implementation's ticks begin."""
+        """Return one interval; it is unknown when the implementation's ticks begin."""
         slack_ms = self.tick_ms - 1
         least, greatest = mark + delay_ms, self.ceiling + delay_ms
         match self.contract.rounding:
@@ -188,7 +188,7 @@ class MonotonicClock(HistoryClock):
 
 
 class NoClock(HistoryClock):
-    """Nothing is known of time: everything may be due, and nothing has to be."""
+    """No clock: every task may be due at any time, and no task must be."""
 
     judges_times = False
 
@@ -197,12 +197,12 @@ class NoClock(HistoryClock):
         self.low, self.high = -NEVER, NEVER
 
     def notes(self, lateness_ms: int | Absent) -> tuple[str, ...]:
-        """Return that nothing is judged."""
+        """Return that no time is judged."""
         del lateness_ms
         return ("there is no clock: neither earliness nor lateness was judged",)
 
     def dues(self, mark: int, delay_ms: int) -> tuple[tuple[int, int], ...]:
-        """Return all of time."""
+        """Return the interval of all times."""
         del mark, delay_ms
         return ((-NEVER, NEVER),)
 
@@ -210,7 +210,7 @@ class NoClock(HistoryClock):
 def clock_of(
     header: HistoryHeader[object], contract: TimerContract, tick_ms: int = 1, start_ms: int = 0
 ) -> HistoryClock:
-    """Return what is known of the clock that a header names."""
+    """Return the bounds for the clock that a header names."""
     match header.clock:
         case "virtual":
             return VirtualClock(tick_ms, contract, start_ms)

@@ -1,4 +1,4 @@
-"""How a component's recorded history is judged: the judge, and what can be counted in any order."""
+"""How a component's recorded history is judged: judges, balances and searches."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -23,39 +23,39 @@ from wheelproof_spec.base.results.violation import Violation
 class HistoryJudge(Protocol):
     """Judges the calls of one component, in the order in which they were recorded.
 
-    Each method returns the first clause that is broken by its event, if one is.
+    Each method returns the first clause that its event breaks, if any.
     """
 
     @property
     def goes_on_after(self) -> Collection[str]:
-        """The clauses after whose violation it still knows enough to judge all others.
+        """The clauses after whose violation the judge can still judge all others.
 
-        After a violation of another one it is asked no more: what it would say could be wrong.
+        After a violation of another clause it is not called again: its judgements could be wrong.
         """
         ...
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
-        """A call begins."""
+        """Record that a call began."""
         ...
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
-        """Something that happened, and was no call, is over."""
+        """Record that a callback, which is no call, ended."""
         ...
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call returned with an answer."""
+        """Record that a call returned with an answer."""
         ...
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call was refused and has had no effect."""
+        """Record that a call was refused and had no effect."""
         ...
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
-        """Nobody knows what becomes of a call."""
+        """Record that the outcome of a call is unknown."""
         ...
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
-        """The history ends."""
+        """Record that the history ended."""
         ...
 
     def notes(self, end: HistoryEnd | None) -> tuple[str, ...]:
@@ -65,7 +65,7 @@ class HistoryJudge(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """An event that counts for what a field names: at the beginning of a call, or at its end.
+    """An event that counts for the name in a field: at the beginning of a call, or at its end.
 
     With `if_true` it counts only if that field of the answer is true.
     """
@@ -79,10 +79,10 @@ class Counted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Balance:
-    """Something that may happen at most as often as something else makes room for it.
+    """An event that may happen at most as often as another event makes room for it.
 
-    That holds in any order, so it is what can be judged where only the order within each process is
-    known. `what` and `room` say it in words.
+    That holds in any order, so it can be judged if only the order within each process is known.
+    `what` and `room` describe the two events.
     """
 
     clause: Clause
@@ -96,7 +96,7 @@ class Balance:
 class RecordedComponent:
     """A component whose histories can be judged.
 
-    `judge` makes the judge of a history by the contract of a profile, which counts in a tally.
+    `judge` makes the judge of a history, by the contract of a profile; it counts in a tally.
     """
 
     definition: AnyDefinition
@@ -106,7 +106,7 @@ class RecordedComponent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WholeHistory:
-    """A history with its end; it is `quiet` if nothing is under way any more."""
+    """A history with its end; it is `quiet` if no call is in progress at its end."""
 
     header: HistoryHeader[object]
     profile: str
@@ -116,23 +116,23 @@ class WholeHistory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Searched:
-    """What the search has found: PASS, FAIL with a violation, INCONCLUSIVE if it gave up."""
+    """The result of a search: PASS, FAIL with a violation, INCONCLUSIVE if it gave up."""
 
     verdict: Verdict
     violation: Violation | None = None
     index: int = 0
-    """The event that no order explains."""
+    """The index of the event that no order explains."""
 
 
 Orders = Callable[[WholeHistory], Searched | None]
-"""How a component's small histories are searched; None for one that its model does not know."""
+"""Searches a small history of a component; returns None if its model does not cover it."""
 
 
 class TraceRunChecker(Protocol):
     """Replays one trace, an event at a time."""
 
     def feed(self, event: TraceEvent[object, object] | TraceEnd, line: int = 0) -> None:
-        """Take the next event; raises MalformedError if it cannot come here."""
+        """Check the next event; raises MalformedError if it is not allowed here."""
         ...
 
     def finish(self) -> RunVerdict:
@@ -141,4 +141,4 @@ class TraceRunChecker(Protocol):
 
 
 MakeTraceChecker = Callable[[TraceHeader[object], int], TraceRunChecker]
-"""Makes what replays a trace, with how many states its search may visit."""
+"""Makes the checker of a trace; the number is the most states that its search may visit."""

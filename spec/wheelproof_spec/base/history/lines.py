@@ -20,7 +20,7 @@ HISTORY: Literal["wheelproof.history/1"] = "wheelproof.history/1"
 VECTOR: Literal["wheelproof.vector/1"] = "wheelproof.vector/1"
 
 Clock = Literal["virtual", "monotonic_ns", "process_ns", "none"]
-"""What the times of a history are."""
+"""The kind of clock that the times of a history come from."""
 
 ConfigT = TypeVar("ConfigT")
 ArgsT = TypeVar("ArgsT")

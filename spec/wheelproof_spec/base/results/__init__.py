@@ -1,1 +1,1 @@
-"""What a judge says: violations, tallies and verdicts, and the three forms they are written in."""
+"""The results of judges: violations, tallies and verdicts, and the three forms of reports."""

@@ -1,4 +1,4 @@
-"""What a fuzzing run leaves behind."""
+"""The report of a fuzzing run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from wheelproof_spec.base.results.violation import Violation
 
 
 class ContractViolationError(AssertionError):
-    """A machine found the implementation outside its contract."""
+    """A machine found that the implementation breaks its contract."""
 
     def __init__(self, violation: Violation) -> None:
         super().__init__(
@@ -21,7 +21,7 @@ class ContractViolationError(AssertionError):
 class FuzzFailure:
     """A case that breaks the contract: its calls, and the command that repeats it.
 
-    `shrunk` is false as long as it has not been made smaller.
+    `shrunk` is false as long as the case has not been shrunk.
     """
 
     violation: Violation

@@ -1,4 +1,4 @@
-"""What an implementation is declared not to be judged by: a file, with a reason for each line."""
+"""Known limits, by which an implementation is not judged: a file, with a reason for each line."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from wheelproof_spec.base.errors import InputRejectedError
 class KnownLimit:
     """A clause, or a part of the domain, that an implementation is not judged by, and why.
 
-    `line` is where its file says so.
+    `line` is its line in the file.
     """
 
     clause: str
@@ -20,7 +20,7 @@ class KnownLimit:
 
 
 def read_known_limits(path: Path, skippable: Sequence[str]) -> tuple[KnownLimit, ...]:
-    """Read a file of known limits: one a line, the clause and then the reason.
+    """Read a file of known limits: one per line, the clause and then the reason.
 
     `skippable` are the clauses that may be named.
 

@@ -1,4 +1,4 @@
-"""No output may be an input, and no two outputs one file: said before anything is done."""
+"""Checks, before any work, that no output is an input and that no two outputs are one file."""
 
 import argparse
 import contextlib
@@ -16,7 +16,7 @@ from wheelproof_spec.base.results.publishing import STANDARD_OUTPUT
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _File:
-    """A file by its names: what it is called on the command line, its path, its place on a disk."""
+    """A file: its name on the command line, its path, and its place on a disk."""
 
     name: str
     path: str
@@ -52,7 +52,7 @@ def require_separate_files(
 
     `reads` and `writes` name the arguments with the inputs and the outputs; `output/FILE` is a file
     in the folder that the argument `output` names. A file is the same under any name: a link,
-    another path to it, standard output that is redirected to it. What is in a folder that is read
+    another path to it, standard output that is redirected to it. A file in a folder that is read
     is an input as well.
     """
     inputs = _stream("standard input", 0)
@@ -116,7 +116,7 @@ def _named_in(text: str) -> Iterator[str]:
             yield from map(str, anchor.glob(str(pattern.relative_to(anchor))))
     yield text.partition(":")[0].replace(".", "/") + ".py"
     with contextlib.suppress(ValueError):
-        # A command that cannot be split is refused by what starts it.
+        # A command that cannot be split is refused later, when it is started.
         yield from shlex.split(text)
 
 

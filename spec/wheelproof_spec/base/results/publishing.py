@@ -1,7 +1,7 @@
-"""What a verb was given, what it did, and how to repeat it: as text, as JSON and as JUnit XML.
+"""A verb's inputs, its outcome, and how to repeat it: as text, as JSON and as JUnit XML.
 
-A verb makes one `Result` and hands it to `publish`, which writes all forms of it. So every report
-has the same fields, whatever verb it is of.
+A verb makes one `Result` and hands it to `publish`, which writes all its forms. So the reports of
+all verbs have the same fields.
 """
 
 import argparse
@@ -18,17 +18,17 @@ from wheelproof_spec.base.results.terminal import coloured
 from wheelproof_spec.base.results.verdicts import CheckResult, ExitCode, Verdict, exit_code
 
 STANDARD_OUTPUT = Path("-")
-"""As the file of `--json` or `--junit`: standard output; what is told goes to standard error."""
+"""As the file of `--json` or `--junit`: standard output; other text goes to standard error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
     """The outcome of one run of a verb.
 
-    `line` is the outcome in one line, `text` the whole story, empty if it has been printed already.
-    `given` is what decided the run, seeds included; `document` what JSON has beyond the common
-    fields. `repeat` is the command that does the same again; if it is empty, that is the command
-    line itself. `code` is the exit code where the verdict alone does not say it.
+    `line` is the outcome in one line, `text` the full report, empty if it has been printed already.
+    `given` are the settings that determine the run, seeds included; `document` are further fields
+    of the JSON report. `repeat` is the command that repeats the run, by default the command line
+    itself. `code` is the exit code if the verdict alone does not determine it.
     """
 
     verb: str
@@ -47,7 +47,7 @@ def publish(
 ) -> ExitCode:
     """Print the outcome, write the reports that the command line asks for; return the exit code.
 
-    `page` makes what `--html` writes. Raises UnwritableError, as `deliver` does.
+    `page` makes the page that `--html` writes. Raises UnwritableError, as `deliver` does.
     """
     code = exit_code(result.verdict) if result.code is None else result.code
     words: Sequence[str] = arguments.words
@@ -76,10 +76,10 @@ def deliver(
     line: str,
     text: str | None = None,
 ) -> None:
-    """Print `text`, by default `line`; write each form to the file that the option of its name has.
+    """Print `text`, by default `line`; write each form to the file that its option names.
 
-    Each is tried, whatever becomes of the others; if nothing can be printed, standard error gets
-    the `line`. Raises UnwritableError afterwards, for the first that could not be written.
+    Each output is tried, even if others fail; if nothing can be printed, standard error gets the
+    `line`. Raises UnwritableError afterwards, for the first output that could not be written.
     """
     troubles: list[UnwritableError | None] = []
     try:

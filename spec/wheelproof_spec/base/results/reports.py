@@ -1,4 +1,4 @@
-"""Machine-readable reports, and how any output is written: whole or not at all."""
+"""Machine-readable reports, and writing of output files: whole or not at all."""
 
 import json
 import os
@@ -22,11 +22,11 @@ _JUNIT_OUTCOME = {
 
 @contextmanager
 def replacing(path: Path) -> Generator[BinaryIO]:
-    """Open what replaces the file `path` once the block has ended well, so that nobody sees half.
+    """Open a stream that replaces the file `path` if the block ends well: no reader sees half.
 
-    Folders that are missing are made. The file gets the mode of the one that it replaces, or that
-    of any new file. A symbolic link stays, and what it leads to is replaced. A device or a pipe is
-    written to as it is. Raises UnwritableError for whatever the system says against it.
+    Missing folders are made. The file gets the mode of the file that it replaces, or that of any
+    new file. A symbolic link stays, and its target is replaced. A device or a pipe is written to
+    directly. Raises UnwritableError for any error of the system.
     """
     try:
         known = path.stat() if path.exists() else None
@@ -63,7 +63,7 @@ def make_folder(path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path`, whole or not at all; raises UnwritableError.
 
-    What no file name or message should have, half a character, is written as its escape.
+    Half a surrogate pair, which no file name or message should have, is written as its escape.
     """
     with replacing(path) as stream:
         stream.write(text.encode("utf-8", "backslashreplace"))

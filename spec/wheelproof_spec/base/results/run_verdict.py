@@ -1,4 +1,4 @@
-"""What came out of the check of one recorded run."""
+"""The outcome of the check of one recorded run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Broken:
-    """A clause that is broken, and the first place where it is."""
+    """A broken clause, and the first place where it is broken."""
 
     violation: Violation
     place: Place
@@ -27,10 +27,10 @@ class Broken:
 class RunVerdict:
     """The verdict on one run.
 
-    `good_prefix` is how many events from the beginning have an explanation, `violation` what the
-    first event breaks that has none, `place` where that is, and `also_broken` are the other clauses
-    that are broken. `notes` says what was not judged, and why, `checked` how often each clause was
-    tested, and `skipped` how often each one that is a known limit would have been.
+    `good_prefix` is how many events from the beginning have an explanation. `violation` is what the
+    first event without an explanation breaks, `place` its place, `also_broken` are the other broken
+    clauses. `notes` says what was not judged, and why. `checked` has how often each clause was
+    tested, `skipped` how often each known limit would have been tested.
     """
 
     run: str

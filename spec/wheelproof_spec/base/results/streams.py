@@ -1,4 +1,4 @@
-"""Standard input, output and error, which may be closed, full, or no match for every character."""
+"""Standard input, output and error, which may be closed, full, or unable to encode a character."""
 
 import io
 import os
@@ -9,7 +9,7 @@ from wheelproof_spec.base.errors import UnwritableError
 
 
 def make_streams_safe() -> None:
-    """Put nothing in the place of streams that are closed; write strange characters as escapes."""
+    """Replace closed streams by the null device; write characters as escapes if necessary."""
     if sys.stdin is None:
         sys.stdin = _nothing("r")
     if sys.stdout is None:
@@ -22,10 +22,10 @@ def make_streams_safe() -> None:
 
 
 def lost_output(error: OSError) -> UnwritableError | None:
-    """Return that standard output cannot be written; what still comes goes nowhere.
+    """Return the error of a standard output that cannot be written; discard later output.
 
-    Otherwise Python would try again when it ends, and end with a message of its own. Whoever closes
-    a pipe, as `head` does, has all that was wanted: this is no error, and None.
+    Otherwise Python would try again when it ends, and print a message of its own. A reader that
+    closes the pipe, as `head` does, has all that it wanted: this is no error, and None.
     """
     _send_nowhere(sys.stdout)
     if isinstance(error, BrokenPipeError):
@@ -34,11 +34,11 @@ def lost_output(error: OSError) -> UnwritableError | None:
 
 
 def flush_output() -> UnwritableError | None:
-    """Write what is left for both streams; return what is against the output, if anything is."""
+    """Flush both streams; return the error of standard output, if any."""
     try:
         sys.stderr.flush()
     except OSError:
-        # Nobody is left to be told.
+        # No stream is left for an error message.
         _send_nowhere(sys.stderr)
     try:
         sys.stdout.flush()
@@ -53,7 +53,7 @@ def _send_nowhere(stream: TextIO) -> None:
         os.dup2(nowhere, stream.fileno())
         os.close(nowhere)
     except (OSError, ValueError):
-        # A stream without a file has nothing to be tried again.
+        # A stream without a file is not written again at the end.
         pass
 
 

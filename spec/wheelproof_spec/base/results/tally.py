@@ -1,4 +1,4 @@
-"""How often each clause was tested: counted by the judge, where it tests it."""
+"""Counts how often each clause was tested; the judge counts where it tests."""
 
 from collections.abc import Collection, Iterable
 
@@ -8,8 +8,8 @@ from wheelproof_spec.base.codec.bounds import Bounds
 class Tally:
     """Counts tests of clauses; a clause that is a known limit is counted as skipped instead.
 
-    A clause that no test has met stays at 0, so that a pass can say what it has not seen. So does
-    one of which only the end shows whether it is promised, unless the judge says then that it is.
+    A clause that was never tested stays at 0, so that a pass can say so. An open clause, of which
+    only the end shows whether it is promised, also stays at 0 unless the judge settles it.
     """
 
     __slots__ = ("_open", "bounds", "checked", "skipped")
@@ -22,8 +22,8 @@ class Tally:
     ) -> None:
         """Count the tests of `clauses`; those among `limits` are not to be judged.
 
-        `limits` may name parts of the domain and capabilities too, which are not there. What lies
-        outside `bounds` is not to be asked.
+        `limits` may also name missing parts of the domain and missing capabilities. Calls outside
+        `bounds` are not to be made.
         """
         self.bounds: Bounds = bounds or {}
         self.checked: dict[str, int] = dict.fromkeys(map(str, clauses), 0)
@@ -31,7 +31,7 @@ class Tally:
         self._open: set[str] = set()
 
     def tests(self, clause: str, times: int = 1) -> bool:
-        """Count that `clause` is tested now, so many times; tell whether it is to be judged."""
+        """Count `times` tests of `clause`; return whether it is to be judged."""
         if clause in self.skipped:
             self.skipped[clause] += times
             return False
@@ -43,11 +43,11 @@ class Tally:
         self._open.add(clause)
 
     def settles(self, clause: str) -> None:
-        """Say that a clause that was left open is promised."""
+        """Record that an open clause is promised."""
         self._open.discard(clause)
 
     def is_open(self, clause: str) -> bool:
-        """Tell whether nobody knows if `clause` is promised."""
+        """Tell whether it is unknown if `clause` is promised."""
         return clause in self._open
 
     def counts(self) -> dict[str, int]:
@@ -59,5 +59,5 @@ class Tally:
         return clause in self.skipped
 
     def untested(self) -> tuple[str, ...]:
-        """Return the clauses that no test has met."""
+        """Return the clauses that were never tested."""
         return tuple(clause for clause, times in self.checked.items() if not times)

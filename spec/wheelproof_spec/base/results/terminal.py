@@ -1,4 +1,4 @@
-"""What only a terminal shows: how far a long run has come, and verdicts in colour."""
+"""Output for terminals only: the progress of a long run, and verdicts in colour."""
 
 import os
 import re
@@ -11,10 +11,10 @@ from typing import IO, TypeVar
 ItemT = TypeVar("ItemT")
 
 FIRST_S = 2.0
-"""After how many seconds a run says how far it has come."""
+"""After how many seconds a run shows its progress."""
 _NEXT_S = 0.5
 _AT_ONCE = 100
-"""After how many items of many it is asked what time it is."""
+"""The number of items between two reads of the clock."""
 _VERDICT = re.compile(
     r"^(?:PASS|FAIL|ERROR|INCONCLUSIVE|REJECTED)\b|(?<=: )(?:pass|fail|error|inconclusive)(?=,)",
     re.MULTILINE,
@@ -24,9 +24,9 @@ _COLOUR = {"pass": _GREEN, "inconclusive": _YELLOW}
 
 
 class Progress:
-    """A line on standard error that is written over and over, if that is a terminal.
+    """A progress line on standard error that is overwritten in place, if that is a terminal.
 
-    It comes once a run has taken `first_s` seconds, lest it flickers, and goes when the run ends.
+    It appears after `first_s` seconds, to avoid flicker, and disappears when the run ends.
     """
 
     def __init__(self, *, quiet: bool, first_s: float = FIRST_S) -> None:
@@ -34,28 +34,28 @@ class Progress:
         self._next = time.monotonic() + first_s
 
     def tell(self, text: str) -> None:
-        """Show how far the run has come."""
+        """Show the progress of the run."""
         now = time.monotonic()
         if self.shown and now >= self._next:
             self._next = now + _NEXT_S
             print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
 
     def counting(self, items: Iterable[ItemT], unit: str) -> Iterator[ItemT]:
-        """Yield the items, and show how many there were."""
+        """Yield the items, and show how many there were so far."""
         for number, item in enumerate(items):
             if number % _AT_ONCE == 0:
                 self.tell(f"{number:,} {unit}")
             yield item
 
     def clear(self) -> None:
-        """Take the line away, because something is printed, or the run is over."""
+        """Clear the line, before other output or at the end of the run."""
         if self.shown:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def progress(*, quiet: bool, first_s: float = FIRST_S) -> Generator[Progress]:
-    """Show how far a run has come inside the block."""
+    """Show the progress of a run inside the block."""
     shown = Progress(quiet=quiet, first_s=first_s)
     try:
         yield shown

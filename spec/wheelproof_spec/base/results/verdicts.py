@@ -1,4 +1,4 @@
-"""Verdicts and exit codes: the one place that says how a check can end."""
+"""Verdicts and exit codes: all ways in which a check can end."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Verdict(StrEnum):
 
 
 class ExitCode(IntEnum):
-    """Exit codes of the program ``wheelproof``: a rejection is exactly 1, so no crash is one.
+    """Exit codes of the program ``wheelproof``: a fail is exactly 1, which no crash returns.
 
     INTERNAL_ERROR is the program's own failure: a check that could not be made, an output that
     could not be written, or a defect of the program.
@@ -67,5 +67,5 @@ def overall(verdicts: Iterable[Verdict]) -> Verdict:
 
 
 def exit_code(verdict: Verdict) -> ExitCode:
-    """Return the exit code that tells a shell of `verdict`."""
+    """Return the exit code for `verdict`."""
     return _EXIT_CODES[verdict]

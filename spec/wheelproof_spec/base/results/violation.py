@@ -1,4 +1,4 @@
-"""What a judge says when the contract is broken."""
+"""The violation that a judge returns when the contract is broken."""
 
 from dataclasses import dataclass
 

@@ -30,11 +30,11 @@ class KeptByAbortAccumulator(RecordAccumulator):
     """KAFKA-3147: a forced close leaves the closed batch in its queue."""
 
     def _remove_from_queue(self, queue: PartitionQueue, batch: ProducerBatch) -> None:
-        """Leave it."""
+        """Leave the batch in its queue."""
 
 
 class EndlessFlushAccumulator(RecordAccumulator):
-    """KAFKA-3655: a flush that is interrupted goes on counting."""
+    """KAFKA-3655: an interrupted flush still counts as in progress."""
 
     def await_flush_completion(self) -> None:
         """Wait for every record that has been accepted up to now."""
@@ -51,7 +51,7 @@ class LeakingAccumulator(RecordAccumulator):
 
 
 class ForgettingSplitBatch(ProducerBatch):
-    """KAFKA-9312: whoever waits for a batch that is split does not wait for its children."""
+    """KAFKA-9312: a thread that waits for a split batch does not wait for its children."""
 
     __slots__ = ()
 
@@ -61,13 +61,13 @@ class ForgettingSplitBatch(ProducerBatch):
 
 
 class ForgettingSplitAccumulator(RecordAccumulator):
-    """KAFKA-9312, 19479."""
+    """KAFKA-9312, KAFKA-19479: an accumulator of such batches."""
 
     _batch_class = ForgettingSplitBatch
 
 
 class SplitInFlightAccumulator(RecordAccumulator):
-    """KAFKA-8202: a batch that was split counts as in flight."""
+    """KAFKA-8202: a batch that was split still counts as in flight."""
 
     def split_and_reenqueue(self, batch: ProducerBatch) -> int:
         """Put the records of `batch` at the head of its queue in smaller batches."""
@@ -80,7 +80,7 @@ class SleeplessAccumulator(RecordAccumulator):
     """The delay until the next check is always 0: the sender never sleeps."""
 
     def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
-        """Tell to which nodes something can be sent at `now_ms`."""
+        """Return the nodes to which the sender can send at `now_ms`."""
         return replace(super().ready(cluster, now_ms), next_ready_check_delay_ms=0)
 
 
@@ -88,17 +88,17 @@ class OversleepingAccumulator(RecordAccumulator):
     """The delay until the next check is too long by a millisecond: batches are sent late."""
 
     def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
-        """Tell to which nodes something can be sent at `now_ms`."""
+        """Return the nodes to which the sender can send at `now_ms`."""
         result = super().ready(cluster, now_ms)
         delay_ms = result.next_ready_check_delay_ms + 1
         return replace(result, next_ready_check_delay_ms=delay_ms)
 
 
 class MisnamingAccumulator(RecordAccumulator):
-    """The topic without a leader is said to be that of the first partition."""
+    """The topic of the first partition is reported as the one without a leader."""
 
     def ready(self, cluster: Cluster, now_ms: Millis) -> ReadyCheckResult:
-        """Tell to which nodes something can be sent at `now_ms`."""
+        """Return the nodes to which the sender can send at `now_ms`."""
         result = super().ready(cluster, now_ms)
         first = next((partition.topic for partition in self._queues.all()), "")
         topics = frozenset({first} if result.unknown_leader_topics else ())
@@ -106,16 +106,16 @@ class MisnamingAccumulator(RecordAccumulator):
 
 
 class QueuedFirstAccumulator(RecordAccumulator):
-    """Kafka's order of expiry and of forced close: not that of the appends."""
+    """Kafka's order of expiry and forced close: queued batches first, not the append order."""
 
     def _in_order_of_appends(self, batches: Iterable[ProducerBatch]) -> list[ProducerBatch]:
         return sorted(batches, key=_in_flight_last)
 
 
 class HeadsOnlyAccumulator(RecordAccumulator):
-    """Kafka's look for what has expired: it ends at the first batch that has not.
+    """Kafka's search for expired batches: it stops at the first batch that has not expired.
 
-    In each queue, and among what is in flight of each partition.
+    It does so in each queue, and among the batches in flight of each partition.
     """
 
     def _late(self, batches: Iterable[ProducerBatch], now_ms: Millis) -> list[ProducerBatch]:
@@ -137,7 +137,7 @@ def _in_flight_last(batch: ProducerBatch) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulatorBug(KnownBug):
-    """A defect of the record accumulator, with the accumulator that has it."""
+    """A defect of the record accumulator, with the class that has it."""
 
     accumulator_class: type[RecordAccumulator] = RecordAccumulator
 

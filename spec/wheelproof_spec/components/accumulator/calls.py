@@ -1,4 +1,4 @@
-"""What can be asked of a record accumulator, and what it answers: when driven, and in a history."""
+"""The calls and the answers of a record accumulator, in driven cases and in histories."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ from wheelproof_spec.base.codec.vocabulary import (
 from wheelproof_spec.base.component import Call
 
 Partition = Annotated[Count, DRIVEN] | Annotated[Name, RECORDED]
-"""A partition: when driven the number of one of a topic, in a history a name."""
+"""A partition: its number in a driven case, its name in a history."""
 
 FAILED = "Failed"
 EXPIRED = "Expired"
 ABORTED = "Aborted"
-"""What a callback is told when its batch failed for good, was too late, was closed by force."""
+"""The error of a callback whose batch failed for good, expired, or was aborted."""
 
 
 NEVER_MS = 2**62 - 1
-"""What is not less means never, as Kafka's greatest long does."""
+"""This number and all greater ones mean never, as Kafka's greatest long does."""
 
 
 class AppendRefusal(StrEnum):
-    """Why an append was not accepted."""
+    """The reason why an append was refused."""
 
     EXHAUSTED = "exhausted"
     CLOSED = "closed"
@@ -40,16 +40,16 @@ class AppendRefusal(StrEnum):
 
 
 class AppendFault(StrEnum):
-    """What goes wrong in an append because the test wants it to."""
+    """A fault that a test injects into an append."""
 
     ALLOCATOR = "allocator"
     """There is no memory for the buffer."""
     SMALL_BUFFER = "small_buffer"
-    """The buffer has no room for anything: the append fails with the buffer in its hands."""
+    """The buffer has no room for any record: the append fails while it holds the buffer."""
 
 
 class CallbackFault(StrEnum):
-    """What a record's callback does beside taking note."""
+    """What a record's callback does in addition to recording its outcome."""
 
     RAISES = "raises"
     SENDS_AGAIN = "sends_again"
@@ -57,7 +57,7 @@ class CallbackFault(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Append(Call):
-    """A record is appended (semantics.md 4.1), when driven on a thread of its own."""
+    """The append of a record (semantics.md 4.1); a driven case runs it on a thread of its own."""
 
     record: Annotated[Name, About("the record, whose name nothing else has")]
     partition: Annotated[
@@ -73,7 +73,7 @@ class Append(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appended:
-    """append accepted the record."""
+    """The answer of an append that accepted its record."""
 
     batch_is_full: Annotated[bool | Absent, About("whether a batch is full")] = ABSENT
     new_batch_created: Annotated[bool | Absent, About("whether a batch was made")] = ABSENT
@@ -90,7 +90,7 @@ class AppendedRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callback(Call):
-    """The callback of a record runs (semantics.md 4.11)."""
+    """The run of a record's callback (semantics.md 4.11)."""
 
     record: Annotated[Name, About("the record")]
     offset: Annotated[Count | None, About("its offset; null if it failed")]
@@ -110,7 +110,7 @@ class Callback(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready(Call):
-    """It is asked to which nodes something can be sent (semantics.md 4.2)."""
+    """The question to which nodes the sender can send (semantics.md 4.2)."""
 
     leaders: Annotated[
         Annotated[Mapping[Count, Count], DRIVEN] | Annotated[Mapping[Name, Count], RECORDED],
@@ -138,10 +138,10 @@ class Readiness:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drain(Call):
-    """The sender takes batches (semantics.md 4.3); when driven what it takes is muted.
+    """The sender's drain of batches (semantics.md 4.3); a driven case mutes their partitions.
 
-    A history may leave out what was asked for: whether all partitions have their turn is not judged
-    then.
+    A history may leave out the fields of the call. Then it is not judged whether each partition
+    gets its turn.
     """
 
     node: Annotated[Count, NEEDED_WHEN_DRIVEN, About("the node that they are for")] = 0
@@ -175,21 +175,21 @@ class DrainedBatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drained:
-    """drain returned."""
+    """The answer of a drain."""
 
     batches: Annotated[tuple[DrainedBatch, ...], About("what it took, in order")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfBatch(Call):
-    """Base of the responses to a batch that was drained; when driven its partition is unmuted."""
+    """The base of responses to a drained batch; a driven case unmutes the batch's partition."""
 
     batch: Annotated[Name, About("the batch")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Respond(OfBatch):
-    """A broker's answer that is final, or an error, ends a batch and gives its memory back."""
+    """The broker's final answer, or an error: it ends a batch and gives its memory back."""
 
     offset: Annotated[
         Count | None, DRIVEN, About("where its first record is stored; absent: it failed")
@@ -198,12 +198,12 @@ class Respond(OfBatch):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reenqueue(OfBatch):
-    """A batch goes back to be sent again (semantics.md 4.6)."""
+    """The return of a batch to its queue for another attempt (semantics.md 4.6)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Split(OfBatch):
-    """A batch is split, and its parts go back (semantics.md 4.6)."""
+    """The split of a batch, whose parts return to its queue (semantics.md 4.6)."""
 
     size: Annotated[
         Count, DRIVEN, About("the size of the parts in bytes; a larger record has its own")
@@ -212,47 +212,47 @@ class Split(OfBatch):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Expire(Call):
-    """Whatever is too old is looked for, queued or in flight, and ended (semantics.md 4.5)."""
+    """The expiry of every batch that is too old, queued or in flight (semantics.md 4.5)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mute(Call):
-    """A partition is not to be drained (semantics.md 4.4)."""
+    """The muting of a partition: it is not drained any more (semantics.md 4.4)."""
 
     partition: Annotated[Name, About("the partition")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unmute(Call):
-    """A partition may be drained again (semantics.md 4.4)."""
+    """The unmuting of a partition: it may be drained again (semantics.md 4.4)."""
 
     partition: Annotated[Name, About("the partition")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Flush(Call):
-    """All that is incomplete is waited for (semantics.md 4.8), on a thread of its own."""
+    """The wait for all incomplete batches (semantics.md 4.8), on a thread of its own."""
 
     flush: Annotated[Name, DRIVEN, About("the name of the call")] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Abort(Call):
-    """Everything that has not ended is ended: a forced close (semantics.md 4.10)."""
+    """The abort of all incomplete batches: a forced close (semantics.md 4.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HasIncomplete(Call):
-    """It is asked whether a batch has not ended."""
+    """The question whether a batch has not ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlushInProgress(Call):
-    """It is asked whether a thread flushes."""
+    """The question whether a thread flushes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class YesOrNo:
-    """The answer to such a question."""
+    """The answer to a yes-or-no question."""
 
     yes: Annotated[bool, About("whether it is so")]

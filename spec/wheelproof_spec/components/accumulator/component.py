@@ -1,9 +1,9 @@
-"""The record accumulator: what can be asked of it, what it shows, and what it promises.
+"""The record accumulator: its calls, its observations, and its clauses.
 
-In a driven case appends and flushes that block are left to wait on threads of their own; the
-sender's calls are made one after the other. The answer to a call tells what has happened since the
-last answer, once every thread waits or has ended. Batches are named when they are drained: b1, b2,
-... In a history the sender is a process like any other.
+In a driven case each append and each flush has its own thread, where it may block. The sender's
+calls are made one after the other. An answer comes once every thread waits or has ended, and tells
+what has happened since the last answer. Batches are named when they are drained: b1, b2, ...
+In a history the sender is a process like any other.
 """
 
 from collections.abc import Mapping
@@ -63,14 +63,14 @@ from wheelproof_spec.components.accumulator.calls import (
 WHEELPROOF = "wheelproof"
 """The profile of the reference: callbacks in the order of the appends, however batches end."""
 KAFKA = "kafka"
-"""Kafka's own: no order among what expires, or is aborted, at the same time (docs/findings.md)."""
+"""Kafka's profile: batches that expire or abort at one time have no order (docs/findings.md)."""
 TOPIC = "topic"
 """The topic of a partition for which the configuration names none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulatorConfig(Config):
-    """How an accumulator is made, and what is claimed of it; its pool keeps buffers of a batch."""
+    """The configuration and the claims of an accumulator; its pool keeps buffers of a batch."""
 
     component: ClassVar[str] = "accumulator"
 
@@ -137,7 +137,7 @@ AccumulatorCall = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccumulatorObservation:
-    """What is seen after a call; the gauges are None where the accumulator does not tell."""
+    """The observation after a call; a gauge is None if the accumulator does not report it."""
 
     called_back: Annotated[
         tuple[Callback, ...], About("the callbacks that ran since the last answer, in their order")
@@ -185,7 +185,7 @@ AccumulatorPort = Port[AccumulatorCall, AccumulatorObservation]
 
 
 class AccumulatorClause(Clause):
-    """What an accumulator promises."""
+    """The clauses that an accumulator promises to keep."""
 
     COMPLETES_ONCE = "Accumulator.RecordCompletesExactlyOnce"
     IN_ORDER = "Accumulator.CallbacksInTheOrderOfTheAppends"
@@ -212,7 +212,7 @@ class AccumulatorClause(Clause):
 
 
 class AccumulatorLimit(StrEnum):
-    """A part of the domain that is known to be too much for some implementations."""
+    """A part of the domain that some implementations are known not to support."""
 
     MEMORY_FAULTS = "Domain.MemoryThatFails"
     SPLIT = "Domain.SplitBelowTheBatchSize"
@@ -221,7 +221,7 @@ class AccumulatorLimit(StrEnum):
 
 
 class AccumulatorCapability(Capability):
-    """What a driver of an accumulator may declare."""
+    """A capability that a driver of an accumulator may declare."""
 
     INTERRUPTION = "interruption", "a thread that waits can be interrupted"
     CLOSE = "close", "the component can be closed"

@@ -1,6 +1,6 @@
 """Random cases of a record accumulator, and the domain that they come from.
 
-The sender answers to the batches that were drained: there a case waits for its answers.
+The sender's responses depend on the batches that were drained, so a case first waits for answers.
 """
 
 import random
@@ -35,17 +35,17 @@ _LARGE = 2**20
 _LONG_MS = 10_000
 _MANY = 60
 _RARELY = 25
-"""After a close, and outside the domain, little happens: most of a case is neither."""
+"""A drawn close takes effect once in so many times: little happens after a close."""
 _MOST_BATCH_SIZE = 130
 _LARGER = (0, 0, 0, 8_200)
-"""What a batch has room for beyond that: with the last one, for a record of another length."""
+"""Bytes added to the batch size; the last value fits records with a three-byte length."""
 _BATCHES = (1, 2, 4)
 _MORE_THAN_ENOUGH = 1_000
 _LINGERS_MS = (0, 5, 20)
 _BACKOFFS_MS = (0, 3)
 _DOUBLINGS = (1, 4)
 _DELIVERY_MS = (20, 20, 1_000, 1_000, 0)
-"""The last one is for who is exact: in floats it may be over a moment later, or at once."""
+"""The last one needs exact time: in floats it may be over at once or a moment later."""
 _STARTS_MS = (0, 7)
 _TOPICS = (ABSENT, {2: "other"}, {0: "other", 2: "third"})
 _TIMEOUTS_MS = (0, 5, _LONG_MS)
@@ -56,10 +56,10 @@ _SECOND = (1, 1, 0)
 _LAST = (0, 1, 2, None)
 _NODES = (0, 1)
 _DRAINED = 3
-"""Of what is drained: the partition of the node, the last one as well, or all of them."""
+"""The choices of what is drained: the node's partition, the last one as well, or all."""
 _MOST_DRAINED = (0, 100, 200, _LARGE)
 _BELOW_BOTH = (1, 0)
-"""By how many bytes the first two heads are above what may be drained."""
+"""By how many bytes the first two heads exceed the size limit of a drain."""
 _ANSWERS = ("stored", "failed", "again")
 _SPLITS = (1, 75, 90)
 _JUMPS_MS = (0, 1, 5, 20)
@@ -69,9 +69,9 @@ _JUMPS_MS = (0, 1, 5, 20)
 class AccumulatorDomain:
     """The bounds within which cases are drawn.
 
-    With `faults` memory fails now and then, with `splits` batches are found too large, and with
-    `growing_backoff` the backoff doubles. Without `exact_time` no timeout is 0. Without `memory`
-    there is more than enough of it. Without `kafka_sizes` each record surely fits in a batch.
+    With `faults` memory sometimes fails, with `splits` batches are too large, and with
+    `growing_backoff` the backoff doubles. Without `exact_time` no delivery timeout is 0. Without
+    `memory` there is more than enough of it. Without `kafka_sizes` each record fits in a batch.
     """
 
     faults: bool = True
@@ -85,7 +85,7 @@ class AccumulatorDomain:
     exact_time: bool = True
 
     def sizes(self, batch_size: int) -> tuple[int, ...]:
-        """Return the sizes of a record: below and above those whose length takes a byte more."""
+        """Return the sizes of records, some just below and above a longer length field."""
         small = (0, 1, 3, 3, 20)
         if not self.kafka_sizes:
             return small
@@ -98,10 +98,10 @@ class AccumulatorDomain:
 
 
 class AccumulatorCases(CaseSpace[AccumulatorCall]):
-    """Records are appended, drained, answered; in the end each of them has its outcome."""
+    """Cases in which records are appended, drained and answered; each gets an outcome."""
 
     def __init__(self, domain: AccumulatorDomain, judge: BatchLedger) -> None:
-        """Draw within `domain`; `judge` knows what the answers were."""
+        """Draw within `domain`; `judge` knows the answers."""
         self._domain = domain
         self._judge = judge
         faults = len(_FAULTS) if domain.faults else 1
@@ -182,7 +182,7 @@ class _Walk:
     def take(self, step: DrawnStep) -> Iterator[AccumulatorCall | None]:
         match step:
             case "append_plainly", (partition,):
-                # Without small records that come to nothing special little waits.
+                # Without plain small records few batches would wait.
                 yield self._append(partition, 3)
             case "append", (partition, size, timeout, fault, callback):
                 yield self._append(
@@ -214,7 +214,7 @@ class _Walk:
                 pass
 
     def send_everything(self) -> Iterator[AccumulatorCall | None]:
-        """Then each record has its outcome, and all memory is back."""
+        """Yield the calls after which each record has its outcome, and all memory is back."""
         yield self._advance(_LONG_MS)
         yield None
         queues = self._judge.queues
@@ -227,7 +227,7 @@ class _Walk:
         yield Ready(leaders={0: 0, 1: 1, 2: 0})
 
     def _react(self, step: DrawnStep) -> Iterator[AccumulatorCall]:
-        """Yield what follows from the answers so far."""
+        """Yield the calls that depend on the answers so far."""
         queues = self._judge.queues
         in_flight = queues.in_flight
         match step:

@@ -1,8 +1,8 @@
-"""Small histories of an accumulator for the general search: queues, and batches in flight.
+"""The model of small accumulator histories for the general search: queues, batches in flight.
 
-An append puts its record at the end of its queue, a drain takes each of its batches at a moment of
-its own, and a batch that goes back goes to the front (semantics.md 4.1 - 4.6). Memory, sizes,
-expiry, readiness and fairness are left out.
+An append puts its record at the end of its queue. A drain takes each of its batches at a separate
+linearization point. A batch that is sent again goes to the front (semantics.md 4.1 - 4.6). Memory,
+sizes, expiry, readiness and fairness are left out.
 """
 
 from collections.abc import Iterable
@@ -37,12 +37,12 @@ Answer = object
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What is queued: a batch that came back, or one record that may share a batch with others."""
+    """A queued item: a re-enqueued batch, or one record that may share a batch with others."""
 
     records: tuple[str, ...]
     batch: str | None = None
     split: str | None = None
-    """The batch that was split into this record and others: a drained batch has parts of one."""
+    """The batch whose split made this item; a drained batch has parts of one split only."""
 
 
 _REFUSALS = ("Exhausted", "Closed", "Interrupted", "Failed")
@@ -55,7 +55,7 @@ _WITHOUT_EFFECT = {
 
 @dataclass(frozen=True, slots=True)
 class _Wait:
-    """A flush, or an abort: `accepted` had been so when it began."""
+    """A flush or an abort; `accepted` has the records accepted before it began."""
 
     call: int
     aborts: bool
@@ -64,7 +64,7 @@ class _Wait:
 
 @dataclass(frozen=True, slots=True)
 class AccumulatorState:
-    """The queues, the batches in flight, and who has to be called back by which call."""
+    """The queues, the batches in flight, and the callbacks that flushes and aborts await."""
 
     queues: frozenset[tuple[Partition, tuple[Item, ...]]] = frozenset()
     in_flight: frozenset[tuple[str, Partition, tuple[str, ...]]] = frozenset()
@@ -72,20 +72,20 @@ class AccumulatorState:
     appended: frozenset[str] = frozenset()
     called_back: frozenset[str] = frozenset()
     answered: frozenset[str] = frozenset()
-    """The batches to which a response is being handled."""
+    """The batches whose response is being handled."""
     outcomes: frozenset[tuple[str, int | None, str | None]] = frozenset()
-    """What each of them has ended with: the offset of its first record, or an error."""
+    """The outcome of each batch: its name, the offset of its first record, and its error."""
     aborts: int = 0
     """How many aborts are under way."""
     owed: frozenset[tuple[int, str]] = frozenset()
-    """Whom each flush, and each abort, has to see called back before it returns."""
+    """The records that must be called back before a flush or an abort returns, by call."""
 
     def queue(self, partition: Partition) -> tuple[Item, ...]:
-        """Return what is queued, the first first."""
+        """Return the items of a queue, the head first."""
         return dict(self.queues).get(partition, ())
 
     def with_queue(self, partition: Partition, queue: tuple[Item, ...]) -> "AccumulatorState":
-        """Return the same with another queue."""
+        """Return the state with another queue for the partition."""
         others = frozenset(entry for entry in self.queues if entry[0] != partition)
         return replace(self, queues=others | {(partition, queue)} if queue else others)
 
@@ -94,13 +94,13 @@ class AccumulatorModel(Model[AccumulatorState, Operation, Answer]):
     """An accumulator whose records are queued, drained, and called back."""
 
     def initial_state(self) -> AccumulatorState:
-        """Nothing is queued."""
+        """Return the state in which nothing is queued."""
         return AccumulatorState()
 
     def step(
         self, state: AccumulatorState, operation: Operation, result: Answer | Unknown
     ) -> Iterable[AccumulatorState]:
-        """Return what may be after an effect."""
+        """Return the possible states after an effect."""
         del result
         match operation:
             case "append", Append(record=name, partition=partition):
@@ -135,9 +135,9 @@ class AccumulatorModel(Model[AccumulatorState, Operation, Answer]):
 
 
 def _take(state: AccumulatorState, taken: DrainedBatch) -> Iterable[AccumulatorState]:
-    """A drain takes the first batch of a queue: one that came back, or records that follow.
+    """Return the states after a drain of a re-enqueued batch or of the first records of a queue.
 
-    Appends may fill the last part of a split; nothing joins the parts of two splits.
+    Appends may fill the last part of a split; parts of two splits never share a batch.
     """
     queue = state.queue(taken.partition)
     if taken.partition in state.muted or not queue:
@@ -155,7 +155,7 @@ def _take(state: AccumulatorState, taken: DrainedBatch) -> Iterable[AccumulatorS
 
 
 def _call_back(state: AccumulatorState, told: Callback) -> Iterable[AccumulatorState]:
-    """A record ends: its batch is answered, or all is aborted; then it is queued no more."""
+    """Return the states after a callback; its batch must be answered, or an abort under way."""
     name = told.record
     if name in state.called_back or name not in state.appended:
         return ()
@@ -188,7 +188,7 @@ def _responded(state: AccumulatorState, batch: str) -> Iterable[AccumulatorState
 
 
 def _back(state: AccumulatorState, batch: str, *, in_parts: bool) -> Iterable[AccumulatorState]:
-    """A batch goes to the front of its queue, whole or in parts; what has ended does not."""
+    """Return the states after a batch goes to the front of its queue, unless it has ended."""
     back = next(flying for flying in state.in_flight if flying[0] == batch)
     _, partition, records = back
     items: tuple[Item, ...] = (Item(records, batch=batch),)
@@ -247,7 +247,7 @@ def _asked(history: WholeHistory) -> Question[Operation, Answer]:
 
 
 def _beginnings(history: WholeHistory, kind: str) -> Iterable[HistoryOp[object]]:
-    """Yield the beginnings of the calls that end so."""
+    """Yield the invocations of the calls that end with an event of type `kind`."""
     begun: dict[str, HistoryOp[object]] = {}
     for op in history.ops:
         if op.type == "invoke" and not isinstance(op.value, Callback):
@@ -257,7 +257,7 @@ def _beginnings(history: WholeHistory, kind: str) -> Iterable[HistoryOp[object]]
 
 
 def _taken(history: WholeHistory) -> dict[int, tuple[DrainedBatch, ...]]:
-    """Return what each drain has taken, by the event in which it begins."""
+    """Return the batches of each drain, by the index of the drain's invocation."""
     begun: dict[str, int] = {}
     found: dict[int, tuple[DrainedBatch, ...]] = {}
     for op in history.ops:
@@ -284,7 +284,7 @@ def _search(history: WholeHistory) -> Searched | None:
         value = op.value
         if isinstance(value, OfBatch):
             if value.batch not in in_flight:
-                # What the sender may not do is no fault of the accumulator.
+                # The sender broke the rules: that is not the accumulator's fault.
                 return None
             in_flight.remove(value.batch)
         elif isinstance(value, Drained):

@@ -1,4 +1,4 @@
-"""The reference's RecordAccumulator behind the door of `port`."""
+"""The reference's RecordAccumulator behind the interface of `base.port`."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -70,11 +70,11 @@ _ENDS: dict[type[BaseException], AppendRefusal] = {
 
 
 class RefusedByBrokerError(Exception):
-    """The error of a batch that the broker does not take."""
+    """The error of a batch that the broker rejects."""
 
 
 class CallbackError(Exception):
-    """What a callback raises."""
+    """The error that a callback raises if its case asks for it."""
 
 
 class ReferenceAccumulatorPort:
@@ -164,7 +164,7 @@ class ReferenceAccumulatorPort:
         """Append a record, on the thread of the call or of the callback that sends it again."""
         callback = partial(self._on_completion, call)
         record = Record(timestamp_ms=0, value=bytes(ord(call.record[-1]) for _ in range(call.size)))
-        # Kept with the record, so that nothing else gets its address.
+        # Keep a reference to the record, so that its id is not reused.
         self._records[id(record)] = (call.record, record)
         try:
             result = self._accumulator.append(
@@ -207,7 +207,7 @@ class ReferenceAccumulatorPort:
         try:
             self._append(call)
         except WheelproofError:
-            # Too large for the pool: the callback is told so, and not who has sent its batch.
+            # Too large for the pool: refuse this append; the call that runs the callback goes on.
             self._refused[call.record] = AppendRefusal.FAILED
 
     def _flush(self, name: str) -> None:
@@ -273,14 +273,14 @@ class ReferenceAccumulatorPort:
                 accumulator.reenqueue(batch, self._now_ms())
             case Split(size=size):
                 self._answer = AccumulatorObservation(children=self._split(batch, size))
-        # Not before: a response that was refused has changed nothing.
+        # Only now: a response that was refused must change nothing.
         del self._requests[call.batch]
         accumulator.unmute_partition(batch.partition)
 
     def _split(self, batch: ProducerBatch, size: int) -> int:
         accumulator = self._accumulator
         usual = accumulator.config
-        # Only what shrinks below the usual size comes apart: nothing is compressed here.
+        # Nothing is compressed here, so a batch only splits if the batch size shrinks.
         accumulator.config = replace(usual, batch_size=size)
         try:
             return accumulator.split_and_reenqueue(batch)
@@ -292,7 +292,7 @@ class ReferenceAccumulatorPort:
         fault = None if current is None else self._faults.get(current.name)
         if fault is AppendFault.ALLOCATOR:
             raise MemoryError
-        # Of an odd capacity, so that the pool does not keep it for others.
+        # The capacity is unusual, so that the pool does not keep the buffer for reuse.
         return allocate_stand_in(size + 1) if fault else allocate_byte_buffer(size)
 
     def _cluster(self, leaders: Mapping[Partition, int]) -> Cluster:
@@ -331,7 +331,7 @@ class ReferenceAccumulatorPort:
 
 
 def reference_config(config: AccumulatorConfig) -> ReferenceConfig:
-    """Return what the reference is made with; without a delivery timeout nothing expires."""
+    """Return the reference's configuration; without a delivery timeout no batch expires."""
     delivery_timeout_ms = config.delivery_timeout_ms
     return ReferenceConfig(
         batch_size=config.batch_size,
@@ -345,7 +345,7 @@ def reference_config(config: AccumulatorConfig) -> ReferenceConfig:
 
 
 def reason_of(error: Exception | None) -> str | None:
-    """Return what a callback is told that is called with this error."""
+    """Return the name under which a callback reports this error, or None."""
     match error:
         case None:
             return None

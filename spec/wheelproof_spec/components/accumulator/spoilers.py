@@ -1,4 +1,4 @@
-"""What breaks one clause of an accumulator's right history."""
+"""Spoilers: each breaks one clause of a correct accumulator history."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -62,7 +62,7 @@ def _drained(scene: Scene, *records: str) -> Scene:
 
 
 def _answered(scene: Scene, *told: tuple[int, int | None]) -> Scene:
-    """Send two records in a batch; tell the records of these places these offsets."""
+    """Send two records in a batch, and call back the given places with the given offsets."""
     records = _appended(scene), _appended(scene, new_batch=False)
     _drained(scene, *records).begin(Respond(batch=_BATCH))
     for place, offset in told:
@@ -76,7 +76,7 @@ def _drained_though_muted(scene: Scene) -> object:
 
 
 def _passed_over(scene: Scene) -> object:
-    """Two drains take one partition of a node, while a record waits in the other one."""
+    """Let two drains take from one partition while a record waits in the node's other one."""
     assert isinstance(scene.config, AccumulatorConfig)
     if scene.config.total_memory < 2 * scene.config.batch_size:
         return False
@@ -105,7 +105,7 @@ def _looked(
     topics: tuple[str, ...] = (),
     later_ms: int = 0,
 ) -> object:
-    """Look at what is ready while a record waits in a partition of `node`."""
+    """Call `ready` while a record waits in a partition of `node`."""
     assert isinstance(scene.config, AccumulatorConfig)
     _appended(scene)
     leaders = {} if leaderless else {_PARTITION: node}
@@ -118,12 +118,12 @@ def _looked(
 
 
 def _with_timeout(act: Spoiler) -> Spoiler:
-    """Break a clause of a history whose batches may become older than they ever do."""
+    """Return `act` for a history whose delivery timeout exceeds the age of every batch."""
     return _with_config(act, lambda config: replace(config, delivery_timeout_ms=_TIMEOUT_MS))
 
 
 def _lingering(act: Spoiler) -> Spoiler:
-    """Break a clause of a history in which batches linger; nobody asked what was ready before."""
+    """Return `act` for a history in which batches linger, unless an earlier `ready` forbids it."""
 
     def spoil(recording: Recording, dice: Random) -> Recording | None:
         if any(isinstance(op.value, Ready) for op in recording.ops):
@@ -145,7 +145,7 @@ def _with_config(act: Spoiler, change: Callable[[AccumulatorConfig], Accumulator
 
 
 def _at_rest(clause: Clause, act: Callable[[Scene], object]) -> Spoiler:
-    """Break a clause where nothing is under way, and the accumulator is open."""
+    """Return a spoiler for a moment when no call is under way and the accumulator is open."""
 
     def act_if_open(scene: Scene) -> object:
         if any(isinstance(op.value, Close) for op in scene.ops):

@@ -1,4 +1,4 @@
-"""An accumulator's case, drawn: the deques of the partitions, what is in flight, the pool."""
+"""The picture of an accumulator's case: the deques, the batches in flight, and the pool."""
 
 from wheelproof.producer import ProducerBatch, RecordAccumulator
 from wheelproof.producer.buffer_pool import BufferPoolUsage
@@ -13,7 +13,7 @@ _WIRE = DrivenWire(DEFINITION)
 
 
 class AccumulatorView:
-    """Follows a case on the reference's accumulator."""
+    """A view that follows a case on the reference's accumulator."""
 
     def __init__(self, profile: str) -> None:
         del profile

@@ -1,4 +1,4 @@
-"""Defects of the purgatory: each class or function brings one of them back."""
+"""Defects of the purgatory: each class or function reintroduces one of them."""
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class NoLockDiscipline(CompletionDiscipline):
-    """KAFKA-385: the predicate is tested without a lock, whoever else has one."""
+    """KAFKA-385: the predicate is tested without the operation's lock."""
 
     __slots__ = ()
 
@@ -31,17 +31,17 @@ class NoLockDiscipline(CompletionDiscipline):
         del lock
 
     def safe_try_complete(self, operation: Completable) -> bool:
-        """Test the predicate, whoever else does."""
+        """Test the predicate, even while another thread tests it."""
         return operation.try_complete()
 
 
 class RetryOnceDiscipline(PendingFlagDiscipline):
-    """KAFKA-6653, first fix: one retry, then whoever is turned away is forgotten."""
+    """KAFKA-6653, first fix: one retry, then a caller that finds the lock taken gives up."""
 
     __slots__ = ()
 
     def safe_try_complete(self, operation: Completable) -> bool:
-        """Attempt, and once more if asked to."""
+        """Attempt, and attempt once more if the first attempt asks for a retry."""
         completed, retry = self._attempt(operation)
         if retry and not operation.is_done():
             completed, _ = self._attempt(operation)
@@ -49,7 +49,7 @@ class RetryOnceDiscipline(PendingFlagDiscipline):
 
 
 class LateLockDiscipline(BlockingDiscipline):
-    """KAFKA-8334, first fix: the lock is taken for the last check alone."""
+    """KAFKA-8334, first fix: the lock is taken only for the last check."""
 
     __slots__ = ()
 
@@ -68,12 +68,12 @@ def private_lock(group: Monitor) -> CompletionDiscipline:
 
 
 def any_case(cases: Sequence[bool]) -> bool:
-    """Tell whether an operation can end in any of its ways: the predicate as it has to be."""
+    """Tell whether any of the cases holds in which an operation can end: the correct predicate."""
     return any(cases)
 
 
 def first_case_only(cases: Sequence[bool]) -> bool:
-    """KAFKA-19567: one of the ways in which an operation can end is not asked for."""
+    """KAFKA-19567: only the first case is tested; the operation misses its other ways to end."""
     return any(cases[:1])
 
 
@@ -98,7 +98,7 @@ class WatchersHeldWhileTrying(_MonitoredWatchers[Operation]):
     __slots__ = ()
 
     def try_complete_watched(self) -> int:
-        """Try everybody under the monitor."""
+        """Try every operation under the monitor."""
         with self._monitor:
             return super().try_complete_watched()
 
@@ -116,12 +116,12 @@ class WatchersHeldWhileRemoved(_MonitoredWatchers[Operation]):
 
 
 class WatchersStopAtError(Watchers[Operation]):
-    """Kafka's walk: an operation that raises ends it, and the others are not tried."""
+    """Kafka's walk: it stops at an operation that raises, and does not try the later ones."""
 
     __slots__ = ()
 
     def try_complete_watched(self) -> int:
-        """Try everybody, as long as nobody raises."""
+        """Try the operations in order, until one of them raises."""
         completed = 0
         for operation in self.operations():
             if operation.is_done():
@@ -133,7 +133,7 @@ class WatchersStopAtError(Watchers[Operation]):
 
 
 class CountedWatchers(Watchers[Operation]):
-    """KAFKA-664, KAFKA-1616: a hand-kept counter, which one of two ways to leave forgets."""
+    """KAFKA-664, KAFKA-1616: a hand-kept counter; one of two ways to leave misses it."""
 
     __slots__ = ("_counter",)
 
@@ -142,17 +142,17 @@ class CountedWatchers(Watchers[Operation]):
         self._counter = counter
 
     def watch(self, operation: Operation) -> None:
-        """Put `operation` at the end and count it."""
+        """Put `operation` at the end and increment the counter."""
         super().watch(operation)
         self._counter.add_and_get(1)
 
     def remove(self, operation: Operation) -> None:
-        """Drop `operation` and count it."""
+        """Drop `operation` and decrement the counter."""
         super().remove(operation)
         self._counter.add_and_get(-1)
 
     def _purge(self, operation: Operation) -> None:
-        """Drop `operation`; the counter stays."""
+        """Drop `operation` without a change of the counter."""
         super().remove(operation)
 
 
@@ -198,14 +198,14 @@ class HandKeptCounterPurgatory(DelayedOperationPurgatory[Operation]):
 
 
 class KeepsEmptyKeysPurgatory(DelayedOperationPurgatory[Operation]):
-    """KAFKA-2160: a key stays for ever once somebody has waited for it."""
+    """KAFKA-2160: a key stays for ever once an operation has waited for it."""
 
     def _drop_if_empty(self, key: Hashable, watchers: Watchers[Operation]) -> None:
-        """Keep it."""
+        """Keep the key."""
 
 
 class RemovalUnderListMonitorPurgatory(DelayedOperationPurgatory[Operation]):
-    """KAFKA-2253: list's monitor, then the shard's lock; everybody else the other way round."""
+    """KAFKA-2253: locks the list's monitor, then the shard; other calls lock in reverse order."""
 
     def _new_shard(self) -> WatcherShard[Operation]:
         return _ShardOf(WatchersHeldWhileRemoved)
@@ -230,7 +230,7 @@ class HeldWhileTryingPurgatory(DelayedOperationPurgatory[Operation]):
 
 
 class StopAtErrorPurgatory(DelayedOperationPurgatory[Operation]):
-    """One operation's error is everybody's: who stands behind it misses the trigger."""
+    """When one operation raises, the operations behind it in the list miss the trigger."""
 
     def _new_shard(self) -> WatcherShard[Operation]:
         return _ShardOf(WatchersStopAtError)
@@ -240,11 +240,11 @@ class LeftAtErrorPurgatory(DelayedOperationPurgatory[Operation]):
     """An operation whose second check raises stays watched, without a time-out."""
 
     def _withdraw(self, operation: Operation, watched: Iterable[Hashable]) -> None:
-        """Leave it."""
+        """Leave the operation watched."""
 
 
 class CancelsTimeoutOnlyPurgatory(DelayedOperationPurgatory[Operation]):
-    """Kafka's cancel_for_key: cancels time-outs; a completion or the adder's tail overtakes it."""
+    """Kafka's cancel_for_key: cancels only time-outs; a completion or a late add overtakes it."""
 
     def _give_up(self, operation: Operation) -> bool:
         operation.cancel()
@@ -252,7 +252,7 @@ class CancelsTimeoutOnlyPurgatory(DelayedOperationPurgatory[Operation]):
 
 
 class EstimateOverwrittenPurgatory(DelayedOperationPurgatory[Operation]):
-    """Kafka's purge: what was added since the two numbers were read is forgotten."""
+    """Kafka's purge: its estimate loses operations that are added after the two reads."""
 
     def _purge_is_due(self) -> bool:
         num_delayed = self.num_delayed()
@@ -262,7 +262,7 @@ class EstimateOverwrittenPurgatory(DelayedOperationPurgatory[Operation]):
         return True
 
     def _recount(self, estimated: int, live: int) -> None:
-        """It was set before the purge."""
+        """Do nothing: the estimate was set before the purge."""
 
 
 class TailNotTestedOperation(DelayedOperation):
@@ -271,13 +271,13 @@ class TailNotTestedOperation(DelayedOperation):
     __slots__ = ()
 
     def start_timeout(self, timer: Timer) -> None:
-        """Add the time-out, whatever became of the operation meanwhile."""
+        """Add the time-out, even if the operation is done by now."""
         timer.add(self)
         self._timeout_started.set(True)
 
 
 class EagerCancelOperation(DelayedOperation):
-    """Kafka's completion: it cancels a time-out that is only half added, which then stays."""
+    """Kafka's completion: it cancels a half-added time-out, which then stays in the timer."""
 
     __slots__ = ()
 
@@ -287,12 +287,12 @@ class EagerCancelOperation(DelayedOperation):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgatoryBug(KnownBug):
-    """A defect of the purgatory, of a discipline, or of what surrounds them.
+    """A defect of the purgatory, of a discipline, or of the code around them.
 
-    `purgatory_class`, `operation_class`, `discipline` and `holds` are what has the defect, where it
-    is theirs: the purgatory, its operations, the discipline of each operation, and how a predicate
-    is made of the ways in which an operation can end. A defect of code around a purgatory is in
-    `users`.
+    One of `purgatory_class`, `operation_class`, `discipline` and `holds` may have the defect: the
+    class of the purgatory, the class of its operations, the discipline of each operation, and the
+    function that makes a predicate from the cases in which an operation can end. A defect of the
+    code around a purgatory is in `users`.
     """
 
     purgatory_class: type[DelayedOperationPurgatory[DelayedOperation]] = DelayedOperationPurgatory

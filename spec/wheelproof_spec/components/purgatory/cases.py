@@ -1,4 +1,4 @@
-"""The cases of the purgatory: what Kafka's own tests and the rules ask, and drawn ones.
+"""The cases of the purgatory: from Kafka's own tests, from the rules, and random ones.
 
 The sources are semantics.md 5 and 2.
 """

@@ -1,8 +1,8 @@
-"""The purgatory: what can be asked of it, what it shows, and what it promises.
+"""The purgatory: its calls, its answers, and its clauses.
 
-In a driven case an operation can end as soon as one of its conditions, which are names, has been
-set: that is its predicate. In a history predicates are the caller's own; who makes one true may
-say so by `satisfy`. Nobody looks at a predicate before a trigger.
+A condition is a name. In a driven case the predicate of an operation is that one of its conditions
+has been set. In a history the predicates are the caller's own; a caller may record with `satisfy`
+that it makes one true. Making a predicate true triggers nothing.
 """
 
 from dataclasses import dataclass, replace
@@ -40,15 +40,15 @@ Key = str
 Condition = str
 
 KAFKA = "kafka"
-"""Kafka's own: cancel_for_key cancels time-outs alone and may return who was done before, and more
-than purge_interval operations that are done may stay in the lists (docs/findings.md)."""
+"""Kafka's contract: cancel_for_key cancels only time-outs and may return operations that are done;
+more than purge_interval done operations may stay in the lists (docs/findings.md)."""
 WHEELPROOF = "wheelproof"
-"""The reference's: who is cancelled is given up, and what is done leaves the lists (2.9, 2.10)."""
+"""The reference's: a cancelled operation never completes, done ones leave the lists (2.9, 2.10)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgatoryConfig(Config):
-    """How a purgatory is made, and what is claimed of it."""
+    """The settings of a purgatory, and the claims about it."""
 
     component: ClassVar[str] = "purgatory"
 
@@ -110,7 +110,7 @@ REFERENCE_CLAIMS = PurgatoryConfig(
 )
 """What the reference's purgatory promises beyond Kafka's."""
 PREDICATES_TOO = replace(REFERENCE_CLAIMS, predicates="recorded")
-"""The same, where every predicate is made true inside a `satisfy` that is recorded."""
+"""The same claims, if every predicate is made true inside a recorded `satisfy`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ class ForceComplete(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelForKey(Call):
-    """A key is given up (semantics.md 2.9)."""
+    """The operations that wait for a key are cancelled (semantics.md 2.9)."""
 
     key: Annotated[Name, About("the key")]
 
@@ -169,7 +169,7 @@ class TryComplete(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OnComplete(Call):
-    """on_complete runs; its process is that of the call that it runs in, if it runs in one."""
+    """on_complete runs; if it runs inside a call, its process is the process of that call."""
 
     operation: Annotated[Name, About("the operation")]
 
@@ -183,7 +183,7 @@ class OnExpiration(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AskGauges(Call):
-    """All gauges are asked for, those that the implementation has."""
+    """All gauges of the implementation are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -198,14 +198,14 @@ class Shutdown(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completed:
-    """Whether this call completed the operation."""
+    """The answer whether this call completed the operation."""
 
     completed: Annotated[bool, About("whether this call completed it")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """How many operations a check completed."""
+    """The number of operations that a check completed."""
 
     count: Annotated[
         Count | None,
@@ -218,7 +218,7 @@ class Checked:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cancelled:
-    """Which operations a key was taken from."""
+    """The operations that `cancel_for_key` returned."""
 
     count: Annotated[Count, About("how many")]
     cancelled: Annotated[tuple[Name, ...] | Absent, About("which ones")] = ABSENT
@@ -239,7 +239,7 @@ PurgatoryCall = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PurgatoryObservation:
-    """The callbacks that ran in a call, and its answer; None where it does not tell."""
+    """The callbacks that ran in a call, and its answer; None for what it does not answer."""
 
     on_complete: Annotated[
         tuple[Name, ...], About("whose on_complete has run since the last answer, in order")
@@ -258,7 +258,7 @@ class PurgatoryObservation:
 
 
 class PurgatoryClause(Clause):
-    """What a purgatory promises."""
+    """The promises of a purgatory."""
 
     COMPLETES_AT_MOST_ONCE = "Purgatory.CompletesAtMostOnce"
     COMPLETES_FOR_A_REASON = "Purgatory.CompletesForAReason"
@@ -277,7 +277,7 @@ class PurgatoryClause(Clause):
 
 
 class PurgatoryCapability(Capability):
-    """What a driver of a purgatory may declare."""
+    """The capabilities that a driver of a purgatory may declare."""
 
     CANCEL_FOR_KEY = "cancel_for_key", "a key can be given up"
 

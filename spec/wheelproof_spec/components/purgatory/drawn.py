@@ -21,12 +21,12 @@ from wheelproof_spec.components.purgatory.component import (
 from wheelproof_spec.engines.drive.drawn_cases import draw_case
 
 KEYS = tuple("xyz")
-"""Few of them, so that operations share them."""
+"""A few keys, so that operations share them."""
 
 _RARELY = 4
-"""After a cancel little waits."""
+"""One of this many drawn cancels is made: after a cancel few operations wait."""
 _OPEN = 3
-"""How many conditions operations wait for at a time; one that is true makes room for a new one."""
+"""The number of conditions that are not set; a new condition replaces one that is set."""
 
 _MOST_DELAY_MS = 60
 _MOST_JUMP_MS = 20
@@ -34,7 +34,7 @@ _KEY_LISTS = tuple(keys for count in (1, 2, 3) for keys in permutations(KEYS, co
 _CONDITION_LISTS = tuple(
     some for count in (1, 1, 2, 0) for some in permutations(range(_OPEN + 1), count)
 )
-"""Places among the open conditions; behind them is the one that came true last."""
+"""Indices of open conditions; the last index is the condition that was set last."""
 _MANY = 50
 _CONFIG = (4, 4, 51, 4)
 _KINDS = {
@@ -50,7 +50,7 @@ _KINDS = {
 
 
 class PurgatoryCases(CaseSpace[PurgatoryCall]):
-    """Operations are handed in, triggered, forced, cancelled; in the end all of them expire."""
+    """Random cases: hand-ins, triggers, forces and cancels; at the end all operations expire."""
 
     def __init__(self, tally: Tally) -> None:
         cancels = not tally.skips(PurgatoryCapability.CANCEL_FOR_KEY)
@@ -104,7 +104,7 @@ def _calls(config: PurgatoryConfig, steps: Sequence[DrawnStep]) -> Iterator[Purg
                 yield AskGauges()
             case _:
                 pass
-    # Nothing is left behind.
+    # At the end every time-out expires and every key is checked: nothing is left.
     yield Advance(to_ms=max(now_ms, last_due_ms))
     yield from (CheckAndComplete(key=key) for key in KEYS)
     yield AskGauges()

@@ -1,8 +1,8 @@
-"""The oracle's purgatory: operations, what they wait for, their time-outs, who watches them.
+"""The oracle's purgatory: operations, their conditions, their time-outs and their keys.
 
-It follows what an implementation does, call by call, and answers whether the contract allows what
-was seen. An operation completes when one of its conditions holds, looked at by a trigger of one of
-its keys, or when its time is out: exactly once (semantics.md 2.1 - 2.10). TLA+: DelayedOperation.
+It follows an implementation call by call and judges whether the contract allows each observation.
+An operation completes exactly once (semantics.md 2.1 - 2.10): when a trigger of one of its keys
+finds one of its conditions true, or when its time-out expires. TLA+: DelayedOperation.
 """
 
 from collections.abc import Iterable, Sequence
@@ -35,11 +35,11 @@ from wheelproof_spec.components.purgatory.component import (
 class _Watched:
     conditions: tuple[Condition, ...]
     keys: dict[Key, None]
-    """The keys under which the operation is certainly still in a list while it is alive."""
+    """The keys under which the operation is surely in a list while it is alive."""
 
 
 class OraclePurgatory:
-    """A purgatory on which every call is instantaneous; follows one case after another."""
+    """A purgatory whose calls are instantaneous; it judges one case after another."""
 
     def __init__(self, profile: str, tally: Tally) -> None:
         """Judge by the contract `profile`, and count in `tally` what is tested."""
@@ -101,8 +101,8 @@ class OraclePurgatory:
         self._handed_in: set[OperationId] = set()
         self._alive: dict[OperationId, _Watched] = {}
         self._due_ms: dict[OperationId, int] = {}
-        """When the time-outs expire that are in the timer."""
-        # Who is done and may still be in which lists, and how many of them are at most.
+        """The due times of the time-outs in the timer, in milliseconds."""
+        # The done operations with the lists that may have them, and the most that may be left.
         self._garbage: dict[OperationId, set[Key]] = {}
         self._most_left = 0
         self._surely_left: set[OperationId] = set()
@@ -122,7 +122,7 @@ class OraclePurgatory:
         )
 
     def _check(self, key: Key, seen: PurgatoryObservation) -> Violation | None:
-        """Judge check_and_complete: everybody in the list whose condition holds (2.6)."""
+        """Judge check_and_complete: it completes listed operations whose condition holds (2.6)."""
         triggered = tuple(
             name
             for name, watched in self._alive.items()
@@ -147,24 +147,24 @@ class OraclePurgatory:
         return violation
 
     def _advance(self, to_ms: int, seen: PurgatoryObservation) -> Violation | None:
-        """Judge an advance: what is due expires, and what is done does not stay for ever (2.10)."""
+        """Judge an advance: due time-outs expire, and done operations leave the lists (2.10)."""
         self.now_ms = max(self.now_ms, to_ms)
         if self._strict:
             if len(self._surely_left) > self._purge_interval:
                 self._garbage.clear()
             self._most_left = min(self._most_left, self._purge_interval, len(self._garbage))
-        # Who expires in this pass may run only after its purge, and is added to the bound.
+        # An expiry of this pass may run only after its purge, so it raises the bound.
         violation = self._observe((), seen) or self._find_overdue(seen.on_expiration)
-        # A purge may have come, also where none had to.
+        # A purge may have run, even if it was not due.
         self._surely_left.clear()
         return violation
 
-    # What was seen
+    # Observations
 
     def _observe(
         self, triggered: tuple[OperationId, ...], seen: PurgatoryObservation
     ) -> Violation | None:
-        """Compare the callbacks with who was triggered; whoever else completed has expired."""
+        """Compare the callbacks with the triggered operations; other completions are expiries."""
         completed, expired = seen.on_complete, seen.on_expiration
         self._tests(PurgatoryClause.COMPLETES_AT_MOST_ONCE, len(completed))
         self._tests(PurgatoryClause.COMPLETES_FOR_A_REASON, len(completed))
@@ -206,7 +206,7 @@ class OraclePurgatory:
         )
 
     def _judge_expiries(self, expired: Sequence[OperationId]) -> Violation | None:
-        """Take note of who expired, in the order in which they did."""
+        """Judge the operations that expired, in the order in which they did."""
         clause = PurgatoryClause.EXPIRES_IN_TIME
         last_ms: int | None = None
         for name in expired:
@@ -257,7 +257,7 @@ class OraclePurgatory:
         )
 
     def _judge_gauges(self, seen: PurgatoryObservation) -> Violation | None:
-        """Judge the gauges: exact for the timer, within what may be left for the lists (2.10)."""
+        """Judge the gauges: the timer's exactly, the lists' up to what may be left (2.10)."""
         delayed = len(self._due_ms)
         watches = sum(len(watched.keys) for watched in self._alive.values())
         largest_first = sorted(map(len, self._garbage.values()), reverse=True)
@@ -282,7 +282,7 @@ class OraclePurgatory:
             return None
         return clause.broken(f"{what}: {expected}", f"{what}: {observed}")
 
-    # Who waits, and who is done
+    # Waiting and done operations
 
     def _holds(self, conditions: Iterable[Condition]) -> bool:
         return not self._true.isdisjoint(conditions)
@@ -295,7 +295,7 @@ class OraclePurgatory:
             self._surely_left.add(name)
 
     def _sweep(self, key: Key) -> None:
-        """Nobody who is done is left in the list of `key`."""
+        """Drop the done operations from the list of `key`."""
         for name, keys in list(self._garbage.items()):
             keys.discard(key)
             if not keys:

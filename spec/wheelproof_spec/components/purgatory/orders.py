@@ -1,7 +1,7 @@
-"""Small histories of a purgatory for the general search: its effects, one by one.
+"""The model of a purgatory for the general search of small histories, effect by effect.
 
-Who has to be completed is only settled when all is quiet, and an operation may expire at any time:
-clocks are left out, and so are gauges, the order of the watches, and who excludes whom.
+Owed completions are judged only when the history is quiescent. An operation may expire at any time.
+The model leaves out clocks, gauges, the order of the watches, and mutual exclusion of attempts.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -30,7 +30,7 @@ from wheelproof_spec.engines.history.orders import Question, is_answered
 
 _EXPIRY = -1
 Operation = tuple[str, str, int]
-"""What it does, the operation or key it is about, and the line of the call that it belongs to."""
+"""An effect: its kind, its operation or key, and the line of the call that it belongs to."""
 Answer = object
 Keys = Mapping[str, tuple[str, ...]]
 _TWO = ("try_complete_else_watch", "check_and_complete", "force_complete")
@@ -40,7 +40,7 @@ _WITHOUT_EFFECT = {"tick", "advance_clock", "watched", "num_delayed", "num_keys"
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What is true, waits and is done; `done` says by which call, `owed` who has to be."""
+    """The operations by state; `done` names the call, `owed` are those that must be done."""
 
     true: frozenset[str] = frozenset()
     handed: frozenset[str] = frozenset()
@@ -53,7 +53,7 @@ class State:
     owed: frozenset[str] = frozenset()
 
     def ended(self) -> set[str]:
-        """Return who is completed or cancelled."""
+        """Return the operations that are completed or cancelled."""
         return {name for name, _ in self.done} | self.cancelled
 
 
@@ -61,19 +61,19 @@ class PurgatoryModel(Model[State, Operation, Answer]):
     """A purgatory whose calls test and complete one operation after the other."""
 
     def __init__(self, keys: Keys) -> None:
-        """A purgatory whose operations are watched under these `keys`."""
+        """Make a model whose operations are watched under these `keys`."""
         self._keys = keys
 
     def initial_state(self) -> State:
-        """Nobody waits."""
+        """Return the state without operations."""
         return State()
 
     def waits(self, operation: Operation) -> bool:
-        """A call that may complete somebody begins, and ends."""
+        """Tell whether a call may complete operations: it has a request and a follow-up."""
         return operation[0] in _TWO
 
     def request(self, state: State, operation: Operation, ticket: int) -> Iterable[State]:
-        """Such a call begins: who waits and can end is owed a completion."""
+        """Begin such a call: waiting operations that can end are owed a completion."""
         del ticket
         f, about, _ = operation
         begun = replace(state, open=state.open | {operation})
@@ -88,7 +88,7 @@ class PurgatoryModel(Model[State, Operation, Answer]):
     def follow_up(
         self, state: State, operation: Operation, ticket: int, result: Answer | Unknown
     ) -> Iterable[State]:
-        """It ends, and says what it has done."""
+        """End such a call: its answer must agree with the completions in it."""
         del ticket
         f, about, call = operation
         done = {name for name, by in state.done if by == call}
@@ -111,7 +111,7 @@ class PurgatoryModel(Model[State, Operation, Answer]):
         return () if denied and about not in state.ended() else (after,)
 
     def step(self, state: State, operation: Operation, result: Answer | Unknown) -> Iterable[State]:
-        """Return what may be after one of the other effects."""
+        """Return the possible states after one of the other effects."""
         del result
         f, about, call = operation
         match f:
@@ -131,7 +131,7 @@ class PurgatoryModel(Model[State, Operation, Answer]):
                 waits = about in state.handed and about not in state.ended()
                 return (replace(state, cancelled=state.cancelled | {about}),) if waits else ()
             case "cancel_for_key":
-                # Whoever waits is cancelled, unless somebody completes it.
+                # Each waiting operation is cancelled, unless another call completes it.
                 owed = {name for name in state.watched if about in self._keys[name]}
                 return (replace(state, owed=state.owed | owed),)
             case "end":
@@ -141,7 +141,7 @@ class PurgatoryModel(Model[State, Operation, Answer]):
                 return (state,)
 
     def _complete(self, state: State, name: str, call: int) -> Iterable[State]:
-        """By the call of this line; if there is none, by any of those under way, or by expiry."""
+        """Complete by the call of this line; without one, by any call under way or by expiry."""
         if name in state.ended():
             return ()
         able = [one[2] for one in state.open if self._can_complete(state, one, name)]
@@ -162,7 +162,7 @@ class PurgatoryModel(Model[State, Operation, Answer]):
 
 
 def _asked(history: WholeHistory, keys: Keys) -> Question[Operation, Answer]:
-    """Return the history with what is hidden made explicit."""
+    """Return the history with its hidden effects as explicit steps."""
     inside = _completions(history, keys)
     question: Question[Operation, Answer] = Question()
     for number, (call, name) in inside.items():
@@ -199,7 +199,7 @@ def _asked(history: WholeHistory, keys: Keys) -> Question[Operation, Answer]:
 
 
 def _completions(history: WholeHistory, keys: Keys) -> dict[int, tuple[int, str]]:
-    """Return, by the event of each completion, the call that it runs in, and the operation."""
+    """Return for each on_complete event the call that it runs in, and the operation."""
     found: dict[int, tuple[int, str]] = {}
     open_calls: dict[str, HistoryOp[object]] = {}
     handed: set[str] = set()
@@ -219,19 +219,19 @@ def _completions(history: WholeHistory, keys: Keys) -> dict[int, tuple[int, str]
 
 
 def _is_inside(call: object, name: str, handed: set[str], keys: Keys) -> bool:
-    """Tell whether a completion in the thread of a call is a part of the call for sure."""
+    """Tell whether a completion in the thread of a call surely is a part of the call."""
     match call:
         case CheckAndComplete(key=key):
             return name in handed and key in keys[name]
         case TryCompleteElseWatch(operation=asked, delay_ms=delay_ms):
-            # What is due at once may expire in the thread that hands it in.
+            # An operation that is due at once may expire in the thread that hands it in.
             return asked == name and delay_ms > 0
         case _:
             return _about(call) == name
 
 
 def _cancelled(history: WholeHistory, begun: HistoryOp[object], keys: Keys) -> tuple[str, ...]:
-    """Return whom a cancel says to have taken."""
+    """Return the operations that a cancel returned; `nobody` for one without that key."""
     if not isinstance(begun.value, CancelForKey):
         return ()
     for op in history.ops[begun.index + 1 :]:
@@ -284,7 +284,7 @@ def _search(history: WholeHistory) -> Searched | None:
 
 
 def _is_known(op: HistoryOp[object], keys: Keys) -> bool:
-    """Tell whether the model knows what an event does; callbacks may be without an end."""
+    """Tell whether the model covers an event; a callback may have no end."""
     match op.value:
         case OnComplete(operation=name) | OnExpiration(operation=name) | Satisfy(operation=name):
             return name in keys

@@ -1,4 +1,4 @@
-"""The reference's purgatory behind the door of `port`."""
+"""The reference's purgatory behind the interface of `port`."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -37,13 +37,13 @@ from wheelproof_spec.engines.drive.refusals import refused
 
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 Holds = Callable[[Sequence[bool]], bool]
-"""Makes a predicate of the ways in which an operation can end."""
+"""Makes a predicate from the cases in which an operation can end."""
 _FEW_SHARDS = 4
 _NO_ANSWER = PurgatoryObservation()
 
 
 class ReferencePurgatoryPort:
-    """Drives a purgatory, or a variant of it, on a manual clock and a deferred executor."""
+    """A port to a purgatory, or a variant of it, on a manual clock and a deferred executor."""
 
     def __init__(
         self,
@@ -155,7 +155,7 @@ class ReferencePurgatoryPort:
 
 
 class ConditionOperation(DelayedOperation):
-    """An operation that can end when `holds` says so, and notes its callbacks by its name."""
+    """An operation whose predicate is `holds`, and that records its callbacks by its name."""
 
     __slots__ = ("_completed", "_expired", "_holds", "name")
 
@@ -180,11 +180,11 @@ class ConditionOperation(DelayedOperation):
         return self._holds() and self.force_complete()
 
     def on_complete(self) -> None:
-        """Note it."""
+        """Record the completion."""
         self._completed.append(self.name)
 
     def on_expiration(self) -> None:
-        """Note it."""
+        """Record the expiry."""
         self._expired.append(self.name)
 
 

@@ -1,4 +1,4 @@
-"""What breaks one clause of a purgatory's right history."""
+"""The spoilers of purgatory histories: each breaks one clause of a correct history."""
 
 from wheelproof_spec.base.calls import AdvanceClock, Advanced, Gauge, NumDelayed, NumKeys, Watched
 from wheelproof_spec.base.component import Call
@@ -106,7 +106,7 @@ def _overlooked(scene: Scene) -> object:
 
 
 def _counted(clause: PurgatoryClause, look: Call) -> Spoiler:
-    """Break the clause of a gauge."""
+    """Return a spoiler that breaks the clause of a gauge."""
     return acted(clause, lambda scene: scene.call(look, Gauge(count=_TOO_MANY)))
 
 

@@ -1,6 +1,6 @@
-"""Code around a purgatory: what holds locks of its own while it triggers, right and wrong.
+"""Code around a purgatory that has locks of its own: correct and incorrect users.
 
-Several defects are not in the purgatory but in how its users lock. The base classes do it right.
+Several defects are in the locking of the users, not in the purgatory. The base classes are correct.
 """
 
 from wheelproof import sync
@@ -8,7 +8,7 @@ from wheelproof.purgatory import DelayedOperation, DelayedOperationPurgatory
 
 
 class Partition:
-    """A log whose lock is shared by appenders and exclusive for whoever changes the leader."""
+    """A log with a lock: appends hold the shared side, a change of the leader the exclusive."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -16,7 +16,7 @@ class Partition:
         self.end = sync.atomic_integer(0, f"{name}'s end")
 
     def append(self, purgatory: DelayedOperationPurgatory[DelayedOperation]) -> None:
-        """Append a record, then trigger who waits for it, holding no lock (semantics.md 2.12)."""
+        """Append a record, then trigger waiting operations without a lock (semantics.md 2.12)."""
         with self.lock.read:
             self.end.add_and_get(1)
         purgatory.check_and_complete(self.name)
@@ -31,7 +31,7 @@ class CheckInsideReadLockPartition(Partition):
     """KAFKA-7697: triggers while it still holds the read side of its lock."""
 
     def append(self, purgatory: DelayedOperationPurgatory[DelayedOperation]) -> None:
-        """Append a record and trigger who waits for it."""
+        """Append a record, and trigger waiting operations under the lock."""
         with self.lock.read:
             self.end.add_and_get(1)
             purgatory.check_and_complete(self.name)

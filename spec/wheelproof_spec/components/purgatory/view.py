@@ -1,4 +1,4 @@
-"""A purgatory's case, drawn: the watch lists by key, and the time-outs."""
+"""Drawings of a purgatory's case: the watch lists by key, and the time-outs."""
 
 from collections.abc import Hashable
 
@@ -22,7 +22,7 @@ _WIRE = DrivenWire(DEFINITION)
 
 
 class PurgatoryView:
-    """Follows a case on the reference's purgatory."""
+    """A view that follows a case on the reference's purgatory."""
 
     def __init__(self, profile: str) -> None:
         del profile
@@ -43,7 +43,7 @@ class PurgatoryView:
         return _WIRE.answer(call, self._seen)
 
     def picture(self) -> Markup:
-        """Return the lists; who is done, and still in one, is struck out."""
+        """Return the lists; an operation that is done and still in a list is struck out."""
         port, seen = self._port, self._seen
         rows = [shelf("clock", [chip(f"{port.now_ms():,} ms")])]
         lists = port.lists()

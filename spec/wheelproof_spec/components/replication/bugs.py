@@ -12,7 +12,7 @@ from wheelproof_spec.base.known_bug import KnownBug, read_bugs
 
 
 class SegmentBlindFetch(DelayedFetch):
-    """KAFKA-19567: one of the ways in which a fetch can end is not asked for."""
+    """KAFKA-19567: a fetch does not test one of its ways to end: a complete segment."""
 
     def _segment_is_complete(self, progress: FetchProgress) -> bool:
         del progress
@@ -24,23 +24,23 @@ class _SegmentBlindHandler(FetchHandler):
 
 
 class SegmentBlindManager(ReplicaManager):
-    """KAFKA-19567, in the place where a user sees it."""
+    """KAFKA-19567, in the manager, where a user sees it."""
 
     _fetch_handler_class: ClassVar[type[FetchHandler]] = _SegmentBlindHandler
 
 
 class SilentAppendManager(ReplicaManager):
-    """An append is not followed by a check: fetches learn of it by their time-out."""
+    """No check follows an append: fetches see the append only at their time-out."""
 
     def _complete_after_append(
         self, results: Mapping[TopicPartition, PartitionAppendResult]
     ) -> None:
-        """Leave them waiting."""
+        """Leave the requests waiting."""
         del results
 
 
 class EpochBlindPartition(Partition):
-    """Kafka: whether the records of an append are still there is not asked."""
+    """Kafka's partition: it does not test whether the records of an append are still there."""
 
     def _holds(self, append: LogAppendInfo) -> bool:
         del append
@@ -48,7 +48,7 @@ class EpochBlindPartition(Partition):
 
 
 class EpochBlindManager(ReplicaManager):
-    """Acknowledges an offset, whoever's record stands there."""
+    """A manager that acknowledges an offset, even if another record stands there."""
 
     _partition_class: ClassVar[type[Partition]] = EpochBlindPartition
 

@@ -1,4 +1,4 @@
-"""The cases of the replica manager: named conversations with a broker, and drawn ones."""
+"""The cases of the replica manager: named sequences of calls on a broker, and random ones."""
 
 from functools import partial
 

@@ -1,8 +1,8 @@
-"""A small replica manager: what can be asked of a broker, what it answers, and what it promises.
+"""A small replica manager: the calls, the answers and the clauses of a broker.
 
-Produce and fetch requests have names, and are answered when they can be: perhaps at once, perhaps
-inside another call. In a driven case the answer to a call tells which requests have been answered
-since the last one; in a history each answer is a line of its own.
+Produce and fetch requests have names. The broker answers a request when it can: at once, or inside
+another call. In a driven case the answer to a call has the requests answered since the last call;
+in a history each answer is a line of its own.
 """
 
 from collections.abc import Iterable
@@ -41,9 +41,9 @@ PartitionName = str
 RequestName = str
 
 WHEELPROOF = "wheelproof"
-"""The profile of the reference: nothing is acknowledged that the log has lost."""
+"""The profile of the reference: it acknowledges no records that the log has lost."""
 KAFKA = "kafka"
-"""The profile of Kafka, where the reference takes another design: findings 18 and 30 to 32."""
+"""The profile of Kafka, whose design differs from the reference's: findings 18 and 30 to 32."""
 ALL_ACKS = -1
 """The producer waits until every in-sync replica has the records."""
 
@@ -53,7 +53,7 @@ _Request = Annotated[Name, About("the name of the request, which no other one ha
 
 
 class ErrorCode(StrEnum):
-    """What a broker answers for one partition, named as in Kafka's protocol."""
+    """The result of a request for one partition, named as in Kafka's protocol."""
 
     NONE = "NONE"
     FENCED_LEADER_EPOCH = "FENCED_LEADER_EPOCH"
@@ -73,7 +73,7 @@ _Error = Annotated[ErrorCode, About("how it went")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicationConfig(Config):
-    """How a broker is made."""
+    """The settings of a broker."""
 
     component: ClassVar[str] = "replication"
 
@@ -121,7 +121,7 @@ class StopReplica(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TruncateAsFollower(Call):
-    """Drop the log of a partition that is followed from an offset on (semantics.md 2.16)."""
+    """Drop the records of a followed partition from an offset on (semantics.md 2.16)."""
 
     partition: _Partition
     offset: Annotated[int, About("the new end of the log")]
@@ -142,14 +142,14 @@ class NewRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionRecords:
-    """What is appended to one partition."""
+    """The records that are appended to one partition."""
 
     partition: _Partition
     records: Annotated[tuple[NewRecord, ...], About("the records in their order, one at least")]
 
     @property
     def size(self) -> int:
-        """The bytes of all records."""
+        """The size of all records in bytes."""
         return sum(record.size for record in self.records)
 
 
@@ -165,7 +165,7 @@ class AppendRecords(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FetchPartition:
-    """Where a fetch reads in one partition, and at most how much."""
+    """The place where a fetch reads in one partition, and the most bytes that it reads."""
 
     partition: _Partition
     fetch_offset: Annotated[int, About("the offset of the first record that is asked for")]
@@ -182,7 +182,7 @@ class FetchPartition:
 class FetchMessages(Call):
     """A fetch request: answer as soon as there is enough, or no more to come (semantics.md 2.14).
 
-    A follower's also tells how far it has come (semantics.md 2.15).
+    A follower's fetch also tells the end of its log (semantics.md 2.15).
     """
 
     request: _Request
@@ -195,7 +195,7 @@ class FetchMessages(Call):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionProduceResponse:
-    """What a produce request is answered for one partition."""
+    """The answer to a produce request for one partition."""
 
     partition: _Partition
     error: _Error
@@ -222,14 +222,14 @@ class Record:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadLog(Call):
-    """A whole log is looked at, by nobody who follows or consumes (semantics.md 2.16)."""
+    """A whole log is read, but not by a follower or a consumer (semantics.md 2.16)."""
 
     partition: _Partition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogContent:
-    """What is in a log."""
+    """The content of a log."""
 
     records: Annotated[tuple[Record, ...], About("its records, from offset 0 to its end")]
 
@@ -244,7 +244,7 @@ class EpochEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionFetchResponse:
-    """What a fetch request is answered for one partition."""
+    """The answer to a fetch request for one partition."""
 
     partition: _Partition
     error: _Error
@@ -256,7 +256,7 @@ class PartitionFetchResponse:
 
     @property
     def size(self) -> int:
-        """The bytes of all records."""
+        """The size of all records in bytes."""
         return sum(record.size for record in self.records)
 
     @property
@@ -276,7 +276,7 @@ class FetchResponse(Call):
 Response = ProduceResponse | FetchResponse
 
 Control = BecomeLeader | BecomeFollower | StopReplica | TruncateAsFollower
-"""A call that changes who leads a partition, or its log."""
+"""A call that changes the leader of a partition, or its log."""
 
 ReplicationCall = (
     Reset[ReplicationConfig]
@@ -292,7 +292,7 @@ ReplicationCall = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReplicationObservation:
-    """What is seen after a call; the gauges are None where the broker does not tell."""
+    """The observation after a call; a gauge is None if the broker does not tell it."""
 
     produced: Annotated[
         tuple[ProduceResponse, ...], About("the produce requests answered since the last answer")
@@ -306,7 +306,7 @@ class ReplicationObservation:
 
 
 class ReplicationClause(Clause):
-    """What a broker promises."""
+    """The promises of a broker."""
 
     ANSWERED_AT_MOST_ONCE = "Replication.AnsweredAtMostOnce"
     ANSWERED_WHEN_IT_CAN_BE = "Replication.AnsweredWhenItCanBe"
@@ -318,13 +318,13 @@ class ReplicationClause(Clause):
 
 
 class ReplicationLimit(StrEnum):
-    """A part of the domain that is known to be too much for some implementations."""
+    """A part of the domain that some implementations are known not to support."""
 
     WRONG_CONTROLLER = "Domain.WhatNoControllerSays"
 
 
 def names_twice(partitions: Iterable[PartitionRecords | FetchPartition]) -> bool:
-    """Tell whether a request names a partition twice, which none may."""
+    """Tell whether a request names a partition twice, which is not allowed."""
     names = [named.partition for named in partitions]
     return len(set(names)) < len(names)
 

@@ -1,6 +1,6 @@
 """Random cases of a replica manager.
 
-A fetch reads near the end of a log: there a case waits for its answers.
+A fetch reads near the end of a log, because it can wait there.
 """
 
 import random
@@ -31,7 +31,7 @@ from wheelproof_spec.components.replication.oracle.ledger import ReplicationLedg
 from wheelproof_spec.engines.drive.drawn_cases import draw_case
 
 PARTITIONS = ("a", "b", "c")
-"""The last one is led less often: it is unknown in most cases."""
+"""The partitions; the last one is led less often, and is unknown in most cases."""
 BROKER = 1
 FOLLOWERS = (2, 3)
 STRANGER = 9
@@ -63,7 +63,7 @@ _KINDS = {
     "consume": _FETCH,
     "replicate": (len(_REPLICAS), *_FETCH),
     "lead": (len(_PARTITIONS), len(_IN_SYNC)),
-    # One kind for all that ends what a leader does, so that most of a case has leaders.
+    # One kind for all changes that end a leadership, so that most of a case has leaders.
     "change": (len(_CHANGES), len(_PARTITIONS), len(_BACK)),
     "catch_up": (len(FOLLOWERS),),
     "fall_behind": (len(FOLLOWERS),),
@@ -74,7 +74,7 @@ _KINDS = {
 
 
 class ReplicationCases(CaseSpace[ReplicationCall]):
-    """Appends, fetches, changes of leaders and of the clock; in the end every request expires."""
+    """Random cases: appends, fetches, changes of leaders and clock; at the end requests expire."""
 
     def __init__(self, tally: Tally, ahead: ReplicationLedger) -> None:
         """Draw what `tally` does not skip; `ahead` follows the calls before they are answered."""
@@ -175,7 +175,7 @@ class _Walk:
             case "truncate":
                 offset = self._ahead.batch_base(name, back)
                 if offset is None and self._errs:
-                    # A leader, or beyond the end: it is refused. Within a batch nobody truncates.
+                    # Refused: the broker leads, or it is beyond the end. Never within a batch.
                     offset = 0 if back >= 0 else self._ahead.log_end(name) + 1
                 if offset is not None:
                     yield TruncateAsFollower(partition=name, offset=offset)
@@ -185,13 +185,13 @@ class _Walk:
                 pass
 
     def _catch_up(self, follower: int) -> ReplicationCall:
-        """A follower has all there is, so the high watermark can rise, and consumers read."""
+        """Return a fetch at the end of the logs: then the high watermark can rise."""
         return self._follow(
             follower, {name: max(self._ahead.log_end(name), 0) for name in PARTITIONS[:2]}
         )
 
     def _fall_behind(self, follower: int) -> Iterator[ReplicationCall]:
-        """A follower fetches all the time, and never has what there was at its fetch before."""
+        """Yield fetches of a follower that never reaches the log end of its previous fetch."""
         for _ in range(3):
             yield self.append(1, 1, PARTITIONS[:1], [0])
             yield self._follow(follower, {PARTITIONS[0]: 0})
@@ -199,9 +199,9 @@ class _Walk:
         yield MaybeShrinkInSync()
 
     def _chase(self, follower: int, in_sync: int) -> Iterator[ReplicationCall]:
-        """A follower that is out of sync has what there was at its fetch before, and then stops.
+        """Yield fetches of an out-of-sync follower at the log end of its previous fetch.
 
-        It holds the high watermark back until it has not been caught up for too long.
+        Then it stops. It holds the high watermark back until it was caught up too long ago.
         """
         name = PARTITIONS[0]
         yield self.lead(name, (in_sync,))
@@ -251,7 +251,7 @@ class _Walk:
     def _place(
         self, partition: PartitionName, from_end: int, max_bytes: int, current: int, last: int
     ) -> FetchPartition:
-        """Return where to read: mostly near the end, and with epochs that let the fetch wait."""
+        """Return the place to read: mostly near the end, with epochs that let the fetch wait."""
         end, epoch = self._ahead.log_end(partition), self._epoch(partition)
         behind = _FROM_END[from_end]
         currents = (None, None, epoch, epoch, max(epoch - 1, 0), epoch + 1)

@@ -1,7 +1,7 @@
-"""Small histories of a broker for the general search: one log that it leads, and one follower.
+"""The model of a broker for the general search of small histories: one log, one follower.
 
-An append, the first read of a fetch, the note of how far the follower has come, and an answer are
-effects of their own. Time does not pass, so nobody is answered because his time is over.
+The broker leads. An append, the first read of a fetch, the note of the follower's end, and an
+answer are separate effects. Time does not pass, so no request is answered because it expired.
 """
 
 from collections.abc import Iterable
@@ -49,13 +49,13 @@ class BrokerModel(Model[BrokerState, Operation, Answer]):
     """Appends, reads, notes and answers are steps; a request is several of them."""
 
     def initial_state(self) -> BrokerState:
-        """The log is empty."""
+        """Return the state with an empty log."""
         return BrokerState()
 
     def step(
         self, state: BrokerState, operation: Operation, result: Answer | Unknown
     ) -> Iterable[BrokerState]:
-        """Return what may be after an effect."""
+        """Return the possible states after an effect."""
         name, call = operation
         match name, call:
             case "append", AppendRecords():
@@ -78,7 +78,7 @@ class BrokerModel(Model[BrokerState, Operation, Answer]):
             case "note" | "note after", FetchMessages():
                 offset = call.partitions[0].fetch_offset
                 beyond = offset > len(state.log)
-                # Without a refusal it was within the log already when it came.
+                # A fetch without a refusal was within the log already when it came.
                 if beyond if name == "note" else call.request not in state.read:
                     return ()
                 reached = 0 if beyond else _batch_base(state, offset)
@@ -104,8 +104,8 @@ class BrokerModel(Model[BrokerState, Operation, Answer]):
 class _Asked:
     """A history with each effect of a request as an operation of its own.
 
-    An append is over when its call is, or when it is answered in its call; so is the first read of
-    a fetch. A fetch that is not answered in its call has found too little, and is noted afterwards.
+    An append is over when its call returns, or is answered in the call; so is the first read of a
+    fetch. A fetch without an answer in its call has found too little, and is noted afterwards.
     """
 
     def __init__(self, history: WholeHistory) -> None:
@@ -124,7 +124,7 @@ class _Asked:
             self._tell(op)
         answered = {response.request for response in responses}
         for op in history.ops:
-            # Once all calls are over, whoever can be answered has been.
+            # Once all calls are over, every request that can be answered has been.
             if self._calls or not isinstance(op.value, Request):
                 continue
             if op.value.request not in answered:
@@ -178,7 +178,7 @@ def _answered_late(history: WholeHistory) -> set[str]:
 
 
 def _is_read(state: BrokerState, call: FetchMessages, result: FetchResponse) -> bool:
-    """Tell whether this can be read, and is worth an answer."""
+    """Tell whether a fetch can read this result, and is answered with it."""
     asked, answer = call.partitions[0], result.partitions[0]
     beyond = asked.fetch_offset > len(state.log)
     if answer.high_watermark != (-1 if beyond else state.high_watermark):
@@ -197,7 +197,7 @@ def _room(call: FetchMessages) -> int:
 
 
 def _end(state: BrokerState, call: FetchMessages) -> int:
-    """Return up to where whoever fetches may read."""
+    """Return the offset up to which the fetcher may read."""
     return state.high_watermark if call.replica_id is None else len(state.log)
 
 
@@ -207,14 +207,14 @@ def _bounds(state: BrokerState) -> list[int]:
 
 
 def _batch_base(state: BrokerState, offset: int) -> int:
-    """Return where the batch of an offset begins; beyond the end, the offset."""
+    """Return the begin of an offset's batch; beyond the end, the offset."""
     if offset > len(state.log):
         return offset
     return max((bound for bound in _bounds(state) if bound <= offset), default=0)
 
 
 def _read_end(state: BrokerState, offset: int, end: int, room: int) -> int:
-    """Return up to where whole batches are read that fit, or the first all the same."""
+    """Return the end of the whole batches that fit; the first batch is read in any case."""
     last = begin = _batch_base(state, offset)
     for bound in _bounds(state):
         if begin < bound <= end:
@@ -249,11 +249,11 @@ def _search(history: WholeHistory) -> Searched | None:
         return None
     answered = [op.value.request for op in ops if isinstance(op.value, Response)]
     if len({*answered}) < len(answered):
-        # Two answers to one request are one too many for any order.
+        # No order explains two answers to one request.
         return None
     appended = [op.value.entries[0] for op in ops if isinstance(op.value, AppendRecords)]
     if sum(entry.size for entry in appended) > config.segment_bytes:
-        # What a fetch reads depends on the segments, too.
+        # The records that a fetch reads depend on the segments, too.
         return None
     return _Asked(history).question.ask(BrokerModel(), _clause_of)
 
@@ -265,7 +265,7 @@ def _is_led(lead: BecomeLeader, config: ReplicationConfig) -> bool:
 
 
 def _is_known(op: HistoryOp[object], lead: BecomeLeader) -> bool:
-    """Tell whether the model knows what an event does."""
+    """Tell whether the model covers an event."""
     match op.value:
         case AppendRecords(entries=entries, required_acks=acks):
             return [entry.partition for entry in entries] == [lead.partition] and acks in (

@@ -54,7 +54,7 @@ _OTHER_RECORD = b"o"
 
 
 class Broker(Bench):
-    """A broker that leads one partition of two replicas, and what its requests were answered."""
+    """A broker that leads one partition of two replicas, and the answers to its requests."""
 
     def __init__(self, manager_class: type[ReplicaManager]) -> None:
         self._timers = TimerOfOneList(), TimerOfOneList()
@@ -108,12 +108,12 @@ class Broker(Bench):
         self._fetch(None, 0, _SOME_TIME, self._take)
 
     def replicate(self, *offsets: int) -> None:
-        """Fetch as the follower does, at one offset after the other."""
+        """Fetch as the follower, at each offset in turn."""
         for offset in offsets:
             self._fetch(_FOLLOWER, offset, _NOW, self._drop)
 
     def replicate_in(self, epoch: int) -> None:
-        """Fetch the first record as the follower of one epoch does: none is of a later one."""
+        """Fetch as the follower in an epoch; raise if a record is of a later epoch."""
 
         def take(data: Mapping[TopicPartition, FetchPartitionData]) -> None:
             epochs = [record.leader_epoch for record in data[_PARTITION].records]
@@ -122,16 +122,16 @@ class Broker(Bench):
         self._fetch(_FOLLOWER, 0, _NOW, take, epoch=epoch)
 
     def expire_produces(self) -> None:
-        """Let the time of every produce request be over."""
+        """Let every produce request expire."""
         self.produces.advance_clock(_NOW)
 
     def expire(self) -> None:
-        """Let everybody's time be over."""
+        """Let every request expire."""
         self.expire_produces()
         self.fetches.advance_clock(_NOW)
 
     def lose_and_lead_again(self) -> None:
-        """Follow somebody else, drop the log, lead again, and write another record."""
+        """Follow another broker, drop the log, lead again, and write another record."""
         self.demote(1)
         self.lead(2)
         self.produce(_OTHER_RECORD, acks=1)
@@ -142,37 +142,37 @@ class Broker(Bench):
             self.produce(_OTHER_RECORD, acks=1)
 
     def follow(self) -> None:
-        """Follow somebody else, drop the log, and take a record from there."""
+        """Follow another broker, drop the log, and take a record from that broker."""
         self.demote(1)
         self.take(1, 1)
 
     def demote(self, epoch: int) -> None:
-        """Follow somebody else, and drop the log."""
+        """Follow another broker, and drop the log."""
         self.manager.become_follower(_PARTITION, epoch, _FOLLOWER)
         self.manager.truncate_as_follower(_PARTITION, 0)
 
     def take(self, epoch: int, high_watermark: int) -> None:
-        """Take the first record, of some epoch, from the leader."""
+        """Take the first record, of an epoch, from the leader."""
         record = LogRecord(offset=0, leader_epoch=epoch, value=_OTHER_RECORD)
         self.manager.append_as_follower(_PARTITION, [record], high_watermark)
 
     def stop(self) -> None:
-        """Give the partition up."""
+        """Stop the replica of the partition."""
         self.manager.stop_replica(_PARTITION)
 
     def shrink(self) -> None:
-        """Drop whoever has fallen behind from those in sync."""
+        """Drop replicas that have fallen behind from the in-sync set."""
         self.manager.maybe_shrink_in_sync()
 
     def shut_down(self) -> None:
-        """Shut the broker down: it takes no request any more, and no timer takes a time-out."""
+        """Shut the broker down; raise unless it refuses requests and its timers time-outs."""
         self.manager.shutdown()
         self.refuses(PurgatoryClosedError, self.produce, self.consume)
         late = FlagOperation(sync.volatile(False, "flag"))
         self.refuses(TimerClosedError, *(partial(timer.add, late) for timer in self._timers))
 
     def try_to(self, verb: str, *arguments: int) -> None:
-        """Make a call that a broker may refuse that is shut down, or whose part has changed."""
+        """Make a call that the broker may refuse: it may be shut down, or its role changed."""
         call: Callable[..., None] = getattr(self, verb)
         try:
             call(*arguments)
@@ -180,7 +180,7 @@ class Broker(Bench):
             return
 
     def look(self) -> None:
-        """Raise if a leader is not in sync with itself, or leads in no epoch."""
+        """Raise if a leader is not in its own in-sync set, or leads without an epoch."""
         partition = self.manager.partition(_PARTITION)
         if partition is not None and (in_sync := partition.in_sync_replica_ids):
             assert _BROKER in in_sync, f"in sync are {sorted(in_sync)}"
@@ -188,7 +188,7 @@ class Broker(Bench):
             assert partition.log.high_watermark >= 0
 
     def check_at_most_once(self) -> None:
-        """Raise if a request was answered more often than once."""
+        """Raise if a request was answered more than once."""
         assert len(self.produced) <= self._asked, f"answered {len(self.produced)} times"
         expired = self.manager.produce.expirations
         assert expired <= len(self.produced), f"{expired} expired, {len(self.produced)} answered"
@@ -197,7 +197,7 @@ class Broker(Bench):
         assert self.manager.fetch.follower_expirations == 0, "a follower's request waited"
 
     def check_all_answered(self) -> None:
-        """Raise unless both were answered, before their time-outs, and nothing is left."""
+        """Raise unless both requests were answered in time, and nothing is left."""
         self.check_produced_once()
         assert self.produced[0].error is ErrorCode.NONE, self.produced[0].error
         assert len(self.fetched) == 1, f"fetched {len(self.fetched)} times"
@@ -208,12 +208,12 @@ class Broker(Bench):
             assert left == (0, 0, 0), f"watches, keys and time-outs left: {left}"
 
     def check_answered_if_replicated(self) -> None:
-        """Raise if the follower has told that it has the record, and nobody was answered."""
+        """Raise unless the produce was answered exactly if the record is replicated."""
         replicated = self._partition().log.high_watermark > 0
         assert len(self.produced) == replicated, f"answered {len(self.produced)} times"
 
     def _check_arguments(self) -> None:
-        """Raise unless a leader refuses what is for followers, and what is no time and no size."""
+        """Raise unless a leader refuses a follower's calls, old epochs, wrong times and sizes."""
         manager, log = self.manager, self._partition().log
         end = log.log_end_offset
         record = LogRecord(offset=end, leader_epoch=0, value=_OTHER_RECORD)
@@ -237,7 +237,7 @@ class Broker(Bench):
         assert log.log_end_offset == end, "what was refused was done"
 
     def check_follows(self) -> None:
-        """Raise unless the log is what the leader gave, and what does not follow it is refused."""
+        """Raise unless the log has the leader's record, and what does not fit it is refused."""
         log = self._log()
         assert log == [_OTHER_RECORD], f"the log has {log}"
         ends = self._partition().log.end_offset_for_epoch(1)
@@ -252,7 +252,7 @@ class Broker(Bench):
         assert left is None, f"an empty log knows of an epoch: {left}"
 
     def check_told_by_its_leader(self) -> None:
-        """Raise if consumers can read a record of which its own leader, the second, said no."""
+        """Raise if consumers read a record of epoch 2 that its leader never said is replicated."""
         epoch = self._partition().log.end_offset_for_epoch(2)
         assert not epoch or not self._log(), "replicated, by the word of another leader"
 
@@ -274,7 +274,7 @@ class Broker(Bench):
         return partition
 
     def _log(self) -> list[bytes]:
-        """Return what consumers can read, a segment at a time."""
+        """Return the records that consumers can read, a segment at a time."""
         read = partial(self._partition().log.read, up_to_high_watermark=True, max_bytes=1)
         values: list[bytes] = []
         while records := read(len(values), at_least_one=True).records:
@@ -307,7 +307,7 @@ class Broker(Bench):
         )
 
     def _drop(self, data: Mapping[TopicPartition, FetchPartitionData]) -> None:
-        """A follower's records are of no interest here."""
+        """Ignore the records of a follower."""
 
     def _take(self, data: Mapping[TopicPartition, FetchPartitionData]) -> None:
         self.fetched.append(data[_PARTITION])

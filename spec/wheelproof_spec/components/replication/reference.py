@@ -1,4 +1,4 @@
-"""The reference's ReplicaManager behind the door of `port`, and the words of the wire for it."""
+"""The reference's ReplicaManager behind the interface of `port`, with the types of the wire."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeVar
@@ -57,7 +57,7 @@ OperationT = TypeVar("OperationT", bound=DelayedOperation)
 
 
 class ReferenceBroker:
-    """A ReplicaManager, or a subclass of it, asked in the words of the wire."""
+    """A ReplicaManager, or a subclass of it, called with the types of the wire."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class ReferenceBroker:
     ) -> None:
         """Make a broker without partitions.
 
-        What `expire` finds is answered on `executor`; without one, reapers do both.
+        Requests that `expire` finds are answered on `executor`; without it, reapers do both.
         """
         produces = _purgatory(DelayedProduce, clock, executor)
         fetches = _purgatory(DelayedFetch, clock, executor)
@@ -84,7 +84,7 @@ class ReferenceBroker:
         )
 
     def control(self, call: Control | MaybeShrinkInSync) -> None:
-        """Change who leads a partition, its log, or who is in sync."""
+        """Change the leader of a partition, its log, or its in-sync set."""
         manager = self.manager
         match call:
             case BecomeLeader(partition=partition, leader_epoch=epoch):
@@ -155,7 +155,7 @@ class ReferenceBroker:
         )
 
     def expire(self) -> None:
-        """Hand whoever's time is over to the executor."""
+        """Submit the requests whose time is over to the executor."""
         for purgatory in self._purgatories:
             purgatory.advance_clock(_NOW)
 
@@ -169,7 +169,7 @@ class ReferenceBroker:
         return 0 if found is None else found.log.high_watermark
 
     def batch_base(self, partition: PartitionName, back: int) -> int:
-        """Return where the batch begins that is `back` records before the end of a log.
+        """Return the begin of the batch that lies `back` records before the end of a log.
 
         0 if there is no such partition, or the log is shorter.
         """
@@ -179,7 +179,7 @@ class ReferenceBroker:
         return place.start.message_offset if place else 0
 
     def read_log(self, partition: PartitionName) -> LogContent:
-        """Return what is in a log, from its beginning to its end."""
+        """Return the content of a log, from its beginning to its end."""
         found = self.partition(partition)
         records: list[Record] = []
         more = found is not None
@@ -196,7 +196,7 @@ class ReferenceBroker:
         return sum(purgatory.num_delayed() for purgatory in self._purgatories)
 
     def purge_completed(self) -> None:
-        """Drop what is done from the lists of both purgatories."""
+        """Drop the done requests from the lists of both purgatories."""
         for purgatory in self._purgatories:
             purgatory.purge_completed()
 
@@ -210,7 +210,7 @@ class ReferenceBroker:
 
 
 class ReferenceReplicationPort:
-    """Drives a broker of the reference, whose records are empty but for their sizes."""
+    """A port to a broker of the reference, whose records have sizes but no content."""
 
     def __init__(self, manager_class: type[ReplicaManager] = ReplicaManager) -> None:
         self._manager_class = manager_class

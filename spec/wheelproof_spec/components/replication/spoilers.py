@@ -1,4 +1,4 @@
-"""What breaks one clause of a broker's right history."""
+"""The spoilers of broker histories: each breaks one clause of a correct history."""
 
 from wheelproof_spec.base.calls import Gauge, NumDelayed, PurgeCompleted, Watched
 from wheelproof_spec.components.replication.component import (
@@ -53,7 +53,7 @@ METAMORPHIC = Metamorphic(
         acted(ReplicationClause.ANSWER_IS_RIGHT, lambda scene: _produced(scene, 7)),
         acted(
             ReplicationClause.DELAYED_ARE_THE_WAITING,
-            # By a real clock, an advance that nobody recorded may be moving time-outs.
+            # By a real clock, an unrecorded advance may be moving time-outs.
             lambda scene: scene.clock == "virtual" and scene.call(NumDelayed(), _TOO_MANY),
         ),
         acted(

@@ -1,4 +1,4 @@
-"""A broker's case, drawn: its logs up to their high watermarks, who waits, who is answered."""
+"""Drawings of a broker's case: logs, high watermarks, waiting and answered requests."""
 
 from collections.abc import Iterator
 
@@ -23,7 +23,7 @@ _WIRE = DrivenWire(DEFINITION)
 
 
 class ReplicationView:
-    """Follows a case on the reference's broker."""
+    """A view that follows a case on the reference's broker."""
 
     def __init__(self, profile: str) -> None:
         del profile
@@ -55,7 +55,7 @@ class ReplicationView:
         return _WIRE.answer(call, self._seen)
 
     def picture(self) -> Markup:
-        """Return the logs and the requests; what is below a high watermark is done."""
+        """Return the logs and the requests; records below a high watermark are marked done."""
         rows = [shelf("clock", [chip(f"{self._port.now_ms():,} ms")])]
         rows += [self._port.log(name) for name in self._partitions]
         rows.append(shelf("waits", [chip(text) for text in self._waiting.values()], "nobody"))
@@ -78,7 +78,7 @@ class _VisibleBroker(ReferenceReplicationPort):
         return self._clock.hi_res_clock_ms()
 
     def log(self, name: PartitionName) -> Markup:
-        """Return the log of a partition, a chip a record, and who has it."""
+        """Return the log of a partition, with a chip for each record, and the broker's role."""
         known = self._broker.partition(name)
         if known is None:
             return shelf(f"{name}: gone", [])

@@ -56,7 +56,7 @@ def find_contracts(modules: Iterable[str] = MODULES) -> tuple[Contract, ...]:
     """Return every contract of `modules`, in the order of the source.
 
     Raises MissingToolError without CrossHair, ValueError for a function without a contract or with
-    one that cannot be parsed: neither may go unproved in silence.
+    a contract that cannot be parsed: neither may be skipped silently.
     """
     return tuple(
         Contract(
@@ -114,7 +114,7 @@ def prove_all(
     seconds: float = SECONDS_A_CONTRACT,
     on_result: Callable[[CheckResult], None] | None = None,
 ) -> list[CheckResult]:
-    """Try to prove every contract, each within `seconds`; tell `on_result` of each as it ends.
+    """Try to prove every contract, each within `seconds`; call `on_result` with each result.
 
     Raises MissingToolError without CrossHair.
     """
@@ -157,7 +157,7 @@ def _function(module: str, name: str) -> FunctionType:
 
 def _checkables(module: str, function: str, seconds: float) -> list["ConditionCheckable"]:
     try:
-        # This import is what teaches CrossHair the built-in types.
+        # This import registers the built-in types with CrossHair.
         importlib.import_module("crosshair.core_and_libs")
         from crosshair.core import ConditionCheckable, analyze_any
         from crosshair.fnutil import FunctionInfo

@@ -1,1 +1,1 @@
-"""Measures what the engines find: the reference altered, and each engine let loose on it."""
+"""Measures what the engines find: alters the reference, and runs each engine on it."""

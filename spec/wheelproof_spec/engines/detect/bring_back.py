@@ -1,4 +1,4 @@
-"""Alters the reference for one process: classes and functions replaced, or a module rewritten."""
+"""Alters the reference in one process: replaces classes and functions, or rewrites a module."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,10 @@ from types import CodeType, ModuleType
 
 
 def replace_everywhere(replaced: Mapping[object, object], packages: Sequence[str]) -> None:
-    """Let each name for what is replaced mean the other, in all modules that are loaded.
+    """Bind each name of a replaced object to its replacement, in all loaded modules of `packages`.
 
-    Modules that are loaded afterwards get it from those. What holds the original already, as a
-    base or a default, keeps it: so this comes before those who use it are loaded.
+    Modules that are loaded later import the replacement from those. A base class or a default that
+    is the original already stays the original: so call this before its users are loaded.
     """
     others = {id(original): other for original, other in replaced.items()}
     for name, module in list(sys.modules.items()):
@@ -31,7 +31,7 @@ class _Loader(SourceFileLoader):
 
 
 class Rewritten(MetaPathFinder):
-    """Finds one module with another text than its file has."""
+    """A finder that gives one module another text than its file has."""
 
     def __init__(self, module: str, text: str) -> None:
         self._module = module
@@ -40,7 +40,7 @@ class Rewritten(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """Return the module's specification with the text, or None if it is another module."""
+        """Return the module's specification with the new text, or None for any other module."""
         found = PathFinder.find_spec(fullname, path, target) if fullname == self._module else None
         if found is not None and found.origin is not None:
             found.loader = _Loader(fullname, found.origin, self._text)
@@ -48,7 +48,7 @@ class Rewritten(MetaPathFinder):
 
 
 def rewrite(module: str, text: str) -> None:
-    """Let a module that is not loaded yet have another text."""
+    """Give another text to a module that is not loaded yet; raises RuntimeError if it is."""
     if module in sys.modules:
         raise RuntimeError(f"{module} is loaded already")
     sys.meta_path.insert(0, Rewritten(module, text))

@@ -5,16 +5,16 @@ import time
 from collections.abc import Callable
 
 TIMES_THE_BUDGET = 8
-"""How many times its budget a cell may take of the clock: it may wait, or the machine is busy."""
+"""How many budgets of wall-clock time a cell may take: it may wait, or the machine is busy."""
 
 
 def used_s() -> float:
-    """Return the CPU time of this process and of those it has waited for, in seconds."""
+    """Return the CPU time of this process and of the children it has waited for, in seconds."""
     return sum(os.times()[:4])
 
 
 class Budget:
-    """Begins when it is made, and is over after `seconds` on `clock`, which shows CPU time."""
+    """A budget of `seconds` on `clock`, which shows CPU time; it begins when it is made."""
 
     def __init__(self, seconds: float, clock: Callable[[], float] = used_s) -> None:
         self._clock = clock

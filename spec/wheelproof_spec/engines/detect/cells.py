@@ -1,4 +1,4 @@
-"""A cell of the matrix: something altered, and an engine that is to see it; and how that ended."""
+"""A cell of the matrix: one alteration, the engine that has to see it, and how the run ended."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -19,32 +19,32 @@ class End(StrEnum):
 
     FOUND = "found"
     CLEAN = "clean"
-    """The budget was used, or all there is was tried, and nothing failed."""
+    """Nothing failed: the budget was used up, or everything was tried."""
     BROKEN = "broken"
-    """TLC comes to a state that it cannot evaluate: a function outside of its domain, say."""
+    """TLC reached a state that it cannot evaluate: a function outside its domain, for example."""
     REACH = "reach"
-    """No property fails, but witnesses or actions are reached, or not, other than they should."""
+    """No property fails, but a witness or an action is missed, or reached where none should be."""
     PIN = "pin"
-    """No property fails, but a number is not the one that is pinned."""
+    """No property fails, but a number differs from the pinned one."""
     HANGS = "hangs"
-    """It was ended at a limit of the clock: nothing is known."""
+    """The run was ended at a limit of time: nothing is known."""
     ABSENT = "absent"
-    """The engine has nothing for this component, or for this defect."""
+    """The engine has nothing for this component or defect, or TLC cannot read the mutant."""
     ERROR = "error"
     """The engine itself failed: nothing is known."""
 
 
 SEEN = frozenset({End.FOUND, End.BROKEN, End.REACH, End.PIN})
-"""The ends that show a difference from what is right."""
+"""The ends that show a difference from the correct behaviour."""
 WEAKLY_SEEN = frozenset({End.REACH, End.PIN})
-"""Those of them that no property shows."""
+"""The ends of SEEN that show only in a witness, an action or a pinned number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What an engine tells: how it ended, after how many runs (cases, states, obligations).
+    """The result of an engine: how it ended, after how many runs (cases, states, obligations).
 
-    `length` is that of the counterexample, in calls or steps; `story` tells it, or what went wrong.
+    `length` counts the calls or steps of the counterexample; `story` is its text, or the error's.
     """
 
     end: End
@@ -58,10 +58,10 @@ NOTHING_THERE = Found(end=End.ABSENT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cell:
-    """What is altered, where, who looks at it, and what is drawn.
+    """What is altered, in which component, which engine looks at it, and with which seed.
 
-    `subject` is the id of a known bug, or of a mutant; empty is the reference as it is. `digest`
-    stands for what is run: an outcome of another one says nothing of this cell.
+    `subject` is the id of a known bug or of a mutant, or empty for the unaltered reference.
+    `digest` is that of the code: an outcome with another digest says nothing about this cell.
     """
 
     subject: Text
@@ -74,14 +74,14 @@ class Cell:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """How a cell ended, and what CPU time it took; if it was ended, what the clock showed."""
+    """How a cell ended, and its CPU time; if its process gave no outcome, its wall-clock time."""
 
     cell: Cell
     found: Found
     milliseconds: int
 
     def told(self) -> str:
-        """Return it in a line."""
+        """Return the outcome as one line."""
         cell, found = self.cell, self.found
         subject = cell.subject or f"{cell.component}, seed {cell.seed}"
         return f"{subject}: {cell.engine}: {found.end.value}, {self.milliseconds / 1_000:.1f} s"
@@ -99,7 +99,7 @@ def read_outcome(line: bytes) -> Outcome:
 
 
 def read_outcomes(path: Path) -> tuple[Outcome, ...]:
-    """Return the outcomes of a file, if there is one; a last line that was cut off is none.
+    """Return the outcomes of a file: none if it is missing; skip a last line that was cut off.
 
     Raises InputRejectedError.
     """

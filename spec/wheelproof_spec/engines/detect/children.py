@@ -1,4 +1,4 @@
-"""Runs cells, each in a process of its own that cannot take the others with it."""
+"""Runs cells, each in its own process, so that one that crashes or hangs harms no other."""
 
 import contextlib
 import os
@@ -27,27 +27,27 @@ from wheelproof_spec.engines.detect.cells import (
 from wheelproof_spec.engines.detect.usage import usage_of
 
 START_S = 20
-"""What a process may take beyond its budget, in seconds of CPU time."""
+"""The CPU time that a process may use beyond its budget, in seconds."""
 STUCK_S = 60
-"""How long all threads have to sleep before they are stuck: longer than any engine waits."""
+"""How long all threads must sleep to count as stuck, in seconds: longer than any engine waits."""
 LOOK_S = 2.0
 TIMES_BUSY = 4
-"""How many times the limit of CPU time the clock may show: others use the machine as well."""
+"""The wall-clock limit, in multiples of the CPU limit: other processes use the machine too."""
 MOST_STUCK = 2
-"""After how many cells that were ended at their limit a chain is given up."""
+"""The number of cells ended at their limit after which a chain is given up."""
 _LONG = frozenset({"TLC", "proof", "state graph"})
-"""What does a whole piece of work, however long it takes: CPU time shows nothing."""
+"""The engines that finish one piece of work, however long it takes: CPU time shows nothing."""
 _LONGEST_STORY = 4_000
 
 
 def limit_of(cell: Cell) -> int:
-    """Return the CPU time of a cell that does not end, in seconds: many times the budget."""
+    """Return the CPU time after which a cell counts as endless, in seconds: many budgets."""
     return START_S + TIMES_THE_BUDGET * cell.seconds
 
 
 @dataclass(slots=True)
 class _Watch:
-    """Sees, by CPU time, that a cell does not end; by the clock, nothing is shown."""
+    """A watch on a process: CPU time or sleep shows that it never ends; the clock shows nothing."""
 
     cell: Cell
     process: int
@@ -56,7 +56,7 @@ class _Watch:
     ticks: int = -1
 
     def look(self) -> Found | None:
-        """Return how the cell ends, if it is to be ended now."""
+        """Return the result of the cell if its process must be ended now, else None."""
         usage, now, limit = usage_of(self.process), time.monotonic(), limit_of(self.cell)
         asleep = usage.sleeps and usage.ticks == self.ticks
         self.asleep = (self.asleep or now) if asleep else None
@@ -70,7 +70,7 @@ class _Watch:
         return None
 
     def _endless(self, story: str) -> Found:
-        # The reference ends: one that does not is altered, and seen.
+        # The unaltered reference ends: an altered one that does not end counts as found.
         return Found(end=End.FOUND if self.cell.subject else End.HANGS, story=story)
 
 
@@ -82,13 +82,13 @@ def run_chains(
     results: Path | None,
     tell: Callable[[Outcome, int], None],
 ) -> list[list[Outcome]]:
-    """Run each chain of cells until one of it has seen something; return the outcomes of each.
+    """Run each chain until one of its cells has seen something; return the outcomes per chain.
 
-    A chain is given up, too, once MOST_STUCK cells of it were ended at their limit.
+    A chain is also given up once MOST_STUCK of its cells were ended at their limit.
 
-    `command` is the process of a cell, which prints its outcome as its last line; `results` gets
-    each outcome as soon as it is known, so that a run that was ended goes on where it was. `tell`
-    hears of each, and how many chains are left.
+    `command` gives the command of a cell's process, which prints its outcome as its last line. Each
+    outcome is written to `results` at once, so that an interrupted run can resume. `tell` is called
+    with each new outcome and the number of chains that are left.
     """
     known = {} if results is None else {one.cell: one for one in read_outcomes(results)}
     if results is not None:
@@ -132,11 +132,11 @@ def run_chains(
 
 
 class _EndedError(Exception):
-    """The run was ended, so there is no outcome."""
+    """The error of a cell that has no outcome because the run was ended."""
 
 
 class _Children:
-    """The processes that run now. Each leads a group of its own, so Ctrl-C does not reach it."""
+    """The running processes. Each leads its own process group, so Ctrl-C does not reach it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -161,7 +161,7 @@ class _Children:
         return outcome or Outcome(cell=cell, found=found, milliseconds=milliseconds)
 
     def end(self) -> None:
-        """End those that run, and start no more."""
+        """Kill the running processes, and start no more."""
         with self._lock:
             self._ended = True
             for process in self._running:
@@ -192,7 +192,7 @@ class _Children:
 
 
 def _watched(process: "subprocess.Popen[bytes]", cell: Cell) -> tuple[bytes, bytes, Found | None]:
-    """Return what a process says, or how it is to be ended."""
+    """Return the two outputs of a process, or the result with which it must be ended."""
     watch = _Watch(cell, process.pid)
     while True:
         try:
@@ -210,6 +210,6 @@ def _told(said: bytes) -> Outcome | None:
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """End the process and whatever it has started."""
+    """Kill the process and all processes of its group."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)

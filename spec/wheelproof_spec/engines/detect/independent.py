@@ -1,16 +1,16 @@
-"""Which neighbouring statements do the same in either order: a mutant that swaps them is none.
+"""Which neighbouring statements do the same in either order: swapping them makes no mutant.
 
-Only what the text proves: fields of an object that no other thread can have yet, local names, and
-a signal, which nobody hears before the lock is released. And two refusals of arguments: the rules
-do not say which of two that are wrong is named.
+Only what the text proves counts: fields of an object that no other thread can reach yet, local
+names, and a signal, which wakes no thread before the lock is released. Two checks of arguments
+count as well: the rules do not say which of two wrong arguments the error names.
 """
 
 import ast
 
 _MAKERS = frozenset({"set", "dict", "list", "deque", "bytearray"})
-"""What makes a new object and does nothing else; so does everything that `sync` makes."""
+"""The calls that only make a new object; a call of anything in `sync` does the same."""
 _UNIT = "Millis"
-"""A number's unit; to the running program it is the number."""
+"""The type of a number with a unit; at run time the call returns the number itself."""
 _SIGNALS = frozenset({"notify", "notify_all"})
 _REFUSAL = "require_integer"
 _SILENT = (ast.Name, ast.Constant, ast.Tuple, ast.List, ast.Dict, ast.Set, ast.expr_context)
@@ -18,7 +18,7 @@ _SELF = "self"
 
 
 def independent(function: ast.FunctionDef, first: ast.stmt, second: ast.stmt) -> bool:
-    """Tell whether the two, which are neighbours in the function, may be swapped."""
+    """Return whether two neighbouring statements of the function may be swapped."""
     pairs = ((first, second), (second, first))
     if any(_is_signal(one) and _is_silent(other) for one, other in pairs):
         return True
@@ -29,7 +29,7 @@ def independent(function: ast.FunctionDef, first: ast.stmt, second: ast.stmt) ->
         return False
     if _stores_locally(first) and _stores_locally(second):
         return _is_silent(first) and _is_silent(second)
-    # Whatever the other one does: it does not know the object.
+    # The other statement may do anything: it has no reference to the object.
     return _is_unpublished(function, max(first.lineno, second.lineno)) and any(
         _is_silent(one) and (_is_silent(other) or _SELF not in _names(_value(other)))
         for one, other in pairs
@@ -41,7 +41,7 @@ def _value(statement: ast.stmt) -> ast.expr | None:
 
 
 def _targets(statement: ast.stmt) -> set[str]:
-    """Return what an assignment writes, if that is names and fields of `self` alone, else {}."""
+    """Return the targets of an assignment if all are names or fields of `self`, else nothing."""
     match statement:
         case ast.Assign(targets=targets):
             pass
@@ -58,7 +58,7 @@ def _targets(statement: ast.stmt) -> set[str]:
 
 
 def _touch(first: ast.stmt, second: ast.stmt) -> bool:
-    """Tell whether one of the two reads or writes what the other one writes."""
+    """Return whether one statement reads or writes a target of the other."""
     return any(
         ast.unparse(node) in _targets(one)
         for one, other in ((first, second), (second, first))
@@ -72,7 +72,7 @@ def _stores_locally(statement: ast.stmt) -> bool:
 
 
 def _is_silent(statement: ast.stmt) -> bool:
-    """Tell whether an assignment does nothing but assign: no call, nothing that may raise."""
+    """Return whether an assignment only assigns: it makes no call, and nothing in it may raise."""
     value = _value(statement)
     if value is None or not _targets(statement):
         return False
@@ -82,7 +82,7 @@ def _is_silent(statement: ast.stmt) -> bool:
 
 
 def _without_makers(value: ast.expr) -> ast.expr:
-    """Return the arguments of a call that makes an object, or the value as it is."""
+    """Return the arguments of a call that only makes an object, or the value itself."""
     if isinstance(value, ast.Call) and ast.unparse(value.func) == _UNIT:
         (value,) = value.args
     if isinstance(value, ast.Call) and not value.keywords:
@@ -111,7 +111,7 @@ def _is_signal(statement: ast.stmt) -> bool:
 
 
 def _arguments_of_refusal(statement: ast.stmt) -> set[str]:
-    """Return what is refused if it is wrong; nothing if that is not what the statement does."""
+    """Return the names that the statement checks, or nothing if it is not a check of arguments."""
     value = statement.value if isinstance(statement, ast.Expr | ast.Assign) else None
     if not (isinstance(value, ast.Call) and ast.unparse(value.func) == _REFUSAL):
         return set()
@@ -121,7 +121,7 @@ def _arguments_of_refusal(statement: ast.stmt) -> set[str]:
 
 
 def _is_unpublished(function: ast.FunctionDef, line: int) -> bool:
-    """Tell whether up to a line of `__init__` nothing but its own fields was taken from `self`."""
+    """Return whether `__init__` uses `self` above the line only for fields that it stores there."""
     if function.name != "__init__":
         return False
     fields = [

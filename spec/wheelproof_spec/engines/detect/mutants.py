@@ -1,8 +1,8 @@
 """Mutants of Python code: one small change each, by the operators of the field and of concurrency.
 
 The operators of the field: comparison, boundary, boolean, constant, deletion, guard, swapped
-statements and arguments. Those of concurrency: a lock that is dropped, or narrowed at either end,
-or taken in another order; a signal for one or for all; `if` for `while`; an atomic step in two.
+statements and arguments. Those of concurrency: a lock dropped, narrowed at either end, or taken in
+another order; a signal for one or for all; `if` for `while`; an atomic step split in two.
 """
 
 import ast
@@ -41,7 +41,7 @@ _SPLIT = {
     "add_and_get": "({cell}.set({cell}.get() + {first}), {cell}.get())[1]",
     "get_and_set": "({cell}.get(), {cell}.set({first}))[0]",
 }
-"""What an atomic step becomes when it is two."""
+"""The two steps that replace each atomic step."""
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.Delete)
 _NOT_MUTATED = ("annotation", "returns", "decorator_list", "bases", "type_params", "keywords")
 _PASS = ast.Pass()
@@ -51,9 +51,9 @@ Replace = Callable[[], None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mutant:
-    """A module with one change: its operator, its line, and the lines of the function after it.
+    """A module with one change: its operator, its line, and the lines that it removes and adds.
 
-    The `id` begins with the function, and does not change as long as the function does not.
+    The `id` begins with the path of the function or definition, and changes only if that changes.
     """
 
     id: str
@@ -63,7 +63,7 @@ class Mutant:
 
 
 def mutants_of(module: str, text: str) -> Iterator[Mutant]:
-    """Yield every mutant of a module that compiles and is not the module itself."""
+    """Yield every mutant of a module that compiles and differs from the module."""
     return (mutant for mutant, _ in _mutations(module, text))
 
 
@@ -94,14 +94,14 @@ def _mutations(module: str, text: str) -> Iterator[tuple[Mutant, Callable[[], st
                     line=change.line,
                     becomes=_difference(before, after),
                 )
-                # While whoever asked looks at it, the tree has the change.
+                # The tree holds the change until the caller asks for the next mutant.
                 yield mutant, partial(ast.unparse, tree)
             finally:
                 undo()
 
 
 def _difference(before: str, after: str) -> str:
-    """Return the lines that go and come, each without its indentation."""
+    """Return the removed and the added lines, each without its indentation."""
     lines = [*difflib.unified_diff(before.splitlines(), after.splitlines(), n=0, lineterm="")][2:]
     return " / ".join(f"{line[0]} {line[1:].strip()}" for line in lines if line[0] != "@")
 
@@ -133,7 +133,7 @@ class _Change:
     line: int
 
     def apply(self) -> Replace:
-        """Make the change, and return what undoes it."""
+        """Make the change, and return a function that undoes it."""
         value: object = getattr(self.holder, self.field)
         if self.index is None or not _is_list(value):
             setattr(self.holder, self.field, self.new)
@@ -219,7 +219,7 @@ def _others(node: ast.expr) -> Iterator[tuple[str, ast.expr]]:
             pass
     match node:
         case ast.Call(func=ast.Name(id="min" | "max")):
-            # Of numbers the order is all the same.
+            # The least or greatest number is the same in any order of the arguments.
             pass
         case ast.Call(func=called, args=[first, second, *more], keywords=keywords):
             yield (
@@ -249,7 +249,7 @@ def _joined(op: ast.boolop, values: Sequence[ast.expr]) -> ast.expr:
 def _of_statements(
     body: list[ast.stmt], function: ast.FunctionDef
 ) -> Iterator[tuple[int, str, list[ast.stmt]]]:
-    """Yield the index of the statement that changes, the operator, and the list as it is then."""
+    """Yield the index of the changed statement, the operator, and the changed list."""
     for index, statement in enumerate(body):
         before, after = body[:index], body[index + 1 :]
         for operator, instead in _instead_of(statement):
@@ -295,7 +295,7 @@ def _if(test: ast.expr, body: list[ast.stmt], orelse: list[ast.stmt]) -> ast.If:
 
 
 def _returns_what_it_has(statement: ast.stmt) -> bool:
-    """Tell whether a return looks at nothing that a lock could guard."""
+    """Return whether a statement returns a local name, a constant or nothing: no lock guards it."""
     return isinstance(statement, ast.Return) and isinstance(
         statement.value, ast.Name | ast.Constant | None
     )

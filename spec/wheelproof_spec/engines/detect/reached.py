@@ -1,4 +1,4 @@
-"""Tells who calls the function that a mutant changes: whoever does looks at it first."""
+"""Notes calls of the function that a mutant changes: programs that call it run first."""
 
 import importlib
 from collections.abc import Callable
@@ -7,18 +7,18 @@ from types import FunctionType
 
 
 class Reached:
-    """Tells whether the functions that are watched have been called since it was last asked."""
+    """A flag: whether a watched method was called since the last `take`."""
 
     def __init__(self) -> None:
         self._called = False
 
     def take(self) -> bool:
-        """Tell it, and begin anew."""
+        """Return whether a watched method was called, and reset the answer to False."""
         called, self._called = self._called, False
         return called
 
     def watch(self, module: str, path: str) -> None:
-        """Watch a method, `Class.method`, of a module; what is no plain method is not watched."""
+        """Watch a method, `Class.method`, of a module; ignore a path that is not a plain method."""
         *classes, name = path.split(".")
         owner: object = importlib.import_module(module)
         for one in classes:

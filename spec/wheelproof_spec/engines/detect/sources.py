@@ -1,4 +1,4 @@
-"""What stands for the text of a package, and what a function of it says."""
+"""The digest of the sources of packages, and the source text of one function."""
 
 import ast
 import hashlib
@@ -20,7 +20,7 @@ def digest_of(folders: Iterable[Path]) -> str:
 
 
 def source_of(text: str, path: str) -> str:
-    """Return the text of a function, `function` or `Class.method`, and then that of its class."""
+    """Return the text of `function`, or of `Class.method` followed by that of its class."""
     found, body = list[str](), ast.parse(text).body
     for name in path.split("."):
         for node in body:

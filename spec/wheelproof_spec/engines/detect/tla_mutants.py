@@ -1,8 +1,8 @@
 """Mutants of TLA+ modules: one change of a line of a definition that behaviours depend on.
 
 The operators: a guard left out, an update that changes nothing, a comparison or a boundary, an
-operator of arithmetic or logic, a constant, another next step. What TLC could not read or evaluate
-is not made: a variable without a value, or a mixture of conjunctions and disjunctions.
+operator of arithmetic or logic, a constant, another next step. Changes that TLC could not read or
+evaluate are not made: a variable without a value, or conjunctions mixed with disjunctions.
 """
 
 import re
@@ -13,7 +13,7 @@ from itertools import pairwise
 from wheelproof_spec.engines.detect.mutants import Mutant
 
 TLA = "tla:"
-"""What the ids of these mutants begin with."""
+"""The prefix of the ids of these mutants."""
 _DEFINITION = re.compile(r"(\w+)(?:\([^)]*\))?(?:\[[^\]]*\])? ==(?!=)")
 _BEGIN = re.compile(r"(CONSTANTS?|VARIABLES?|ASSUME|THEOREM|INSTANCE|LOCAL|----|====|\(\*)")
 _CONJUNCT = re.compile(r"(\s*(?:\w+(?:\([^)]*\))? == )?/\\ )(.+)")
@@ -24,7 +24,7 @@ _WORD = re.compile(r'"[^"]*"|\w+|\'')
 _BULLET = "".join(
     rf"(?<!{word})" for word in (r"\s", r"[/\\:(]", "==", "=>", r"\bIN", "THEN", "ELSE")
 )
-"""What an operator that is none of a chain comes after."""
+"""Text before a conjunction or disjunction sign that is a bullet, and no infix operator."""
 _PART = re.compile(
     r"<<|>>|[(\[{}\])]|=>|==|,|:|\b(?:IF|THEN|ELSE|IN|LET)\b|" + _BULLET + r" (?:/\\|\\/) "
 )
@@ -42,7 +42,7 @@ _OPERATORS: tuple[tuple[str, str, str], ...] = (
     ("boolean", r"\bFALSE\b", "TRUE"),
     ("negation", r"~(?=\w)", ""),
     ("constant", r"\b0\b", "1"),
-    # Below zero is what no number of the module is: any other would do.
+    # -1 stands for "idle" or "expired" in the modules: any other negative number would do.
     ("constant", r"(?<!-)\b1\b", "2"),
 )
 
@@ -50,9 +50,9 @@ _OPERATORS: tuple[tuple[str, str, str], ...] = (
 def tla_mutants(
     module: str, text: str, among: Collection[str], acting: Collection[str]
 ) -> Iterator[Mutant]:
-    """Yield the mutants of the definitions `among` those of a module.
+    """Yield the mutants of those definitions of a module that are in `among`.
 
-    The ones that are `acting` give variables their next values, themselves or by others.
+    The definitions in `acting` give variables their next values, directly or through others.
     """
     return (mutant for mutant, _ in _mutations(module, text, among, acting))
 
@@ -100,9 +100,9 @@ def _code(text: str) -> Iterator[tuple[int, str, str]]:
 def _changes(
     place: str, code: str, after: str, steps: list[str], acting: Collection[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the operators that apply to a line, with the line as it is then.
+    """Yield the operators that apply to a line, each with the changed line.
 
-    A conjunct that is needed as a whole, or goes on in the next line, is not left out.
+    A conjunct of an initial state, or one that continues in the next line, is not left out.
     """
     begins, temporal = place.startswith("Init"), _TEMPORAL.search(code) is not None
     words = {*_WORD.findall(code.removeprefix(place))}
@@ -121,12 +121,12 @@ def _changes(
         yield from _swapped(code, acts=acts)
     for operator, pattern, other in _OPERATORS:
         for found in re.finditer(pattern, code):
-            # What is assigned, bound or defined is no comparison.
+            # An `=` that assigns, binds or defines is not a comparison.
             if operator == "comparison" and (
                 update or "|->" in code or "EXCEPT" in code or "![" in code
             ):
                 continue
-            # In the first states every variable has to have a value.
+            # In an initial state every variable needs a value.
             if operator == "comparison" and begins and _FIRST_VALUE.match(code[: found.end()]):
                 continue
             new = found.expand(other)
@@ -134,9 +134,9 @@ def _changes(
 
 
 def _swapped(code: str, *, acts: bool) -> Iterator[tuple[str, str]]:
-    """Yield the line with one conjunction, or disjunction, as the other, for each that it has.
+    """Yield, per chain of conjunctions or of disjunctions, the line with the other operator there.
 
-    A disjunction of what acts and what does not would leave variables without a value.
+    A conjunction that acts stays: as a disjunction it would leave variables without a value.
     """
     chains: list[list[re.Match[str]]] = [[]]
     done: list[list[re.Match[str]]] = []

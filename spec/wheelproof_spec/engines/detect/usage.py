@@ -1,4 +1,4 @@
-"""What a process and those it has started have used, and whether all of them sleep; on Linux."""
+"""The CPU time of a process and its descendants, and whether all of them sleep; on Linux."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ _RUNNABLE = frozenset("RD")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Usage:
-    """The ticks of CPU time so far, of those waited for as well; is no thread able to go on?"""
+    """The ticks of CPU time so far, with those of ended children; whether no thread can run."""
 
     ticks: int
     sleeps: bool
@@ -26,7 +26,7 @@ class Usage:
 
 
 def usage_of(root: int) -> Usage:
-    """Look at a process and all below it. Where there is no /proc, nothing is ever seen."""
+    """Return the usage of a process and its descendants; without /proc: no ticks, no sleep."""
     ticks, sleeps = 0, True
     for process in _family(root):
         try:
@@ -34,16 +34,16 @@ def usage_of(root: int) -> Usage:
             threads = (_fields(thread)[0] for thread in (process / "task").iterdir())
             sleeps = sleeps and _RUNNABLE.isdisjoint(threads)
         except OSError:
-            # It has just ended, or there is no /proc: whoever cannot be seen may be at work.
+            # The process has just ended, or there is no /proc: an unseen process may be running.
             sleeps = False
     return Usage(ticks=ticks, sleeps=sleeps)
 
 
 def _family(root: int) -> Iterator[Path]:
-    """Yield the process, and whatever descends from it."""
+    """Yield the process and all its descendants."""
     children = defaultdict[int, list[int]](list)
     for folder in _PROCESSES.glob("[0-9]*"):
-        # One that has ended since has no children any more.
+        # A process that has just ended has no children any more.
         with contextlib.suppress(OSError):
             children[int(_fields(folder)[1])].append(int(folder.name))
     left = [root]
@@ -54,5 +54,5 @@ def _family(root: int) -> Iterator[Path]:
 
 
 def _fields(folder: Path) -> list[str]:
-    """Return the fields of a process, or a thread, from its state on; its name may hold blanks."""
+    """Return the fields of a process or thread, from its state on; its name may hold blanks."""
     return (folder / "stat").read_text().rpartition(") ")[2].split()

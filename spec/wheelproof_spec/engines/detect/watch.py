@@ -1,4 +1,4 @@
-"""Watches the methods of classes: which are called, by whom, and how they end."""
+"""Watches the methods of classes: which are called, by which threads, and how they end."""
 
 import ast
 import inspect
@@ -17,10 +17,10 @@ _RAISES = re.compile(r"\b[Rr]aises\b(.*?)(?:\n\n|$)", re.DOTALL)
 
 @dataclass(slots=True)
 class Seen:
-    """How often a method was called, or left by an error, and by which threads it was called.
+    """How often each method was called or ended with an error, and which threads called it.
 
-    A method is named by its class; "BufferPool.close ProducerClosedError" is one of its exits, and
-    "buffer_pool:266" a line that an error went through.
+    A method's name has its class; "BufferPool.close ProducerClosedError" is one of its exits, and
+    "buffer_pool:266" a line that an error passed through.
     """
 
     counts: Counter[str] = field(default_factory=Counter[str])
@@ -45,13 +45,13 @@ def methods_of(kind: type[object]) -> Iterator[tuple[str, FunctionType | propert
 
 
 def errors_named(method: FunctionType | property) -> Iterator[str]:
-    """Yield the errors that a method raises, as its docstring says."""
+    """Yield the names of the errors that a method raises, according to its docstring."""
     said = " ".join(_RAISES.findall(inspect.getdoc(method) or ""))
     yield from dict.fromkeys(_ERROR.findall(said))
 
 
 def raises_of(module: ModuleType) -> Iterator[tuple[str, str]]:
-    """Yield each line of a module on which an error is raised, and which error by whom."""
+    """Yield each line of a module that raises an error, with its function and the error."""
     path = Path(str(module.__file__))
     for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(function, ast.FunctionDef):
@@ -65,7 +65,7 @@ def raises_of(module: ModuleType) -> Iterator[tuple[str, str]]:
 def watching(
     classes: Iterable[type[object]], seen: Seen, who: Callable[[], str]
 ) -> Generator[None]:
-    """Note in `seen` what is done with the methods of the classes inside the block."""
+    """Record in `seen` the calls and errors of the classes' methods inside the block."""
     before = [(kind, *method) for kind in classes for method in methods_of(kind)]
     for kind, name, method in before:
         place = f"{kind.__name__}.{name}"

@@ -1,4 +1,4 @@
-"""What an implementation answers to a failing case, driven once more: for reports."""
+"""The answers of an implementation to a failing case, driven once more for reports."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,13 +13,13 @@ from wheelproof_spec.engines.drive.vector_run import StepRequest
 def answers_to(session: DriverSession, lines: Sequence[str]) -> tuple[str, ...]:
     """Return the answer to each request among `lines`, as JSON without its id.
 
-    A line that is no request has an empty answer. There are fewer where the driver fails.
+    A line that is no request has an empty answer. The answers end early if the driver fails.
     """
     return tuple(_answers(session, lines))
 
 
 def refusal_fields(refusal: RefusedError) -> JsonObject:
-    """Return a refusal as a report shows it in place of an answer."""
+    """Return the fields that a report shows for a refusal in place of an answer."""
     return {"error": {"kind": refusal.kind, "message": refusal.message}}
 
 

@@ -1,10 +1,9 @@
 """Named cases that are rows of a table: ``cases.toml`` beside the module that reads it.
 
-A case has a `name`, the `limit` that it needs, if it does, the configuration with which it begins
-as `reset`, and `calls`, each with its `op` and its arguments as a driver gets them. `usual` has
-what a configuration or an operation has unless the case says otherwise. A call that stands for
-several names the numbers as `each`, where a pair is all from the first to the last; a number takes
-the place of every `{}` in the arguments.
+A case has a `name`, possibly a `limit` that it needs, its configuration as `reset`, and `calls`,
+each with its `op` and its arguments in the form that a driver gets. `usual` has the default
+arguments of `reset` and of each operation. A row with `each` stands for one call per number; a pair
+in `each` is a range, both ends included. The number replaces every `{}` in the arguments.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,6 +1,6 @@
-"""The driven conformance of a component: vectors, named cases, then fuzzed ones that shrink.
+"""The driven conformance of a component: vectors, named cases, then fuzzed cases that shrink.
 
-Cases are judged by the oracle, as the reference is; vectors carry their answers.
+The oracle judges cases, as for the reference; vectors contain the expected answers.
 """
 
 import math
@@ -52,9 +52,9 @@ from wheelproof_spec.engines.drive.vector_run import (
 
 INTERRUPTED = "interrupted; what was not finished is not judged"
 MOST_FAILURES = 5
-"""After how many failures of the driver the run ends: each may last as long as the time-out."""
+"""The run ends after so many failures of the driver: each may take as long as the time-out."""
 MOST_OF_A_KIND = 2
-"""After how many no more cases are fuzzed, or vectors run: mostly it is the same failure again."""
+"""Fuzzing, or running vectors, ends after so many failures of the driver: mostly they repeat."""
 
 
 def conform(
@@ -65,12 +65,12 @@ def conform(
 ) -> ConformanceResult:
     """Drive the implementation behind `plan.driver` and judge it by `suite`, `vectors` first.
 
-    `progress` is told the number of cases and of steps whenever a case begins. Once this returns or
-    raises, no process of the driver is left. An interruption (Ctrl-C) ends the run with a result:
-    what was not finished is not judged.
+    `progress` gets the number of cases and of steps whenever a case begins. After the return or an
+    error, no process of the driver is left. An interruption (Ctrl-C) ends the run with a result:
+    unfinished cases are not judged.
 
     Raises UsageError if the driver cannot be started and InputRejectedError if `plan.skip` is no
-    file of known limits or `plan.vectors` are no vectors.
+    file of known limits.
     """
     known_limits = (
         () if plan.skip is None else read_known_limits(plan.skip, suite.definition.may_be_limits())
@@ -92,11 +92,11 @@ class _GivenUpError(Exception):
 
 
 class _FirstFailureError(Exception):
-    """The first failure was found, and the plan asks for no more."""
+    """The first failure was found, and the plan ends the run there."""
 
 
 class _Run:
-    """Drives an implementation through all that a plan asks for, and keeps what that shows."""
+    """Drives an implementation as a plan says, and keeps the results."""
 
     def __init__(
         self,
@@ -107,7 +107,7 @@ class _Run:
         session: DriverSession,
         progress: Callable[[int, int], None] | None,
     ) -> None:
-        """Judge what `session` drives by `suite`."""
+        """Prepare to judge the implementation behind `session` by `suite`."""
         self._suite = suite
         self._plan = plan
         self._definition = suite.definition
@@ -130,7 +130,7 @@ class _Run:
         self.open_question: str | None = None
 
     def judge(self) -> None:
-        """Drive all cases; what they show is in `result`."""
+        """Drive all cases; `result` returns the outcome."""
         try:
             self._introduction = self._session.introduce()
             self._accept(self._introduction)
@@ -154,7 +154,7 @@ class _Run:
             )
 
     def lift_known_limits(self) -> None:
-        """If the plan asks for it, check that each known limit is still one."""
+        """If the plan asks for it, check that each known limit is still needed."""
         plan = self._plan
         if not plan.must_fail or plan.skip is None:
             return
@@ -174,7 +174,7 @@ class _Run:
             self._results.append(result)
 
     def result(self, seconds: float) -> ConformanceResult:
-        """Return what the run has shown after `seconds`."""
+        """Return the result of the run, which took `seconds`."""
         return ConformanceResult(
             component=self._definition.name,
             profile=self._profile,
@@ -195,7 +195,7 @@ class _Run:
         )
 
     def _accept(self, introduction: Introduction) -> None:
-        """Take up the contract that the driver declares, and what it can do."""
+        """Adopt the contract, the capabilities and the bounds that the driver declares."""
         definition = self._definition
         self.open_question = _why_unsupported(definition, introduction)
         if self._plan.profile is None and self.open_question is None:
@@ -214,7 +214,7 @@ class _Run:
             return
         started = time.monotonic()
         tally = VectorTally()
-        # One iterator: a vector in which the driver failed is not asked again.
+        # One iterator: a vector in which the driver failed is not run again.
         waiting = iter(self._vectors)
         verdicts = {Verdict.ERROR}
         for _ in range(MOST_OF_A_KIND):
@@ -235,7 +235,7 @@ class _Run:
             if scenario.limit is None:
                 self._run_scenario(scenario)
         self._run_fuzz()
-        # Last, because here drivers hang and crash, and that may happen so many times.
+        # Last, because drivers hang and crash here, and MOST_FAILURES failures end the run.
         for scenario in scenarios:
             if scenario.limit is not None:
                 self._run_scenario(scenario)
@@ -287,7 +287,7 @@ class _Run:
         while cases < self._plan.cases and found is None and failures < MOST_OF_A_KIND:
             before = self._port.cases, self._port.steps
             try:
-                # With the seed of the case that it failed in the driver would fail again.
+                # With the seed of the case in which the driver failed, it would fail again.
                 left, seed = self._plan.cases - cases, self._plan.seed + cases
                 shrinking = 0.0 if self._plan.first_failure else math.inf
                 plan = FuzzPlan(cases=left, seed=seed, repeat="", shrink_seconds=shrinking)
@@ -331,9 +331,9 @@ class _Run:
         )
 
     def _survive(self, failure: DriverFailedError, case: str, lines: tuple[str, ...]) -> None:
-        """Report that the driver failed in a case, and begin a new one.
+        """Report that the driver failed in a case, and start a new driver.
 
-        Raises _GivenUpError if that was once too often, DriverFailedError if it does not begin.
+        Raises _GivenUpError after MOST_FAILURES failures, DriverFailedError if it does not start.
         """
         self._note(failure, case, lines)
         if self._plan.first_failure:
@@ -344,7 +344,7 @@ class _Run:
         self._session.begin_again()
 
     def _fail(self, case: str, violation: Violation, lines: tuple[str, ...]) -> None:
-        # An answer to what was asked when it was interrupted may be under way.
+        # After an interruption the answer to the interrupted request may still arrive.
         answers = answers_to(self._session, lines) if self.open_question is None else ()
         if self._session.failure is not None:
             self._survive(self._session.failure, f"{case}, asked once more", lines)

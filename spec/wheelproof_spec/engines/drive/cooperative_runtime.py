@@ -1,9 +1,9 @@
 """A runtime in which one thread runs at a time, until it has to wait.
 
-Whoever drives a component from one thread can start calls that block: `run` lets every thread go on
-until each waits or has ended, so that afterwards it is settled who is blocked. Nothing depends on
-the speed of the machine, and no time passes. Threads that are notified go on in the order that
-`choose` picks, which makes the runs of a seed repeat themselves.
+With it a driver that has one thread can start calls that block: `run` runs the threads until each
+of them waits or has ended, so that afterwards the set of blocked threads is fixed. Nothing depends
+on the speed of the machine, and no time passes. `choose` picks the runnable thread that continues,
+so that runs with the same seed are equal.
 """
 
 import _thread
@@ -16,11 +16,11 @@ from wheelproof.sync.threads import ThreadsRuntime
 from wheelproof.units import Millis
 
 Choose = Callable[[int], int]
-"""Returns a number below the one given: which of the threads that can go on does so."""
+"""Returns a number below the given one: the index of the runnable thread that continues."""
 
 
 class StuckError(Exception):
-    """A thread asks for a lock whose holder waits for something else, or the driver would wait."""
+    """A thread acquires a lock whose holder waits elsewhere, or the driver itself would wait."""
 
 
 class _UnwindError(BaseException):
@@ -33,7 +33,7 @@ def _first(count: int) -> int:
 
 
 def _closed_gate() -> _thread.LockType:
-    """Return a lock that is held: who acquires it goes on once it is released."""
+    """Return a lock that is held: a thread that acquires it blocks until it is released."""
     gate = _thread.allocate_lock()
     gate.acquire()
     return gate
@@ -59,7 +59,7 @@ class CooperativeRuntime(ThreadsRuntime):
         return _Lock(self, name)
 
     def condition(self, lock: Lock, name: str) -> Condition:
-        """Return a new condition of `lock`; raises TypeError if that is another runtime's."""
+        """Return a new condition of `lock`; raises TypeError for a lock of another runtime."""
         if not isinstance(lock, _Lock):
             raise TypeError(f"condition {name!r}: its lock belongs to another runtime")
         return _Condition(self, lock, name)
@@ -69,11 +69,11 @@ class CooperativeRuntime(ThreadsRuntime):
         return self.cooperative_thread(target, name)
 
     def cooperative_thread(self, target: Callable[[], None], name: str) -> "CooperativeThread":
-        """Return a new thread of which the driver can ask what became of it."""
+        """Return a new thread whose state the driver can read."""
         return CooperativeThread(self, target, name)
 
     def run(self) -> None:
-        """Let all threads go on until each of them waits or has ended; for the driver alone."""
+        """Run all threads until each of them waits or has ended; only the driver calls this."""
         while self._runnable:
             thread = self._runnable.pop(self._choose(len(self._runnable)))
             self.current = thread
@@ -89,24 +89,24 @@ class CooperativeRuntime(ThreadsRuntime):
         self.run()
 
     def make_runnable(self, thread: "CooperativeThread") -> None:
-        """Let `thread` have a turn."""
+        """Give `thread` a turn."""
         if thread not in self._runnable:
             self._runnable.append(thread)
 
     def begin(self, thread: "CooperativeThread") -> None:
-        """Take a thread that has been started in."""
+        """Register a thread that was started."""
         self._threads.append(thread)
         self.make_runnable(thread)
 
     def end_turn(self, thread: "CooperativeThread") -> None:
-        """Let the driver go on; for a thread that waits, until its next turn."""
+        """Hand control to the driver; a thread that has not ended blocks until its next turn."""
         self._turn_over.release()
         if not thread.ended:
             thread.worker.gate.acquire()
 
 
 class CooperativeThread:
-    """A thread of the runtime; `error` is what ended it, if anything did."""
+    """A thread of the runtime; `error` is the exception that ended it, if any."""
 
     def __init__(self, runtime: CooperativeRuntime, target: Callable[[], None], name: str) -> None:
         self.name = name
@@ -122,14 +122,14 @@ class CooperativeThread:
         self._target = target
 
     def start(self) -> None:
-        """Begin to run; once."""
+        """Start the thread; only once."""
         self.started = True
         self.worker = _idle.pop() if _idle else _Worker()
         self.worker.thread = self
         self._runtime.begin(self)
 
     def join(self, timeout_ms: Millis | None = None) -> bool:
-        """Wait for the end; from the driver only, which lets everybody go on meanwhile."""
+        """Run all threads, and return whether this one has ended; only the driver may join."""
         del timeout_ms
         if self._runtime.current is not None:
             raise StuckError("a thread that takes turns cannot join another one")
@@ -148,18 +148,18 @@ class CooperativeThread:
         return self._runtime.current is self
 
     def unwind(self) -> None:
-        """End the thread at its wait."""
+        """End the thread where it waits."""
         self.unwinding = True
         if self.waits_on is not None:
             self.waits_on.leave(self)
         self._runtime.make_runnable(self)
 
     def end(self) -> None:
-        """Let the driver go on, once the thread has run to its end; for the worker."""
+        """Hand control to the driver after the thread has ended; only the worker calls this."""
         self._runtime.end_turn(self)
 
     def run(self) -> None:
-        """Run to the end; for the worker."""
+        """Run the target to its end; only the worker calls this."""
         try:
             if not self.unwinding:
                 self._target()
@@ -171,11 +171,11 @@ class CooperativeThread:
 
 
 class _Worker:
-    """Runs one thread after another: to begin a thread of the machine costs more than its work."""
+    """An OS thread that runs one thread after another: starting an OS thread is expensive."""
 
     def __init__(self) -> None:
         self.gate = _closed_gate()
-        """Opened for each turn."""
+        """The gate that opens for each turn."""
         self.thread: CooperativeThread | None = None
         _thread.start_new_thread(self._work, ())
 
@@ -193,7 +193,7 @@ _idle: list[_Worker] = []
 
 
 class _Lock:
-    """A lock that is free whenever somebody asks for it, unless its holder waits elsewhere."""
+    """A lock that is free at every acquire, unless its holder waits for something else."""
 
     def __init__(self, runtime: CooperativeRuntime, name: str) -> None:
         self._runtime = runtime
@@ -232,7 +232,7 @@ class _Condition:
         self._queue: deque[CooperativeThread] = deque()
 
     def wait(self, timeout_ms: Millis | None = None) -> bool:
-        """Wait to be notified; a wait with a time-out lets the others have one turn each."""
+        """Wait to be notified; with a time-out the thread stays runnable and may time out."""
         thread = self._runtime.current
         if thread is None:
             raise StuckError(f"the driver itself would wait on {self._name}")
@@ -264,7 +264,7 @@ class _Condition:
             self.notify()
 
     def leave(self, thread: CooperativeThread) -> bool:
-        """Take `thread` out of the queue and tell whether it was there: not notified yet."""
+        """Remove `thread` from the queue; return whether it was there, so not notified yet."""
         if thread not in self._queue:
             return False
         self._queue.remove(thread)

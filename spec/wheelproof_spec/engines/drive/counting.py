@@ -1,4 +1,4 @@
-"""Counting what passes through the door to a component."""
+"""Counts the cases and calls that pass through a port."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic
@@ -10,10 +10,10 @@ from wheelproof_spec.engines.drive.driver.process import DriverFailedError
 
 
 class CountingPort(Generic[CallT, SeenT]):
-    """A door to a component that counts cases and steps, and keeps the calls of the last case.
+    """A port that counts cases and steps, and keeps the calls of the last case.
 
-    `on_case` is told the number of cases and of steps at the start of each case. Nothing is counted
-    after the driver has failed, so that `calls` ends with the call at which it did.
+    `on_case` gets the number of cases and of steps at the start of each case. Counting stops when
+    the driver fails, so that `calls` ends with the failed call.
     """
 
     def __init__(
@@ -27,7 +27,7 @@ class CountingPort(Generic[CallT, SeenT]):
         self.cases = 0
         self.steps = 0
         self.calls: list[CallT] = []
-        """The calls of the case that is being driven."""
+        """The calls of the current case."""
 
     def perform(self, call: CallT) -> SeenT:
         """Make `call`; see `Port.perform`."""
@@ -56,7 +56,7 @@ class CountingPort(Generic[CallT, SeenT]):
                 raise
 
     def begin_again(self) -> None:
-        """Count again: there is a new driver."""
+        """Resume counting, with a new driver."""
         self._failed = False
         self.calls.clear()
 

@@ -1,8 +1,8 @@
-"""Random cases: drawn as plain numbers, then made to calls, and made smaller once one has failed.
+"""Random cases: drawn as plain numbers, turned into calls, and shrunk when a case fails.
 
-Calls are sent ahead of their answers as far as no later call depends on these: a component has a
-`CaseSpace`, whose cases say where they have to know what became of a call. Numbers are made smaller
-in the same way for every component.
+Calls are sent before earlier answers arrive, unless a later call depends on those answers: the
+`CaseSpace` of a component marks where a case needs the answers so far. Numbers shrink in the same
+way for every component.
 """
 
 import itertools
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from wheelproof_spec.base.results.fuzz_report import FuzzReport
 
 CASES_AHEAD = 8
-"""How many cases are sent ahead: enough that nobody waits for a switch between processes."""
+"""How many cases are sent ahead: enough to hide the switches between the two processes."""
 MOST_ATTEMPTS = 3_000
-"""After how many smaller cases shrinking ends with what it has."""
+"""The most smaller cases that shrinking tries before it returns the smallest so far."""
 STEPS_PER_CASE = 50
 
 _OFTEN = (1, 3)
@@ -48,10 +48,10 @@ ItemT = TypeVar("ItemT")
 def draw_case(
     chance: random.Random, config: Sequence[int], kinds: Mapping[str, Sequence[int]]
 ) -> DrawnCase:
-    """Return numbers below those of `config`, and steps with numbers below those of their kind.
+    """Return a random case; `config` and `kinds` have the exclusive upper bound of each number.
 
-    Each case has its own mix of kinds, in which some are missing: some mistakes are seen only
-    there. The first kind always takes part.
+    Each case has its own mix of kinds, and some kinds are left out: some defects show only then.
+    The first kind always takes part.
     """
     weights = [chance.choice(_OFTEN), *(chance.choice(_AT_TIMES) for _ in range(len(kinds) - 1))]
     drawn = chance.choices(tuple(kinds), weights, k=STEPS_PER_CASE)
@@ -76,7 +76,7 @@ def fuzz(
     tally: Tally,
     plan: FuzzPlan,
 ) -> "FuzzReport":
-    """Drive random cases of a component, which shrink, and judge by the contract of a profile."""
+    """Drive random cases of a component, judge by the contract of a profile, shrink a failure."""
     space, judge = suite.drawn(profile, tally)
     name = suite.definition.name.replace("_", " ")
     return run_drawn_cases(f"{name}, driven", space, port, judge, plan)
@@ -89,7 +89,7 @@ def run_drawn_cases(
     judge: Judge[CallT, SeenT],
     plan: FuzzPlan,
 ) -> "FuzzReport":
-    """Drive `plan.cases` cases through `port`; the first that `judge` refutes is made smaller."""
+    """Drive `plan.cases` cases through `port`; shrink the first case that `judge` refutes."""
     from wheelproof_spec.base.results.fuzz_report import FuzzFailure, FuzzReport
 
     started = time.monotonic()
@@ -123,7 +123,7 @@ def run_drawn_cases(
 
 
 def smaller_cases(case: DrawnCase) -> Iterator[DrawnCase]:
-    """Yield cases that are simpler: without some steps, then with numbers nearer to 0."""
+    """Yield simpler cases: without some steps, then with numbers nearer to 0."""
     for steps in without_chunks(case.steps):
         yield replace(case, steps=steps)
     for place, (kind, numbers) in enumerate(case.steps):
@@ -132,7 +132,7 @@ def smaller_cases(case: DrawnCase) -> Iterator[DrawnCase]:
             yield replace(case, steps=steps)
     for config in _lowered(case.config):
         yield replace(case, config=config)
-    # Two steps may have to meet at one moment, and so go down together.
+    # Two steps may fail only with the same number, so equal numbers are also lowered together.
     for number in sorted({one for _, numbers in case.steps for one in numbers}, key=abs):
         for nearer in _nearer_to_zero(number):
             together = tuple(
@@ -167,13 +167,13 @@ class _Run(Generic[CallT, SeenT]):
         self.calls: Counter[str] = Counter()
 
     def find(self, plan: FuzzPlan) -> _Failed[CallT] | None:
-        """Return the first case that fails among as many as are asked for."""
+        """Return the first failing case among `plan.cases` cases; None if all pass."""
         seeds = range(plan.seed, plan.seed + plan.cases)
         drawn = (self._space.draw(random.Random(seed)) for seed in seeds)
         return self._drive(itertools.takewhile(lambda _: not plan.stopped(), drawn))
 
     def shrink(self, failed: _Failed[CallT], plan: FuzzPlan) -> _Failed[CallT]:
-        """Return a smallest case that was found to break the same clause."""
+        """Return the smallest case found that breaks the same clause."""
         rule, end = failed.violation.rule, time.monotonic() + plan.shrink_seconds
         attempts = 0
         again = True
@@ -193,7 +193,7 @@ class _Run(Generic[CallT, SeenT]):
         return failed
 
     def _drive(self, cases: Iterable[DrawnCase]) -> _Failed[CallT] | None:
-        """Drive the cases, as far ahead as they allow; nothing is asked after a violation."""
+        """Drive the cases, sent ahead as far as they allow; send nothing after a violation."""
         for case in cases:
             calls: list[CallT] = []
             for call in self._space.calls(case):
@@ -215,7 +215,7 @@ class _Run(Generic[CallT, SeenT]):
         self._sent.append(_Sent(case, calls, self._port.perform_all(calls)))
 
     def _settle(self, ahead: int) -> _Failed[CallT] | None:
-        """Judge the answers to all but `ahead` parts; those after a violation are just taken."""
+        """Judge the answers to all but `ahead` parts; read those after a violation unjudged."""
         failed: _Failed[CallT] | None = None
         try:
             while len(self._sent) > (0 if failed else ahead):
@@ -244,7 +244,7 @@ class _Run(Generic[CallT, SeenT]):
 
 
 def without_chunks(items: tuple[ItemT, ...]) -> Iterator[tuple[ItemT, ...]]:
-    """Yield `items` without a half, then a quarter, down to single items; the last first."""
+    """Yield `items` without a half, then a quarter, down to single items; each from the end."""
     size = (len(items) + 1) // 2
     while size:
         for end in range(len(items), 0, -size):
@@ -259,7 +259,7 @@ def _lowered(numbers: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
 
 
 def _nearer_to_zero(number: int) -> Sequence[int]:
-    """Return small numbers, even and odd, then the half, then the next one."""
+    """Return candidates nearer to 0, smallest first: 0 to 3, half of it, and one less."""
     size = abs(number)
     sizes = {one for one in (0, 1, 2, 3, size // 2, size - 1) if 0 <= one < size}
     return [one if number > 0 else -one for one in sorted(sizes)]

@@ -1,8 +1,8 @@
-"""Whether what an implementation is known not to do is still so: `--must-fail`.
+"""Checks whether each known limit of an implementation is still needed: `--must-fail`.
 
-Each known limit is lifted alone, and the implementation is driven again, in a process of its own
-(some limits are known because the process does not survive). If nothing goes wrong then, the line
-is out of date and would hide the next defect. If no case has tried it, nothing is known.
+Each known limit is lifted alone, and the implementation is driven again in a new process (without
+some limits the process crashes). If nothing goes wrong then, the line of the limit is out of date
+and would hide the next defect. If no case tests the limit, the result is inconclusive.
 """
 
 import time
@@ -26,11 +26,11 @@ from wheelproof_spec.engines.drive.named_cases import lacking
 from wheelproof_spec.engines.drive.result import CaseResult
 
 LONGEST_SILENCE_S = 5.0
-"""How long an answer may take here, in seconds: several limits are calls that do not return."""
+"""The limit for an answer here, in seconds: several known limits are calls that never return."""
 
 
 class LiftedLimits:
-    """Drives an implementation without one of its known limits, one after the other."""
+    """Drives an implementation again, with one known limit lifted at a time."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class LiftedLimits:
         self._limits = replace(limits, timeout_s=min(limits.timeout_s, LONGEST_SILENCE_S))
 
     def check(self, source: Path, known: Sequence[KnownLimit]) -> Iterator[CaseResult]:
-        """Yield a result for each known limit of the file `source`; one that is needed passes."""
+        """Yield a result for each known limit of the file `source`; a needed limit passes."""
         for limit in known:
             started = time.monotonic()
             tally = self._tally_without([other for other in known if other is not limit])
@@ -82,7 +82,7 @@ class LiftedLimits:
         return Tally(limits=skipped, bounds=self._bounds)
 
     def _what_goes_wrong(self, lifted: KnownLimit, tally: Tally) -> str | None:
-        """Return in a sentence what goes wrong once `lifted` is not skipped, if anything does."""
+        """Return one sentence on what goes wrong without the limit `lifted`; None if nothing."""
         with DriverSession(self._driver, self._limits) as session:
             try:
                 session.introduce()
@@ -93,7 +93,7 @@ class LiftedLimits:
             except DriverFailedError as failure:
                 return failure.problem
             except Exception:
-                # Hypothesis may have wrapped what the driver's failure raised.
+                # Another library may have wrapped the DriverFailedError.
                 if session.failure is None:
                     raise
                 return session.failure.problem
@@ -102,7 +102,7 @@ class LiftedLimits:
         self, lifted: KnownLimit, port: SendingPort[Request, object], tally: Tally
     ) -> str | None:
         scenarios = self._suite.scenarios()
-        # The cases that need it come first: where it is still a limit, they end the search.
+        # The cases that need the limit come first: if it is still needed, they end the search.
         for scenario in sorted(
             scenarios, key=lambda scenario: lifted.clause not in self._suite.needs_of(scenario)
         ):
@@ -124,5 +124,5 @@ class LiftedLimits:
         return f"{failure.violation.rule}: {failure.violation.reason}"
 
     def _is_about(self, lifted: KnownLimit, rule: str) -> bool:
-        """Tell whether breaking `rule` shows that the limit is still there."""
+        """Tell whether a violation of `rule` shows that the limit is still needed."""
         return lifted.clause not in tuple(self._suite.definition.clauses) or rule == lifted.clause

@@ -1,6 +1,6 @@
-"""Named cases: which of them apply to an implementation, and how one that fails is made small.
+"""Named cases: which of them apply to an implementation, and how a failing case is shrunk.
 
-And whether what fails by one profile passes by another: only what was driven is said.
+Also whether cases that fail by one profile pass by another; they are driven again to find out.
 """
 
 import time
@@ -18,14 +18,14 @@ from wheelproof_spec.engines.drive.drawn_cases import fuzz, without_chunks
 from wheelproof_spec.engines.drive.driver.messages import parse_request
 
 MOST_ATTEMPTS = 300
-"""After how many smaller cases shrinking ends with what it has."""
+"""The most smaller cases that shrinking tries."""
 MOST_SECONDS = 10.0
-"""After how many seconds it does; a smaller case that has begun is finished."""
+"""The most seconds that shrinking takes; a smaller case that has begun is finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class FailedCase:
-    """The calls of a case, the last of which breaks a clause, and those that were really made."""
+    """The calls of a case up to the one that breaks a clause, and the calls that were made."""
 
     calls: tuple[Request, ...]
     made: tuple[Request, ...]
@@ -33,21 +33,21 @@ class FailedCase:
 
 
 def lacking(suite: AnySuite, scenario: Scenario[Request], tally: Tally) -> tuple[str, ...]:
-    """Return what a case needs and the implementation, as it says, has not."""
+    """Return what a case needs and the implementation declares not to have."""
     needs = sorted(need for need in suite.needs_of(scenario) if tally.skips(need))
     return (*needs, *outside(tally.bounds, scenario.calls))
 
 
 class SmallestCase:
-    """Looks for a smaller case that breaks the same clause, within the budget."""
+    """A search for a smaller case that breaks the same clause, within the budget."""
 
     def __init__(self, failed: FailedCase) -> None:
         """Begin with a case that fails."""
         self.case = failed
-        """The smallest one so far, also once `search` has raised."""
+        """The smallest failing case so far, also after `search` has raised."""
 
     def search(self, drive: Callable[[Sequence[Request]], FailedCase | None]) -> None:
-        """Leave calls out, but for the reset; `drive` returns a case up to what breaks a clause."""
+        """Leave calls out, except the reset; `drive` returns a FailedCase, or None for a pass."""
         ends = time.monotonic() + MOST_SECONDS
         attempts = 0
         again = True
@@ -69,19 +69,19 @@ class OtherProfiles:
     def __init__(
         self, suite: AnySuite, port: SendingPort[Request, object], cases: int, seed: int
     ) -> None:
-        """Judge by `suite` what is behind `port`, with so many random cases from a seed."""
+        """Judge the implementation behind `port` by `suite`, with `cases` random cases."""
         self._suite = suite
         self._port = port
         self._wire = DrivenWire(suite.definition)
         self._plan = FuzzPlan(cases=cases, seed=seed, repeat="")
 
     def find(self, tallies: Mapping[str, Tally], failed: Iterable[Sequence[str]]) -> str | None:
-        """Return the first of the profiles by which all cases pass, those that have `failed` too.
+        """Return the first of the profiles by which all cases pass, including those in `failed`.
 
         May raise DriverFailedError.
         """
         cases = [[self._call(line) for line in lines] for lines in failed]
-        # What has failed comes first: mostly it fails again, and that was that.
+        # `_passes` drives the failed cases first: mostly one fails again, which ends the check.
         return next(
             (name for name, tally in tallies.items() if self._passes(name, tally, cases)), None
         )

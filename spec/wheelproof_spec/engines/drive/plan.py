@@ -1,4 +1,4 @@
-"""What a conformance run is asked for."""
+"""The settings of a conformance run."""
 
 import shlex
 from dataclasses import dataclass
@@ -15,12 +15,12 @@ VECTORS = "published vectors"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformancePlan:
-    """What to run: the driver's command, the profile, how many cases from which seed.
+    """What to run: the driver's command, the profile, the number of cases, the first seed.
 
-    `profile` None means the one that the driver declares, or else the component's usual one.
-    `skip` names a file of known limits, see `read_known_limits`; with `must_fail` each of them has
-    to be needed still. `vectors` are the files of vectors that are run first.
-    With `first_failure` the run ends at the first failure, which is not made smaller.
+    `profile` None means the one that the driver declares, or else the component's first one.
+    `skip` names a file of known limits, see `read_known_limits`; with `must_fail` each limit must
+    still be needed. `vectors` are the files of vectors that are run first.
+    With `first_failure` the run ends at the first failure, which is not shrunk.
     """
 
     driver: str
@@ -34,7 +34,7 @@ class ConformancePlan:
     first_failure: bool = False
 
     def repeat(self, component: str, profile: str) -> str:
-        """Return the command that does the same again."""
+        """Return the command that repeats the run."""
         words = ["wheelproof", "conform", "--driver", self.driver]
         words += ["--component", component, "--profile", profile]
         words += ["--cases", str(self.cases), "--seed", str(self.seed)]

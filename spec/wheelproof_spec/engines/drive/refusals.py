@@ -1,9 +1,9 @@
-"""Errors of the reference as a driver tells them."""
+"""Errors of the reference as refusals of the driver protocol."""
 
 from wheelproof.errors import WheelproofError
 from wheelproof_spec.base.port import RefusedError
 
 
 def refused(error: WheelproofError) -> RefusedError:
-    """Return an error of the reference as the refusal that it is to a driver."""
+    """Return the refusal that a driver reports for an error of the reference."""
     return RefusedError(type(error).__name__.removesuffix("Error"), str(error))

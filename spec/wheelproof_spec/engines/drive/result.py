@@ -1,4 +1,4 @@
-"""What a driven conformance run has shown, as data for screens, pages and machines."""
+"""The result of a driven conformance run, as data for terminals, pages and machines."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ from wheelproof_spec.engines.drive.driver.messages import Introduction
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClauseCount:
-    """How often a clause was checked, and how often it was skipped as a known limit, and why.
+    """How often a clause was checked, how often it was skipped as a known limit, and why.
 
-    Or a capability, how often a case was left out for it, and what it is.
+    Also used for an undeclared capability: how often a case was left out, and what it means.
     """
 
     clause: str
@@ -23,16 +23,16 @@ class ClauseCount:
 
     @property
     def why(self) -> str:
-        """Why it was skipped; empty if it was not to be."""
+        """The reason why it was skipped; empty if it is not to be skipped."""
         kind = "not declared by the driver" if self.undeclared else "known limit"
         return f"{kind}: {self.reason}" if self.reason else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConformanceFailure:
-    """A case that breaks the contract: its lines, the last of which shows it.
+    """A case that breaks the contract: its lines, the last of which shows the violation.
 
-    `answers` are what the implementation said to them when it was asked once more.
+    `answers` are the implementation's answers to these lines when they were sent once more.
     """
 
     case: str
@@ -44,7 +44,7 @@ class ConformanceFailure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverTrouble:
-    """How the driver itself failed: the case, one sentence, its last lines, the case's lines."""
+    """A failure of the driver itself: the case, one sentence, its last output, the case's lines."""
 
     case: str
     problem: str
@@ -54,7 +54,7 @@ class DriverTrouble:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseResult:
-    """A named case, or all fuzzed cases together, with how it went in a sentence."""
+    """The result of a named case, or of all fuzzed cases together; `summary` is one sentence."""
 
     name: str
     verdict: Verdict
@@ -64,7 +64,7 @@ class CaseResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotApplicable:
-    """A named case that was not driven: what it needs is a known limit, or not declared."""
+    """A named case that was not driven, since it needs a known limit or something undeclared."""
 
     case: str
     needs: tuple[str, ...]
@@ -74,10 +74,10 @@ class NotApplicable:
 class ConformanceResult:
     """The outcome of a run; `seconds` is wall time, `open_question` why it may be inconclusive.
 
-    `implementation` is None if the driver never introduced itself. `steps` counts the calls that
-    were made on the component, `cases` its resets, those that shrinking needed included; `repeat`
-    is the command that does the same again. `passes_as` is a profile by which the same cases pass,
-    if they fail by this one and that was tried.
+    `implementation` is None if the driver never introduced itself. `steps` counts the calls on the
+    component and `cases` its resets, both including those of shrinking. `repeat` is the command
+    that repeats the run. If cases fail, `passes_as` is another profile by which the same cases
+    pass, if one was found.
     """
 
     component: str
@@ -116,7 +116,7 @@ class ConformanceResult:
 
 
 def check_results(result: ConformanceResult) -> tuple[CheckResult, ...]:
-    """Return the run as checks: a named case each, the fuzzed cases, each failure of the driver."""
+    """Return the run as checks: one for each case result, driver failure and open question."""
     stories = {failure.case: _story(failure) for failure in result.failures}
     checks = [
         CheckResult(
@@ -140,7 +140,7 @@ def check_results(result: ConformanceResult) -> tuple[CheckResult, ...]:
 
 
 def given(result: ConformanceResult) -> Mapping[str, object]:
-    """Return what the run was asked for."""
+    """Return the settings of the run."""
     names = ("component", "profile", "driver", "seed")
     return {name: getattr(result, name) for name in names}
 

@@ -1,4 +1,4 @@
-"""What a conformance run does if nothing else is said, and adapters to start from.
+"""The defaults of a conformance run, and the templates of adapters.
 
 Cheap to import, for the help of `wheelproof conform`.
 """
@@ -22,7 +22,7 @@ TEMPLATES = {
     "rust": "adapter.rs",
     "recorder": "recorder.py",
 }
-"""The file of each template to start from, by the name that one asks for it."""
+"""The file of each template, by its name on the command line."""
 
 
 class PrintTemplate(argparse.Action):

@@ -1,7 +1,7 @@
-"""Runs published vectors on a driver: asks each step as it stands, and compares its answer.
+"""Runs published vectors on a driver: sends each step as a request, and compares the answer.
 
-Knows no component: a step is the request, its `expect` what the answer has to show. What runs
-(`fired`) is gathered over the steps that do not say what ran.
+This works for any component: a step is the request, and its `expect` is what the answer must show.
+The tasks that ran (`fired`) are collected until a step's `expect` lists them.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from wheelproof_spec.engines.drive.driver.messages import Introduction, request_
 
 
 class Session(Protocol):
-    """A conversation with an implementation: a `DriverSession`, or one within the program."""
+    """A conversation with an implementation: a `DriverSession`, or an object in this process."""
 
     def ask(self, request: Request, parse: Callable[[JsonObject], JsonObject]) -> JsonObject:
         """Return the answer; raises RefusedError."""
@@ -33,7 +33,7 @@ class Session(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepRequest:
-    """A request with these words."""
+    """A request, given by its name and its fields."""
 
     name: str
     content: Mapping[str, object]
@@ -43,13 +43,13 @@ class StepRequest:
         return self.name
 
     def fields(self) -> Mapping[str, object]:
-        """Return what the message has beside its id and its operation."""
+        """Return the fields of the message other than its id and its operation."""
         return self.content
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorFailure:
-    """A vector that is answered otherwise; the last line of what was asked shows it."""
+    """A vector with a wrong answer; the last of `lines` is the request that got it."""
 
     vector: str
     violation: Violation
@@ -58,7 +58,7 @@ class VectorFailure:
 
 @dataclass(slots=True)
 class VectorTally:
-    """What has come of the vectors so far; `skipped` counts the others by why they were not run."""
+    """The results of the vectors so far; `skipped` counts the vectors not run, by reason."""
 
     passed: int = 0
     steps: int = 0
@@ -74,7 +74,7 @@ class VectorTally:
 
     @property
     def verdict(self) -> Verdict:
-        """Pass if any vector was run and all were answered as published."""
+        """The verdict: pass if a vector was run and all were answered as published."""
         if self.failures:
             return Verdict.FAIL
         return Verdict.PASS if self.passed else Verdict.INCONCLUSIVE
@@ -87,9 +87,9 @@ def run_vectors(
     introduction: Introduction,
     tally: VectorTally,
 ) -> None:
-    """Run the vectors that say something about this implementation, and keep the tally.
+    """Run the vectors that apply to this implementation, and count them in `tally`.
 
-    May raise DriverFailedError; the tally then holds what came before.
+    May raise DriverFailedError; `tally` then counts the vectors before the failure.
     """
     for vector in vectors:
         reason = runner.why_not(vector, profile, introduction)
@@ -115,7 +115,7 @@ class VectorRunner:
         definition: AnyDefinition,
         known_limits: Sequence[KnownLimit] = (),
     ) -> None:
-        """Run vectors of the component `definition`; what is a known limit is not compared."""
+        """Prepare to run vectors of the component `definition`; known limits are not compared."""
         self._session = session
         self._component = definition.name
         self._clauses: Mapping[str, Clause] = (
@@ -124,14 +124,14 @@ class VectorRunner:
         self._limits = known_limits
         self._fired: list[object] = []
         self.steps = 0
-        """How many requests have been made."""
+        """The number of requests made."""
         self.asked: list[StepRequest] = []
-        """What was asked of the vector that is being run."""
+        """The requests of the current vector so far."""
 
     def why_not(
         self, vector: Vector[object, object], profile: str, introduction: Introduction
     ) -> str | None:
-        """Return why a vector is not run with this implementation, if that is so."""
+        """Return why a vector is not run with this implementation; None if it is run."""
         if vector.component != self._component:
             return f"of the component {vector.component}"
         if vector.component not in introduction.components:
@@ -147,7 +147,7 @@ class VectorRunner:
         return f"about {limits[0]}, a known limit" if limits else None
 
     def run(self, vector: Vector[object, object]) -> Violation | None:
-        """Run one vector; return what is answered otherwise. May raise DriverFailedError."""
+        """Run one vector; return its first wrong answer, if any. May raise DriverFailedError."""
         self.asked, self._fired = [], []
         reset, *requests = _requests(vector)
         try:
@@ -189,7 +189,7 @@ class VectorRunner:
                 seen: object = sorted(ran, key=str) if is_open else ran
                 value = _sorted(value) if is_open else value
             elif name not in answer:
-                # Not a value, or not observed.
+                # No field of an answer (`any_order`), or not observed by the driver.
                 continue
             else:
                 seen = answer[name]
@@ -214,7 +214,7 @@ def _requests(vector: Vector[object, object]) -> Iterator[StepRequest]:
 
 
 def lines_of(requests: Sequence[StepRequest]) -> tuple[str, ...]:
-    """Return what was asked as lines for a report."""
+    """Return the requests as lines for a report."""
     return tuple(request_line(number, request) for number, request in enumerate(requests, 1))
 
 

@@ -1,4 +1,4 @@
-"""Running the calls of several threads at once."""
+"""Runs the calls of several threads at once."""
 
 import faulthandler
 import sys
@@ -22,7 +22,7 @@ Answer = TypeVar("Answer")
 
 
 class BurstError(Exception):
-    """A thread of a burst did not get through its calls."""
+    """A thread of a burst did not complete its calls."""
 
     def __init__(self, rule: str, expected: str, observed: str) -> None:
         super().__init__(observed)
@@ -35,9 +35,9 @@ class BurstError(Exception):
 
 
 def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer]:
-    """Run each program on a thread of its own, all at once, and return what its calls answered.
+    """Run each program on its own thread, all at once, and return the results of the calls.
 
-    Raises BurstError if they do not end or if one of them raises.
+    Raises BurstError if a thread does not end or if a call raises.
     """
     answers: list[Answer] = []
     errors: list[str] = []
@@ -50,7 +50,7 @@ def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer
         except Exception:
             errors.append(traceback.format_exc(limit=-4))
 
-    # The names decide where a seeded preemption strikes.
+    # The thread names determine where a seeded preemption happens.
     threads = [
         _interruptible(partial(work, program), f"burst-{number}")
         for number, program in enumerate(programs)
@@ -71,7 +71,7 @@ def run_burst(programs: Sequence[Sequence[Callable[[], Answer]]]) -> list[Answer
 
 
 def _interruptible(work: Callable[[], None], name: str) -> InterruptibleThread:
-    """Return a thread that a call of another one can interrupt, as all of `wheelproof.sync` can."""
+    """Return a thread that another thread can interrupt, like the threads of `wheelproof.sync`."""
     thread = InterruptibleThread(target=work, name=name, daemon=True)
     thread.interruption = Interruption()
     return thread
@@ -80,7 +80,7 @@ def _interruptible(work: Callable[[], None], name: str) -> InterruptibleThread:
 def await_submitted(executor: Executor, rule: str) -> None:
     """Wait until `executor` has run everything that was submitted to it.
 
-    Raises BurstError, which names `rule`, if it does not come to the end.
+    Raises BurstError, with the rule `rule`, if it does not finish.
     """
     done = threading.Event()
     executor.submit(done.set)

@@ -21,19 +21,19 @@ _BURSTS_OF_A_CASE = 6
 
 
 class Subject(Protocol):
-    """What is under test, judged after each burst."""
+    """The object under test, judged after each burst."""
 
     def run(self, burst: Burst) -> Violation | None:
-        """Run one burst and return what it shows to be wrong."""
+        """Run one burst and return the violation that it shows, if any."""
         ...
 
 
 @runtime_checkable
 class FinishedSubject(Protocol):
-    """What is also judged at the end of a case, and then ends what it has started."""
+    """A subject that is also judged at the end of a case, and then ends what it has started."""
 
     def finish(self) -> Violation | None:
-        """Return what the end shows to be wrong, unless a burst has shown that already."""
+        """Return the violation at the end of the case, unless a burst has shown it already."""
         ...
 
 
@@ -48,7 +48,7 @@ def run_burst_fuzz(
     steps_per_case: int = _BURSTS_OF_A_CASE,
     **batch: Unpack[Batch],
 ) -> FuzzReport:
-    """Run bursts on what `make_subject` makes, as they are drawn for it; see `run_machine`."""
+    """Run drawn bursts on the subjects that `make_subject` makes; see `run_machine`."""
     return run_machine(
         name,
         lambda recorder: _burst_machine(make_subject, setups, bursts, recorder),
@@ -59,7 +59,7 @@ def run_burst_fuzz(
 
 
 def bursts_of(calls: st.SearchStrategy[str]) -> Callable[[object], st.SearchStrategy[Burst]]:
-    """Return what draws bursts of a few threads, each of which makes a few of the calls."""
+    """Return a function that returns the strategy of bursts: a few threads, a few calls each."""
     programs = st.lists(calls, min_size=1, max_size=_MAX_CALLS).map(tuple)
     bursts = st.lists(programs, min_size=1, max_size=_MAX_THREADS).map(tuple)
     return lambda _: bursts
@@ -113,7 +113,7 @@ def _burst_machine(
                 recorder.judge_threaded(self._case, self._subject.run(burst))
 
         def teardown(self) -> None:
-            """Judge the end, too."""
+            """Judge the end of the case."""
             violation = _finish(self._subject)
             if violation is not None:
                 recorder.judge_threaded(self._case, violation)

@@ -1,7 +1,7 @@
-"""Bursts of calls under the controlled runtime: the schedule is drawn, and repeats itself.
+"""Bursts of calls under the controlled runtime: the schedule is drawn, and repeatable.
 
 A machine makes its object under test inside `alone`, runs each burst with `run`, and shows a
-failure with `story`. Nothing here knows what is under test.
+failure with `story`. This module does not depend on the object under test.
 """
 
 import json
@@ -41,7 +41,7 @@ from wheelproof_spec.engines.fuzz.burst import BurstError
 
 Answer = TypeVar("Answer")
 Call = tuple[str, Callable[[], Answer]]
-"""A call of a thread: in words, and what makes it."""
+"""A call of a thread: its text, and the function that makes it."""
 
 _NAME = "burst"
 
@@ -67,8 +67,8 @@ def drawn_schedule(data: st.DataObject, one_in: int) -> Draw:
 class ControlledThreads:
     """Threads of one object under test, burst after burst.
 
-    `deviations` are the switches of the last burst: at which step, counted from 1, who would have
-    gone on, and who did.
+    `deviations` are the switches of the last burst: the step, counted from 1, the thread that would
+    have continued, and the thread that did.
     """
 
     def __init__(
@@ -98,17 +98,16 @@ class ControlledThreads:
 
     @contextmanager
     def alone(self) -> Generator[None]:
-        """Let what is made and called inside the block belong to the runtime; nobody else runs."""
+        """Use the runtime for objects and calls inside the block; no other thread runs."""
         with use_runtime(self._runtime):
             yield
 
     def run(self, programs: Sequence[Iterable[Call[Answer]]], draw: Draw) -> list[Answer]:
-        """Run each program on a thread of its own and return what its calls answered.
+        """Run each program on its own thread and return the results of the calls.
 
-        A program is asked for its next call when its thread comes to it, so that a call can be
-        drawn beside the choices that are made while it runs: then one goes with the others when
-        Hypothesis leaves something out. Raises BurstError if the programs do not end or if a call
-        raises.
+        A program yields its next call only when its thread reaches it. So a call is drawn next to
+        the scheduling choices that are made while it runs, and Hypothesis removes them together
+        when it shrinks. Raises BurstError if the programs do not end or if a call raises.
         """
         self._broken = None
 
@@ -150,7 +149,7 @@ class ControlledThreads:
         return (*self._table.splitlines(), schedule_line(self.deviations))
 
     def close(self) -> None:
-        """End what has not ended."""
+        """End the threads that have not ended."""
         if self._last is not None:
             self._last.unwind()
             self._last.seal()
@@ -167,7 +166,7 @@ class ControlledThreads:
     def _make_calls(self, program: Iterable[Call[Answer]], answers: list[Answer]) -> None:
         calls = iter(program)
         while True:
-            # Before this step the call has not been invoked: others may run to their end first.
+            # Before this step the call has not begun: other calls may run to their end first.
             self._runtime.perform(invocation("next"))
             call = self._next(calls)
             if self._runtime.log:
@@ -180,7 +179,7 @@ class ControlledThreads:
         try:
             return next(calls, None)
         except BaseException as error:
-            # Hypothesis has had enough: that concerns it and no rule.
+            # Hypothesis ends the case with its own exception: that is no violation.
             self._broken = error
             raise
 
@@ -211,7 +210,7 @@ def burst_line(burst: Sequence[Sequence[str]], deviations: Sequence[Deviation]) 
 
 
 class _BurstExecution(Execution):
-    """A run in a runtime that lives on."""
+    """A run in a runtime that outlives it."""
 
     watches_cycles = False
 
@@ -220,6 +219,6 @@ class _BurstExecution(Execution):
         super().__init__(world, logging=True)
 
     def new_runtime(self, world: World, *, logging: bool) -> ControlledRuntime:
-        """Return the runtime of the bursts before."""
+        """Return the runtime of the earlier bursts."""
         del world, logging
         return self._shared

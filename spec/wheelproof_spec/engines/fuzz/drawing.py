@@ -1,8 +1,8 @@
-"""Who draws the cases of a machine: Hypothesis's engine, or a plain random generator.
+"""How the cases of a state machine are drawn: by Hypothesis's engine, or a plain generator.
 
-Hypothesis's engine learns from the cases before a case, so what it draws depends on the whole
-batch. Of a plain generator each seed is one case by itself, wherever it is run: that can be spread
-over machines. The machines are the same.
+Hypothesis's engine learns from the cases before a case, so each case depends on the whole batch.
+With a plain random generator each seed gives one case, wherever it is run: the seeds can be spread
+over computers. The state machines are the same.
 """
 
 import random
@@ -22,15 +22,15 @@ from hypothesis.stateful import (
 from wheelproof_spec.base.results.fuzz_report import ContractViolationError
 
 BYTES_OF_A_CASE = 8_192
-"""As much as Hypothesis lets a case draw."""
+"""The most bytes that Hypothesis lets a case draw."""
 
 
 class Drawing(Protocol):
-    """How a batch of cases is drawn, and whether a case that fails is made smaller."""
+    """How a batch of cases is drawn, and whether a failing case is shrunk."""
 
     @property
     def shrinks(self) -> bool:
-        """Whether a failure is the smallest that was found, or the first."""
+        """Whether a failing case is shrunk; otherwise the first failure is reported."""
         ...
 
     def run(
@@ -38,7 +38,7 @@ class Drawing(Protocol):
     ) -> None:
         """Run `cases` cases of at most `steps` steps.
 
-        Raises what the machine raises, and Flaky where a failure does not repeat itself.
+        Raises what the machine raises, and Flaky if a failure does not repeat.
         """
         ...
 
@@ -52,7 +52,7 @@ class HypothesisDrawing:
         self, machine: type[RuleBasedStateMachine], first_seed: int, cases: int, steps: int
     ) -> None:
         """Run a batch; see `Drawing.run`."""
-        # The database is off: a run by seed depends on nothing that an earlier run has left.
+        # The database is off: a run by seed must not depend on an earlier run.
         chosen = settings(
             _SETTINGS,
             max_examples=cases,
@@ -64,10 +64,10 @@ class HypothesisDrawing:
 
 
 class PlainDrawing:
-    """The bytes of `random.Random(seed)` are the case; seeds follow one another.
+    """The bytes of `random.Random(seed)` are the case; the seeds are consecutive.
 
-    With `shrinks` Hypothesis makes a case that fails smaller. Without, it is left as it is: then
-    Hypothesis's engine takes no part.
+    With `shrinks` Hypothesis shrinks a failing case. Otherwise the case is left as it is, and
+    Hypothesis's engine is not used.
     """
 
     def __init__(self, *, shrinks: bool) -> None:
@@ -80,7 +80,7 @@ class PlainDrawing:
         chosen = settings(
             _SETTINGS,
             stateful_step_count=steps,
-            # From here Hypothesis takes the case that is to be made smaller.
+            # Hypothesis reads the case that it shrinks from here.
             database=InMemoryExampleDatabase() if self.shrinks else None,
             phases=(Phase.reuse, Phase.shrink),
         )
@@ -101,7 +101,7 @@ class _Handle(Protocol):
 
 
 class _Test(Protocol):
-    """What Hypothesis makes of a test function, as far as it is documented."""
+    """A test function as Hypothesis wraps it, as far as that is documented."""
 
     hypothesis: _Handle
 
@@ -109,7 +109,7 @@ class _Test(Protocol):
 _SETTINGS = settings(
     deadline=None,
     print_blob=False,
-    # One failure a batch: shrinking may end in another rule, but never in a group of errors.
+    # One failure a batch: shrinking may end at another rule, but never in an exception group.
     report_multiple_bugs=False,
     verbosity=Verbosity.quiet,
     suppress_health_check=(
@@ -124,7 +124,7 @@ _BY_HYPOTHESIS = HypothesisDrawing()
 
 
 def current_drawing() -> Drawing:
-    """Return how cases are drawn here: by Hypothesis, outside every `drawn_by`."""
+    """Return the drawing of the innermost `drawn_by`, or else Hypothesis's."""
     return _current.get(_BY_HYPOTHESIS)
 
 

@@ -1,4 +1,4 @@
-"""Running a Hypothesis state machine by seed, and keeping what it found."""
+"""Runs a Hypothesis state machine by seed, and keeps what it found."""
 
 import math
 import time
@@ -29,10 +29,10 @@ def _never() -> bool:
 
 @dataclass(slots=True)
 class Recorder:
-    """What the machine's runs have shown so far: counts, and the case that failed last.
+    """The results of the machine's runs so far: counts, and the case that failed last.
 
-    `found` is called when a case fails first, before it is made smaller; `enough` tells between two
-    cases whether there are to be no more.
+    `found` is called at the first failure, before it is shrunk. `enough` is asked between two cases
+    whether the batch ends.
     """
 
     found: Callable[[], None] = _do_nothing
@@ -46,7 +46,7 @@ class Recorder:
     """How often each kind of call was made."""
 
     def begin_case(self) -> None:
-        """A new case starts; raises EnoughError if there are to be no more."""
+        """Record that a case began; raises EnoughError if the batch ends."""
         if self.enough():
             raise EnoughError
         self.cases += 1
@@ -54,7 +54,7 @@ class Recorder:
     def judge_lines(
         self, lines: tuple[str, ...], burst: Burst, violation: Violation | None
     ) -> None:
-        """Count a burst; keep the lines of the case if it breaks the contract, and raise.
+        """Count a burst; if it breaks the contract, keep the lines of the case and raise.
 
         The case that fails last is the smallest one: Hypothesis ends with it.
         """
@@ -66,7 +66,7 @@ class Recorder:
             self._raise(violation, first=first)
 
     def judge_threaded(self, case: ThreadedCase, violation: Violation | None) -> None:
-        """Count a burst; keep the case if it breaks the contract, and raise."""
+        """Count a burst; if it breaks the contract, keep the case and raise."""
         self._count(case.bursts[-1])
         if violation is not None:
             first = self.violation is None
@@ -80,7 +80,7 @@ class Recorder:
         raise ContractViolationError(violation)
 
     def failure(self, repeat: str, *, shrunk: bool) -> FuzzFailure | None:
-        """Return what was found; `repeat` is the command that finds it again."""
+        """Return the failure that was found, if any; `repeat` is the command that repeats it."""
         if self.violation is None:
             return None
         case = self.failing_case
@@ -108,10 +108,10 @@ def run_machine(
 
     The batch number is added to the seed, so `--seed` of a failure's own batch repeats it alone.
     `repeat` is the command that repeats a batch, with `{seed}` in it. `progress` gets a report
-    after each batch, and one of a failure as soon as it is found; then that is made smaller, as
-    long as the current `Patience` lasts. A failure of a machine with real threads is shrunk by
-    running smaller cases with `run_threaded_case`: Hypothesis gives up on what does not repeat
-    itself.
+    after each batch, and one of a failure as soon as it is found. Then the failure is shrunk,
+    within the current `Patience`. A failure of a machine with real threads is shrunk by running
+    smaller cases with `run_threaded_case`, since Hypothesis gives up on a failure that does not
+    repeat.
     """
     started = time.monotonic()
     drawing, patience = current_drawing(), current_patience()
@@ -149,7 +149,7 @@ def run_machine(
 
 
 class _Batch:
-    """One batch, and what follows a failure: it is reported at once, then made smaller in time."""
+    """One batch; a failure is reported at once, then shrunk within the time limit."""
 
     def __init__(
         self,
@@ -171,14 +171,14 @@ class _Batch:
         cases: int,
         steps_per_case: int,
     ) -> None:
-        """Run it, and make a failure smaller."""
+        """Run the batch, and shrink a failure."""
         recorder = self.recorder
         try:
             drawing.run(machine, seed, cases, steps_per_case)
         except (ContractViolationError, EnoughError):
             pass
         except Flaky:
-            # Real threads do not repeat themselves; the recorder has the last case that failed.
+            # Real threads are not deterministic; the recorder has the last case that failed.
             if recorder.violation is None:
                 raise
         case, run_case = recorder.failing_case, self._run_threaded_case
@@ -194,11 +194,11 @@ class _Batch:
         return not self._patience.stopped() and time.monotonic() < self._deadline
 
     def _enough(self) -> bool:
-        # Cases of real threads are not made smaller by Hypothesis.
+        # Hypothesis does not shrink cases of real threads.
         threaded = self.recorder.failing_case is not None and self._run_threaded_case is not None
         return threaded or not self._goes_on()
 
 
 def _kind(call: str) -> str:
-    """Return what is called: the first word."""
+    """Return the kind of a call: its first word."""
     return call.partition(" ")[0]

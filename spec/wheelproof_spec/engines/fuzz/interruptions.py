@@ -1,4 +1,4 @@
-"""The threads of a burst that can be interrupted, by the names that its history has for them."""
+"""The interruptible threads of a burst, by their names in its history."""
 
 import threading
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from wheelproof.sync.threads_condition import InterruptibleThread
 
 @dataclass(frozen=True, slots=True)
 class Victim:
-    """A thread that can be interrupted: its name in the history, and how."""
+    """An interruptible thread: its name in the history, and the call that interrupts it."""
 
     name: str
     interrupt: Callable[[], None]
@@ -23,14 +23,14 @@ class Interruptions:
         self._victims: dict[str, Victim] = {}
 
     def join_in(self, name: str) -> None:
-        """Note that the current thread, which the history calls `name`, can be interrupted."""
+        """Record that the current thread, `name` in the history, can be interrupted."""
         thread = threading.current_thread()
         if isinstance(thread, InterruptibleThread):
             with self._lock:
                 self._victims.setdefault(name, Victim(name, thread.interruption.request))
 
     def victim(self, number: int) -> Victim:
-        """Return one of the threads, of which the current one is one; `number` says which."""
+        """Return the thread that `number` selects; the current thread must have joined in."""
         with self._lock:
             victims = tuple(self._victims.values())
         return victims[number % len(victims)]

@@ -1,4 +1,4 @@
-"""Bursts of real threads that are recorded, and judged as every other recorded history is."""
+"""Bursts of real threads, recorded and judged like every other history."""
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ _HISTORY = "burst"
 
 @dataclass(slots=True)
 class KeptHistory:
-    """A history that was judged; `rests` says after how many of its lines nothing was under way."""
+    """A judged history; `rests` has the numbers of lines after which no call was in progress."""
 
     header: HistoryHeader[object]
     ops: list[HistoryOp[object]] = field(default_factory=list[HistoryOp[object]])
@@ -42,7 +42,7 @@ def kept_histories() -> Generator[list[KeptHistory]]:
 
 
 class JudgedBursts:
-    """One object under bursts, its recorder, and the judge of its history."""
+    """One object under test by bursts, its recorder, and the judge of its history."""
 
     def __init__(
         self,
@@ -53,9 +53,9 @@ class JudgedBursts:
         profile: str | None = None,
         process: Callable[[], str] | None = None,
     ) -> None:
-        """Begin the history of an object that is made as `config` says, and promises `profile`.
+        """Begin the history of an object with the configuration `config` and the given `profile`.
 
-        `process` names the current thread, if it is none of the operating system.
+        `process` returns the name of the current thread, if it is no OS thread.
         """
         self.recorder = LoadRecorder(_HISTORY, process)
         header: HistoryHeader[object] = HistoryHeader(
@@ -82,16 +82,16 @@ class JudgedBursts:
         programs: Sequence[Sequence[Callable[[], object]]],
         settle: Callable[[], None] | None = None,
     ) -> Violation | None:
-        """Run a burst, then `settle`, and return what the history as far as here breaks.
+        """Run a burst, then `settle`, and return the violation of the history so far, if any.
 
-        The calls of `programs`, a program a thread, and `settle` record what they do.
+        The calls of `programs`, one program for each thread, and `settle` record themselves.
         """
         return self.judge(lambda: run_burst(programs), settle)
 
     def judge(
         self, burst: Callable[[], object], settle: Callable[[], None] | None = None
     ) -> Violation | None:
-        """Do what `run` does with a burst that is started otherwise, and may raise BurstError."""
+        """Do the same as `run`, for a burst that `burst` runs; it may raise BurstError."""
         try:
             burst()
             if settle is not None:
@@ -101,7 +101,7 @@ class JudgedBursts:
         return self._feed()
 
     def finish(self) -> Violation | None:
-        """End the history, and return what it breaks; nothing is under way any more."""
+        """End the history, with no call in progress, and return its violation, if any."""
         return self._feed() or self._end(stuck=False)
 
     def _feed(self) -> Violation | None:

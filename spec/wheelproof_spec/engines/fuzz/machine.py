@@ -16,10 +16,10 @@ BugT = TypeVar("BugT", bound=KnownBug)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine(Generic[BugT, CallT, SeenT]):
-    """What can be fuzzed, and with which kinds of threads.
+    """A component that can be fuzzed, and with which kinds of threads.
 
-    One thread drives the `suite` through the `port` of a variant of the reference, and judges by
-    `profile`. `parts` has what runs with threads of another kind: the parts share the time.
+    With one thread, the `suite` drives the `port` of a variant of the reference, and `profile`
+    judges it. `parts` has the runs for each other kind of threads, which share the time.
     """
 
     suite: Suite[CallT, SeenT]
@@ -54,4 +54,4 @@ class Machine(Generic[BugT, CallT, SeenT]):
 
 
 AnyMachine = Machine[KnownBug, Request, object]
-"""A machine whose bugs, calls and observations are its own affair."""
+"""A machine, for code that does not look at its bugs, calls and observations."""

@@ -1,7 +1,7 @@
 """One thread drives random cases of a component through a port, and each call is judged.
 
-The cases are those of `wheelproof conform`: what an implementation of somebody else's is asked, the
-reference and each known bug are asked too.
+The cases are those of `wheelproof conform`: the reference and each known bug get the same calls as
+an implementation under test.
 """
 
 import time
@@ -25,7 +25,7 @@ Seen = TypeVar("Seen")
 
 
 class InProcess(Generic[Call, Seen]):
-    """Asks a port of this process: each call is made when its outcome is looked at."""
+    """A sending port in this process: each call is made when its outcome is read."""
 
     def __init__(self, port: Port[Call, Seen]) -> None:
         self._port = port
@@ -35,7 +35,7 @@ class InProcess(Generic[Call, Seen]):
         return self._port.perform(call)
 
     def perform_all(self, calls: Sequence[Call]) -> Iterator[Seen | RefusedError | BrokenDownError]:
-        """Make the calls; see `SendingPort.perform_all`. An error that is no refusal is a fault."""
+        """Make the calls; see `SendingPort.perform_all`. Other exceptions are a breakdown."""
         for call in calls:
             try:
                 yield outcome_of(self._port, call)
@@ -53,10 +53,10 @@ def fuzz_with_one_thread(
 ) -> FuzzReport:
     """Drive `port` through `cases` random cases and judge it by `profile`.
 
-    Each case has a seed of its own, the one after that of the case before it. With `seconds`,
-    batches of `cases` follow one another until that time is over. `repeat` is the command that
-    repeats a batch, with `{seed}` in it. `progress` gets a report after each batch,
-    and one of a failure as soon as it is found.
+    Each case has its own seed, one more than that of the case before. With `seconds`, batches of
+    `cases` are run until that time is over. `repeat` is the command that repeats a batch, with
+    `{seed}` in it. `progress` gets a report after each batch, and one of a failure as soon as it is
+    found.
     """
     started, patience = time.monotonic(), current_patience()
     seed, seconds, progress = batch["seed"], batch.get("seconds"), batch.get("progress")

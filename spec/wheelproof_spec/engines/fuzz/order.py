@@ -1,4 +1,4 @@
-"""What a user orders from a fuzzing machine."""
+"""The settings of a fuzzing run."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from wheelproof_spec.base.results.fuzz_report import FuzzReport
 
 
 class Batch(TypedDict):
-    """What a run of a machine takes from an order, whatever it fuzzes; see `run_machine`."""
+    """The settings that every run of a machine takes, whatever it fuzzes; see `run_machine`."""
 
     cases: int
     seed: int
@@ -19,10 +19,10 @@ class Batch(TypedDict):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FuzzOrder:
-    """One run of a machine; `repeat` is the command of a failure, with `{seed}` left open.
+    """One run of a machine; `repeat` is the command that repeats a failure, with `{seed}` in it.
 
-    `threads` is none, real or controlled; `cases` is the size of a batch, and batches follow one
-    another for `seconds` (None: one batch). `bug` is the id of the known bug to bring back. One
+    `threads` is none, real or controlled. `cases` is the size of a batch; batches are run for
+    `seconds` (None: one batch). `bug` is the id of the known bug to bring back. A run with one
     thread is judged by `profile` (None: that of the reference).
     """
 
@@ -36,7 +36,7 @@ class FuzzOrder:
     progress: Callable[[FuzzReport], None] | None = None
 
     def batch(self) -> Batch:
-        """Return the part of the order that every run takes."""
+        """Return the settings that every run takes."""
         return Batch(
             cases=self.cases,
             seed=self.seed,

@@ -1,4 +1,4 @@
-"""How long a failure is made smaller, and whether the user wants the run to end."""
+"""How long a failure is shrunk, and whether the user wants the run to end."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 SHRINK_SECONDS = 60.0
-"""How long a failure is made smaller at most, unless the user says otherwise."""
+"""The default limit for shrinking a failure, in seconds."""
 
 
 def _never() -> bool:
@@ -15,14 +15,14 @@ def _never() -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Patience:
-    """`shrink_seconds` bounds the shrinking; `stopped` tells whether the user has had enough."""
+    """`shrink_seconds` limits the shrinking; `stopped` tells whether the user wants to stop."""
 
     shrink_seconds: float = SHRINK_SECONDS
     stopped: Callable[[], bool] = _never
 
 
 class EnoughError(BaseException):
-    """Ends a batch between two cases. No defect: Hypothesis and the machines let it through."""
+    """Ends a batch between two cases; no defect, so Hypothesis and the machines let it through."""
 
 
 _current: ContextVar[Patience] = ContextVar("patience")

@@ -1,4 +1,4 @@
-"""A case for real threads as plain data: it can be written down, run again, and made smaller."""
+"""A case for real threads as plain data: it can be written down, run again, and shrunk."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -9,21 +9,21 @@ from wheelproof_spec.engines.drive.drawn_cases import without_chunks
 from wheelproof_spec.engines.runtimes.hooks import Preemption
 
 ATTEMPTS = 30
-"""How often a smaller case is tried before it counts as one that does not fail."""
+"""How often a smaller case is tried before it counts as passing."""
 
 Program = tuple[str, ...]
 """The calls that one thread makes, in words: "add a", "cancel b", "clock to 25", "advance"."""
 
 Burst = tuple[Program, ...]
-"""What the threads do at the same time, a program each."""
+"""The programs that run at the same time, one for each thread."""
 
 Setup = tuple[tuple[str, int], ...]
-"""What is made before the first burst: names with numbers."""
+"""The set-up before the first burst: names with numbers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThreadedCase:
-    """What is set up, where threads give way, and one burst after the other."""
+    """A set-up, the seed of the preemptions, and bursts that run one after the other."""
 
     setup: Setup
     preemption_seed: int
@@ -31,7 +31,7 @@ class ThreadedCase:
     bursts: tuple[Burst, ...] = ()
 
     def preemption(self) -> Preemption:
-        """Return the hook that makes the case's threads give way."""
+        """Return the hook that preempts the case's threads."""
         return Preemption(self.preemption_seed, self.preempt_one_in)
 
     def lines(self) -> tuple[str, ...]:
@@ -42,22 +42,22 @@ class ThreadedCase:
 
 
 Run = Callable[[ThreadedCase], Violation | None]
-"""Runs a case from the beginning, and returns what it breaks."""
+"""Runs a case from the beginning, and returns its violation, if any."""
 
 
 def setup_line(setup: Setup, **more: object) -> str:
-    """Return what a case begins with as one line of JSON."""
+    """Return the set-up of a case as one line of JSON."""
     return json.dumps({"op": "reset", **dict(setup), **more})
 
 
 def shrink(
     case: ThreadedCase, run: Run, goes_on: Callable[[], bool]
 ) -> tuple[ThreadedCase, Violation | None]:
-    """Return a smallest case found that still fails, with what it violates.
+    """Return the smallest case found that still fails, with its violation.
 
-    It is the smallest so far as soon as `goes_on` says no.
-    Bursts, then threads, then single calls are left out as long as `run` still fails. Threads do
-    not repeat themselves, so each smaller case is run with up to ATTEMPTS preemptions. The
+    The search ends as soon as `goes_on` returns False.
+    Bursts, then threads, then single calls are left out as long as `run` still fails. Threads are
+    not deterministic, so each smaller case is run with up to ATTEMPTS preemption seeds. The
     violation is None if not even `case` itself failed again.
     """
     violation: Violation | None = None

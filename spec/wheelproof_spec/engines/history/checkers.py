@@ -1,4 +1,4 @@
-"""What judges a run, by the format and the component that its header names."""
+"""Makes the checker of a run, by the format and the component that its header names."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,10 +23,10 @@ MAX_STATES = 200_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOptions:
-    """How runs are judged.
+    """The options of a check.
 
-    `profile` replaces the one that a history names, `skip` are the known limits that histories are
-    not judged by.
+    `profile` replaces the profile that a history names. `skip` has the known limits whose clauses
+    are not judged in histories.
     """
 
     profile: str | None = None
@@ -35,23 +35,23 @@ class CheckOptions:
 
 
 class Components(Protocol):
-    """What each component brings to be judged."""
+    """The judges that each component brings."""
 
     def recorded(self, component: str) -> RecordedComponent:
         """Return how its histories are judged."""
         ...
 
     def orders_of(self, component: str) -> Orders | None:
-        """Return how its small histories are searched for an order, if they are."""
+        """Return the search for an order in its small histories, if there is one."""
         ...
 
     def trace_checker(self, component: str) -> MakeTraceChecker | None:
-        """Return how its traces are judged, if they are."""
+        """Return how its traces are judged, if they can be."""
         ...
 
 
 def run_opener(components: Components, options: CheckOptions) -> Callable[[Header], Checker]:
-    """Return what makes the checker of a run."""
+    """Return a function that makes the checker of a run."""
 
     skip = frozenset(limit.clause for limit in options.skip)
 

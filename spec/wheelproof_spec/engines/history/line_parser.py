@@ -1,7 +1,7 @@
-"""One line of a trace, a history or a file of vectors: `LineFormat.parse(bytes)`.
+"""Parses one line of a trace, a history or a file of vectors: `LineFormat.parse(bytes)`.
 
-Knows nothing of files or of other lines, so that any engine can call it, a line at a time. What the
-lines of a component hold is read off its definition.
+The parser depends neither on files nor on other lines, so any engine can call it, a line at a time.
+The definition of a component determines the fields of its lines.
 """
 
 import json
@@ -43,7 +43,7 @@ Event = (
 )
 
 ShapeKey = tuple[str, ...]
-"""What tells a kind of line from the others.
+"""The key of a kind of line.
 
 (schema, component) for headers and vectors, ("op", name, type), ("event", action) and ("end", the
 name of the field that names the run).
@@ -51,12 +51,12 @@ name of the field that names the run).
 
 
 RunKey = tuple[str, str]
-"""What a run is known by in its file: its format and its name."""
+"""The key of a run in its file: its format and its name."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """Why a line is not judged; completes the sentence "the line ...".
+    """The reason why a line is not judged; completes the sentence "the line ...".
 
     `run` is the run that it names, if it names one.
     """
@@ -66,10 +66,10 @@ class Rejection:
 
 
 class LineFormat:
-    """The lines of some components."""
+    """The formats of the lines of some components."""
 
     def __init__(self, definitions: Sequence[AnyDefinition]) -> None:
-        """Compile what the definitions say; operations of one name have to be the same."""
+        """Compile the definitions; operations of the same name have to be equal."""
         self.shapes: Mapping[ShapeKey, Shape] = _shapes(definitions)
         self._builders: dict[ShapeKey, Builder] = {
             key[1:]: compile_shape(shape)
@@ -78,7 +78,7 @@ class LineFormat:
         }
 
     def parse(self, line: bytes) -> Event | Rejection:
-        """Return the event that `line` holds, with or without its end; or why it holds none."""
+        """Return the event of `line`, with or without a line end, or why it has none."""
         try:
             event = self.shortcut(line)
             return self.explained(line) if event is None else event
@@ -86,11 +86,11 @@ class LineFormat:
             return Rejection(str(error), _run_of(line))
 
     def shortcut(self, line: bytes) -> Event | None:
-        """Return the event if the line is clearly right, without a look at what else it could be.
+        """Return the event if the line is clearly valid; else None, without a diagnosis.
 
-        A backslash could hide a name that is repeated or half a surrogate pair. With as many colons
-        as there are names, no name is repeated: each name needs a colon, and a repeated one is not
-        there any more.
+        A backslash could hide a repeated name or half a surrogate pair. If there are as many colons
+        as names, no name is repeated: each name needs a colon, and the parsed object has a repeated
+        name only once.
         """
         if b"\\" in line or len(line) > LINE_LIMIT:
             return None
@@ -113,7 +113,7 @@ class LineFormat:
             return None
 
     def explained(self, line: bytes) -> Event:
-        """Return the event after a look at everything; raises MalformedError if there is none."""
+        """Return the event after all checks; raises MalformedError if the line is not valid."""
         if len(line) > LINE_LIMIT:
             raise MalformedError(f"has more than {LINE_LIMIT:,} bytes")
         if not line.strip():
@@ -123,7 +123,7 @@ class LineFormat:
         return cast(Event, build(shape, item))
 
     def _key_of(self, item: JsonObject) -> ShapeKey:
-        """Return which shape the line claims to have; raises MalformedError if none is like it."""
+        """Return the key of the shape that the line claims; raises MalformedError if unknown."""
         if "kind" not in item:
             return self._schema_key(item, (VECTOR,), "a line without 'kind' is a vector, which")
         kind = text(item, "kind")
@@ -221,7 +221,7 @@ def _event_shapes(definition: AnyDefinition) -> dict[ShapeKey, Shape]:
 
 
 def _run_of(line: bytes) -> RunKey | None:
-    """Return the run that a line names that is wrong otherwise."""
+    """Return the run that an invalid line names, if it names one."""
     try:
         item = parse_object(line)
     except MalformedError:

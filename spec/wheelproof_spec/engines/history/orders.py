@@ -1,9 +1,9 @@
-"""The last word on a small history: does any order of effects explain all of its answers?
+"""The search of a small history: does any order of effects explain all of its answers?
 
-A judge of histories keeps bounds, in time linear in the length, so what several answers exclude
-together it may not see. Where a history is small, and all of it lies within what the model of its
-component knows, the general search is asked as well. A model leaves out what it does not know: it
-may allow too much, and never too little.
+A judge of histories keeps bounds, in time linear in the length, so it may miss a contradiction
+between several answers. If a history is small, and the model of its component covers all of its
+calls, the general search runs as well. A model leaves out what it does not cover: it may allow too
+much, but never too little.
 """
 
 from collections.abc import Callable, Hashable, Sequence
@@ -35,9 +35,9 @@ Res = TypeVar("Res")
 
 @dataclass(slots=True)
 class Question(Generic[Op, Res]):
-    """What the search is asked: effects between a first and a last moment.
+    """The input of the search: effects between a first and a last moment.
 
-    `index` is the event of the history that is being told; what is hidden is told with it.
+    `index` is the current event of the history; effects without an event belong to it as well.
     """
 
     events: list[Event[Op, Res]] = field(default_factory=list[Event[Op, Res]])
@@ -45,25 +45,25 @@ class Question(Generic[Op, Res]):
     _indexes: list[int] = field(default_factory=list[int])
 
     def begin(self, process: str, operation: Op) -> int:
-        """`operation` may take effect from now on; return its ticket."""
+        """Add an operation that may take effect from now on; return its ticket."""
         self.events.append(Invoked(process, operation))
         self._indexes.append(self.index)
         return len(self.events) - 1
 
     def end(self, process: str, result: Res) -> None:
-        """The last operation of `process` has taken effect."""
+        """Record that the last operation of `process` has taken effect."""
         self.events.append(Returned(process, result))
         self._indexes.append(self.index)
 
     def now(self, process: str, operation: Op, result: Res) -> None:
-        """`operation` takes effect at this moment."""
+        """Add an operation that takes effect at this moment."""
         self.begin(process, operation)
         self.end(process, result)
 
     def ask(
         self, model: Model[State, Op, Res], clause_of: Callable[[Call[Op, Res]], Clause]
     ) -> Searched:
-        """Search; `clause_of` says which clause a call breaks that no order explains."""
+        """Search; `clause_of` returns the clause that a call without an explanation breaks."""
         found = check_history(model, self.events, max_configurations=MOST_CONFIGURATIONS)
         if found.explanation is None:
             return Searched(verdict=found.verdict)
@@ -88,5 +88,5 @@ class Question(Generic[Op, Res]):
 
 
 def is_answered(ops: Sequence[HistoryOp[object]], *but: str) -> bool:
-    """Tell whether no call was lost or refused, but for those refused with one of these errors."""
+    """Tell whether no call was lost, and none refused except with one of the errors `but`."""
     return all(op.type != "info" and (op.type != "fail" or op.error in but) for op in ops)

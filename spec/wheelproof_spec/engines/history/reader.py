@@ -1,7 +1,7 @@
-"""Reads files line by line in bounded memory, whatever is in them.
+"""Reads files line by line in bounded memory, whatever they contain.
 
-A line that is too long is passed over in pieces, a packed file may not unpack to more than a
-multiple of its size, and a last line without its end was cut off.
+A line that is too long is skipped in pieces. A packed file may not unpack to more than a multiple
+of its size. A last line without a line end counts as cut off.
 """
 
 import sys
@@ -43,7 +43,7 @@ def read_lines(path: Path) -> Iterator[bytes | Rejection]:
 
 
 def lines_of(stream: _Lines, limit: int = LINE_LIMIT) -> Iterator[bytes | Rejection]:
-    """Yield the lines of a stream; a line longer than `limit` bytes is passed over."""
+    """Yield the lines of a stream; a line longer than `limit` bytes is skipped."""
     try:
         while line := stream.readline(limit + 1):
             if line.endswith(b"\n"):
@@ -87,7 +87,7 @@ class _TooMuchError(Exception):
 
 
 class _Bounded:
-    """A packed stream that ends with an error when too much has come out of it."""
+    """An unpacked stream that raises an error after too many bytes."""
 
     def __init__(self, stream: _Lines, limit: int) -> None:
         self._stream = stream

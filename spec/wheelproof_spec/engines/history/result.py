@@ -1,4 +1,4 @@
-"""What the check of some files has shown, as text, as JSON and as checks for JUnit."""
+"""The result of checking files, as text, as JSON and as checks for JUnit."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
@@ -44,7 +44,7 @@ def verdict_line(results: Sequence[FileResult]) -> str:
 
 
 def render(results: Sequence[FileResult]) -> str:
-    """Return everything: each run, each violation with its place, the rejected lines."""
+    """Return the whole report: each run, each violation with its place, the rejected lines."""
     found: list[str] = []
     for result in results:
         found += _rejections(result)

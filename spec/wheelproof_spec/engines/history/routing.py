@@ -20,7 +20,7 @@ from wheelproof_spec.engines.history.line_parser import Event, Rejection, RunKey
 
 MOST_OPEN_RUNS = 10_000
 MOST_REJECTIONS = 20
-"""How many rejected lines are named; the others are counted."""
+"""How many rejected lines are named; the others are only counted."""
 
 Header = HistoryHeader[object] | TraceHeader[object]
 Body = HistoryOp[object] | HistoryEnd | TraceEvent[object, object] | TraceEnd
@@ -30,7 +30,7 @@ Body = HistoryOp[object] | HistoryEnd | TraceEvent[object, object] | TraceEnd
 class RejectedLine:
     """A line that is not judged: the problem completes the sentence "the line ...".
 
-    `followed` is how many other lines were rejected for that alone.
+    `followed` is how many other lines were rejected only because of this one.
     """
 
     line: int
@@ -40,9 +40,9 @@ class RejectedLine:
 
 @dataclass(slots=True)
 class FileResult:
-    """What became of one file: `lines` is `judged` and `rejected` together.
+    """The result of one file; `lines` is the sum of `judged` and `rejected`.
 
-    `interrupted` says that its other lines were not read.
+    `interrupted` says that the other lines of the file were not read.
     """
 
     source: str
@@ -62,7 +62,7 @@ class Checker(Protocol):
         ...
 
     def finish(self, *, cut_off: bool = False) -> RunVerdict:
-        """Return the verdict; raises MalformedError if a run cannot end so."""
+        """Return the verdict; raises MalformedError if a run cannot end here."""
         ...
 
 
@@ -83,12 +83,12 @@ class Router:
         self._ended: set[RunKey] = set()
         self._given_up: set[RunKey] = set()
         self._roots: dict[RunKey, RejectedLine] = {}
-        """The first rejected line of each run: what is wrong later is wrong for that."""
+        """The first rejected line of each run: it is the reason for later rejections."""
         self._nameless: RejectedLine | None = None
-        """The line before this one, if it was rejected and nobody knows which run it is of."""
+        """The previous line, if it was rejected and its run is not known."""
 
     def judge(self, lines: Iterable[bytes | Rejection]) -> FileResult:
-        """Judge all lines and return what became of them; after Ctrl-C, of those before it."""
+        """Judge all lines and return the result; after Ctrl-C, that of the lines before it."""
         result = self.result
         try:
             for line in lines:
@@ -119,7 +119,7 @@ class Router:
             self._follow(event, nameless, str(error))
 
     def _follow(self, event: Event, nameless: RejectedLine | None, problem: str) -> None:
-        """Reject a line for itself, or for a line before it."""
+        """Reject a line for its own problem, or because of an earlier rejected line."""
         if isinstance(event, Vector):
             self._reject(problem)
             return
@@ -181,7 +181,7 @@ class Router:
             raise
 
     def _keep_failure(self, checker: Checker) -> None:
-        """What a run has broken before it was given up, it has broken."""
+        """Keep the verdict of a run that had failed before it was given up."""
         try:
             verdict = checker.finish(cut_off=True)
         except MalformedError:

@@ -1,4 +1,4 @@
-"""Judges one history, whatever component it belongs to, line by line."""
+"""Judges one history of any component, line by line."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 
@@ -24,14 +24,14 @@ NO_CALL_CRASHES = "History.NoCallCrashes"
 EVERY_CALL_RETURNS = "History.EveryCallReturns"
 
 CRASHED = "Crashed"
-"""The error of a call that ended in what no call may raise: a defect of the implementation."""
+"""The error of a call that raised an error no call may raise: a defect in the code."""
 
 MOST_PROCESSES = 100_000
 _KAFKA = "kafka"
 
 
 class HistoryChecker:
-    """Checks that a history can have been recorded, and lets its judge decide about it."""
+    """The checker that a history is well-formed; it passes each event to the judge."""
 
     def __init__(
         self,
@@ -41,11 +41,11 @@ class HistoryChecker:
         skip: Collection[str] = (),
         orders: Orders | None = None,
     ) -> None:
-        """Begin with the header; `profile` replaces the one that it names, if there is such a one.
+        """Begin with the header; `profile` replaces its profile, if the component has that one.
 
         A file can have histories of several components, whose profiles differ. The clauses of
-        `skip` are not judged. A small history in which the judge finds nothing is searched by
-        `orders` as well. Raises MalformedError if the profile that the header names is unknown.
+        `skip` are not judged. If the judge finds nothing in a small history, `orders` searches it
+        as well. Raises MalformedError if the profile that the header names is unknown.
         """
         definition = component.definition
         self._header = header
@@ -67,11 +67,11 @@ class HistoryChecker:
         self._end: HistoryEnd | None = None
         self._broken: dict[str, Broken] = {}
         self._stopped: Broken | None = None
-        """After what the judge was asked no more."""
+        """The violation after which the judge is not asked any more."""
         is_searched = orders is not None and not limits and self._is_in_order
         self._orders = orders if is_searched else None
         self._kept: list[tuple[HistoryOp[object], int]] = []
-        """All events and their lines, as long as they may be searched for an order."""
+        """All events and their lines, while the history may still be searched for an order."""
         self._gave_up = False
         self._steps: Mapping[str, Callable[[HistoryOp[object]], Violation | None]] = {
             "invoke": self._invoke,
@@ -81,12 +81,12 @@ class HistoryChecker:
         }
 
     def feed(self, event: Body, line: int = 0) -> None:
-        """Take the next line; `line` is where it stands in its file.
+        """Take the next line; `line` is its number in the file.
 
-        Raises MalformedError if it cannot come here: it is not judged then, and nothing has
-        changed. A violation is no error; `finish` tells of it.
+        Raises MalformedError if the line cannot come here: then it is not judged, and nothing has
+        changed. A violation raises no error; `finish` reports it.
         """
-        # A type in a match costs a third of a union in isinstance, and this is every line.
+        # This runs for every line; a match costs a third of isinstance with a union.
         match event:
             case HistoryOp():
                 self._take(event, line)
@@ -97,7 +97,7 @@ class HistoryChecker:
 
     @property
     def violation(self) -> Violation | None:
-        """What the history breaks as far as it has come."""
+        """The first violation in the history so far, if there is one."""
         return next((broken.violation for broken in self._all_broken()), None)
 
     @property
@@ -106,7 +106,7 @@ class HistoryChecker:
         return len(self._asked)
 
     def finish(self, *, cut_off: bool = False) -> RunVerdict:
-        """Return the verdict; what was cut off is judged as far as it goes, and is no pass."""
+        """Return the verdict; a history that was cut off is judged up to there and cannot pass."""
         del cut_off
         broken = self._all_broken()
         first = broken[0] if broken else None
@@ -150,7 +150,7 @@ class HistoryChecker:
             self._kept.clear()
 
     def _search(self, end: HistoryEnd) -> None:
-        """Ask the general search about a history in which nothing was found."""
+        """Run the general search on a history in which the judge found nothing."""
         if self._orders is None or self._broken:
             return
         ops = tuple(op for op, _ in self._kept)
@@ -164,7 +164,7 @@ class HistoryChecker:
             self._broken[found.violation.rule] = Broken(violation=found.violation, place=place)
 
     def _breaks(self, broken: Broken) -> None:
-        """Take note of a violation; ask the judge no more if it knows too little from now on."""
+        """Record a violation; stop asking the judge if it knows too little from now on."""
         rule = broken.violation.rule
         if not self._tally.skips(rule):
             self._broken.setdefault(rule, broken)
@@ -173,7 +173,7 @@ class HistoryChecker:
             self._judge = UnorderedHistoryJudge((), self._tally)
 
     def _all_broken(self) -> tuple[Broken, ...]:
-        """Return the first violation of each clause, but for those that may not be promised."""
+        """Return the first violation of each clause, except clauses that may not be promised."""
         return tuple(
             broken for rule, broken in self._broken.items() if not self._tally.is_open(rule)
         )
@@ -190,7 +190,7 @@ class HistoryChecker:
         return self._header.order != "process" and self._header.clock != "process_ns"
 
     def _missing(self) -> tuple[str, ...]:
-        """Return why a history that breaks nothing has not passed; nothing if it has."""
+        """Return why a history without a violation does not pass; an empty tuple if it does."""
         found: list[str] = []
         counts = f"events judged: {self._next:,}, calls that have not returned: {self.under_way:,}"
         if self._end is None:
@@ -202,7 +202,7 @@ class HistoryChecker:
         return (*found, *self._unjudged())
 
     def _unjudged(self) -> tuple[str, ...]:
-        """Return from where on only crashes, and calls that never return, were judged."""
+        """Return a note from which line on only crashes and calls that never return were judged."""
         if self._stopped is None:
             return ()
         rule, line = self._stopped.violation.rule, self._stopped.place.line
@@ -263,7 +263,7 @@ class HistoryChecker:
     def _fail(self, op: HistoryOp[object]) -> Violation | None:
         asked = self._asked.pop(op.process)
         if op.error == CRASHED:
-            # Nobody knows how far it came.
+            # It is not known how far the call came.
             self._judge.lost(asked, op)
             return _crashed(asked)
         return self._judge.failed(asked, op)
@@ -293,7 +293,7 @@ def _stuck(calls: Iterable[HistoryOp[object]]) -> Violation:
 
 
 def _profile_of(header: HistoryHeader[object], profiles: tuple[str, ...]) -> str:
-    """Return the profile that a header names; without one a history claims what Kafka keeps."""
+    """Return the profile that a header names, by default Kafka's, else the first profile."""
     if isinstance(header.profile, str):
         return header.profile
     return _KAFKA if _KAFKA in profiles else profiles[0]

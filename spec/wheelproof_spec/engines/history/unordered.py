@@ -1,7 +1,7 @@
-"""Judges a history of which only the order within each process is known: by counting.
+"""Judges, by counting, a history in which only the order within each process is known.
 
-Lines of processes that share neither a recorder nor a clock say nothing about what came first, so
-no sorting by time is attempted. What remains is what holds in any order.
+The processes share neither a recorder nor a clock, so the order of their lines is not known, and no
+sorting by time is attempted. Only rules that hold in any order are judged.
 """
 
 from collections import Counter
@@ -15,44 +15,44 @@ from wheelproof_spec.base.results.violation import Violation
 
 
 class UnorderedHistoryJudge:
-    """Compares, at the end, how often things happened to each task, buffer, operation, record."""
+    """The judge that counts events of each task, buffer, operation and record."""
 
     goes_on_after = frozenset[str]()
 
     def __init__(self, balances: Sequence[Balance], tally: Tally) -> None:
-        """Without balances it judges nothing."""
+        """Begin; without balances it judges nothing."""
         self._balances = balances
         self._tally = tally
         self._room: Counter[tuple[Balance, str]] = Counter()
         self._used: Counter[tuple[Balance, str]] = Counter()
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
-        """A call begins: it may have an effect from now on."""
+        """Record that a call began: it may have an effect from now on."""
         self._count("invoke", op, op.value, 1)
         return None
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
-        """Something that happened is over: it has been counted."""
+        """Record that a callback ended; it was counted when it began."""
         del op
         return None
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call returned with an answer."""
+        """Record that a call returned with an answer."""
         self._count("ok", asked, op.value, 1)
         return None
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call was refused and has had no effect."""
+        """Record that a call was refused: it had no effect, and counts no more."""
         del op
         self._count("invoke", asked, asked.value, -1)
         return None
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
-        """Nobody knows what becomes of a call; if it made room, it still may."""
+        """Record that a call has no known end: it still counts, since it may have an effect."""
         del asked, op
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
-        """Compare what was counted."""
+        """Compare the counts at the end of the history."""
         del end, index
         for (balance, name), used in self._used.items():
             room = self._room[balance, name]
@@ -91,7 +91,7 @@ def _named(
     answer: object,
     times: int,
 ) -> dict[tuple[Balance, str], int]:
-    """Return how often this counts for which name."""
+    """Return how much an event counts, for each balance and name."""
     found: dict[tuple[Balance, str], int] = {}
     for event in events:
         if (event.operation, event.at) != (asked.f, at):

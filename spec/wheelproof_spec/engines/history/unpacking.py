@@ -1,4 +1,4 @@
-"""Unpacks a file piece by piece: what can be unpacked comes out, whatever is wrong after it."""
+"""Unpacks a file piece by piece: all bytes before a damaged place are returned."""
 
 import io
 import zlib
@@ -15,7 +15,7 @@ _PIECE = 2_048
 
 
 class Frame(Protocol):
-    """What unpacks one member of a gzip file, or one frame of zstd."""
+    """The unpacker of one member of a gzip file, or of one frame of zstd."""
 
     @property
     def eof(self) -> bool:
@@ -24,19 +24,19 @@ class Frame(Protocol):
 
     @property
     def unused_data(self) -> bytes:
-        """What came after its end."""
+        """The bytes after its end."""
         ...
 
     def decompress(self, data: bytes, /) -> bytes:
-        """Return what so many packed bytes unpack to."""
+        """Return the bytes that `data` unpacks to."""
         ...
 
 
 class Unpacked(io.RawIOBase):
     """The unpacked bytes of `packed`, all of its frames; `kind` names them in a sentence.
 
-    Reading raises EOFError where the file is cut off or damaged, and not before all that comes
-    before that place has been read.
+    Reading raises EOFError at the place where the file is cut off or damaged, after all bytes
+    before that place have been read.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class Unpacked(io.RawIOBase):
         new_frame: Callable[[], Frame],
         error: type[Exception] = zlib.error,
     ) -> None:
-        """Begin; a frame raises `error` for what is damaged."""
+        """Begin; a frame raises `error` for damaged data."""
         super().__init__()
         self._packed, self._kind, self._new_frame, self._error = packed, kind, new_frame, error
         self._frame = new_frame()
@@ -78,7 +78,7 @@ class Unpacked(io.RawIOBase):
                 if self._begun:
                     raise EOFError(f"the file ends inside a {self._kind} frame")
                 return False
-            # Between frames, and after the last one, a file may be filled up with zeros.
+            # A file may be padded with zeros between frames, and after the last one.
             piece = piece if self._begun else piece.lstrip(b"\0")
         try:
             self._ready = memoryview(self._frame.decompress(piece))
@@ -98,5 +98,5 @@ def gunzipped(packed: BinaryIO) -> io.BufferedReader:
 
 
 def buffered(unpacked: Unpacked) -> io.BufferedReader:
-    """Return the same, to be read line by line."""
+    """Return the stream with a buffer, to be read line by line."""
     return io.BufferedReader(unpacked, 1 << 16)

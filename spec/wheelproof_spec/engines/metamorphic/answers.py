@@ -1,4 +1,4 @@
-"""Driven cases with an answer spoilt: which clause the judge of driven calls names."""
+"""Driven cases with a spoilt answer, to see which clause the judge of driven calls names."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -12,21 +12,21 @@ from wheelproof_spec.base.results.violation import Violation
 from wheelproof_spec.base.strict_json import JsonObject, MalformedError
 
 Outcome = JsonObject | RefusedError
-"""What a driver answered to a call, or why it refused it."""
+"""A driver's answer to a call, or its refusal."""
 
 _REFUSAL = RefusedError("IllegalArgument", "spoilt")
 
 
 class Answers(Protocol):
-    """Answers a request: operation and fields to fields; see `ServedComponent`."""
+    """A function from operation and fields to the fields of the answer; see `ServedComponent`."""
 
     def __call__(self, operation: str, fields: JsonObject, /) -> JsonObject:
-        """Answer; raises RefusedError."""
+        """Return the answer; raises RefusedError."""
         ...
 
 
 class DrivenCase:
-    """A case with what the reference answered to each call of it."""
+    """A case with the reference's answer to each of its calls."""
 
     def __init__(
         self, wire: DrivenWire[Request, object], calls: Sequence[Request], answer: Answers
@@ -42,11 +42,11 @@ class DrivenCase:
                 self._outcomes.append(refusal)
 
     def judged(self, judge: CaseJudge[Request, object]) -> Violation | None:
-        """Return what the reference breaks."""
+        """Return the violation in the answers of the reference."""
         return self._judged(judge, self._outcomes)
 
     def spoilings(self, dice: Random) -> Iterator[Mapping[int, Outcome]]:
-        """Yield every way to spoil an answer, or two that follow each other."""
+        """Yield every way to spoil one answer, or two consecutive answers."""
         words = self._words()
         for place, outcome in enumerate(self._outcomes):
             for other in _spoilt(outcome, words, dice):
@@ -59,7 +59,7 @@ class DrivenCase:
     def spoilt(
         self, judge: CaseJudge[Request, object], spoiling: Mapping[int, Outcome]
     ) -> Violation | None:
-        """Return what the case breaks with some answers replaced; `judge` is a new one."""
+        """Return the violation in the case with some answers replaced; `judge` is a new judge."""
         outcomes = (spoiling.get(place, outcome) for place, outcome in enumerate(self._outcomes))
         return self._judged(judge, outcomes)
 
@@ -68,7 +68,7 @@ class DrivenCase:
     ) -> Violation | None:
         for call, outcome in zip(self._calls, outcomes, strict=True):
             if judge.as_possible(call) != call:
-                # From here on the driver would be asked otherwise, and nobody knows what it does.
+                # From here on the driver would get other calls, and its answers are not known.
                 return None
             try:
                 seen = (
@@ -78,14 +78,14 @@ class DrivenCase:
                 )
                 violation = judge_outcome(judge, call, seen)
             except (MalformedError, UnjudgeableError):
-                # That is no answer, so the driver fails and not what it drives.
+                # This is not a valid answer: the driver fails, not the component.
                 return None
             if violation is not None:
                 return violation
         return None
 
     def _words(self) -> list[str]:
-        """Return the strings of all answers: other names, other outcomes."""
+        """Return the strings of all answers, to be used as other names and outcomes."""
         found = {word for outcome in self._outcomes for word in _strings_of(outcome)}
         return sorted(found) or ["nobody"]
 
@@ -102,9 +102,9 @@ def _strings_of(value: object) -> Iterator[str]:
 
 
 def _moved(source: JsonObject, target: JsonObject) -> tuple[JsonObject, JsonObject]:
-    """Return two answers after all that one tells of has moved to the other: it was sooner, later.
+    """Return two answers after all events of `source` have moved to `target`: sooner or later.
 
-    What happens is told in lists, and in mappings by name.
+    Events are reported in lists, and in mappings by name.
     """
     left, more = dict(source), dict(target)
     for name, value in source.items():
@@ -129,7 +129,7 @@ def _spoilt(outcome: Outcome, words: Sequence[str], dice: Random) -> Iterator[Ou
 
 
 def _others(value: object, words: Sequence[str], dice: Random) -> Iterator[object]:
-    """Yield values that are like this one, and different."""
+    """Yield different values of the same kind."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):

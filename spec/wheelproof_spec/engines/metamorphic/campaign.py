@@ -1,4 +1,4 @@
-"""Varies right histories, one after the other, and compares the verdicts of their judge."""
+"""Varies correct histories, one after the other, and compares the verdicts of their judge."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,7 +22,7 @@ from wheelproof_spec.engines.metamorphic.variations import general_variations
 Judge = Callable[[Recording], RunVerdict]
 
 RIGHT = "as it was recorded"
-"""The variation that changes nothing: what the reference does passes."""
+"""The variation that changes nothing: a history of the reference passes."""
 TOGETHER = "mixed with other runs in a file"
 _SHRINK_TRIES = 400
 _SEEDS_OF_A_TRY = 10
@@ -44,10 +44,10 @@ class Disagreement:
 
 @dataclass(slots=True)
 class Counts:
-    """What a campaign has done: histories judged, by variation, and clauses broken and found.
+    """The counts of a campaign: histories judged, by variation, and clauses broken and found.
 
-    `answers` counts answers of driven cases that were spoilt, `named` the clauses that were broken
-    by one.
+    `answers` counts the spoilt answers of driven cases, `named` the clauses that spoilt answers
+    broke.
     """
 
     histories: int = 0
@@ -59,7 +59,7 @@ class Counts:
     disagreements: list[Disagreement] = field(default_factory=list[Disagreement])
 
     def add(self, other: "Counts") -> None:
-        """Take over what another part of the campaign has counted."""
+        """Add the counts of another part of the campaign."""
         self.histories += other.histories
         self.variations += other.variations
         self.spoilt += other.spoilt
@@ -70,7 +70,7 @@ class Counts:
 
 
 class Campaign:
-    """Varies the histories of one component, as they are right for one profile."""
+    """The campaign that varies histories of one component that are correct for one profile."""
 
     def __init__(self, component: Metamorphic, profile: str, judge: Judge) -> None:
         """`judge` judges by the profile that the header of a history names."""
@@ -90,7 +90,7 @@ class Campaign:
             return
         first = self._judged(before, RIGHT)
         if first.verdict is not Verdict.PASS:
-            # Inconclusive is what shows nothing: interruptions alone, say.
+            # INCONCLUSIVE is allowed: the history tests nothing, for example interruptions alone.
             if first.verdict is not Verdict.INCONCLUSIVE:
                 self._note(RIGHT, Relation.SAME, None, before, before, (first, first))
             return
@@ -100,7 +100,7 @@ class Campaign:
         for variation in self._variations:
             self._vary(other, second, variation, f"{seed} varied")
         for spoiler in self._spoilers:
-            # Varied, a history may promise too little to be spoilt.
+            # A varied history may claim too little to be spoilt: then spoil the original.
             spoilt = self._spoil(other, second, spoiler, seed)
             spoilt = spoilt or self._spoil(before, first, spoiler, seed)
             if spoilt is not None:
@@ -112,7 +112,7 @@ class Campaign:
         judge_together: Callable[[Sequence[Recording]], Sequence[RunVerdict]],
         seed: str,
     ) -> None:
-        """Judge histories, right and spoilt ones, as runs of one file whose lines are mixed."""
+        """Judge correct and spoilt histories as runs of one file whose lines are mixed."""
         runs: list[Recording] = []
         for number, one in enumerate(recorded):
             declared = self._as_declared(one)
@@ -135,7 +135,7 @@ class Campaign:
     def _varied(
         self, before: Recording, first: RunVerdict, dice: Random
     ) -> tuple[Recording, RunVerdict]:
-        """Return a history after a few variations that leave it right."""
+        """Return a history after a few variations that keep it correct."""
         right = [one for one in self._variations if one.relation is Relation.ALLOWED]
         for variation in dice.sample(right, dice.randrange(1, len(right) + 1)):
             after = variation.vary(before, dice)
@@ -168,7 +168,7 @@ class Campaign:
         return after, second
 
     def _vary_spoilt(self, spoilt: Recording, verdict: RunVerdict, seed: str) -> None:
-        """What is wrong stays so, whatever its names are."""
+        """Check that a spoilt history keeps its verdict under all variations of relation SAME."""
         for variation in self._variations:
             if variation.relation is Relation.SAME:
                 self._vary(spoilt, verdict, variation, seed)
@@ -187,7 +187,7 @@ class Campaign:
         vary: Vary,
         seed: str,
     ) -> None:
-        """Note a pair of histories that disagree, the first one of a kind as small as it gets."""
+        """Record two histories that disagree; shrink the first pair of each variation."""
 
         def pair(one: Recording) -> tuple[Recording, tuple[RunVerdict, RunVerdict]] | None:
             for again in range(_SEEDS_OF_A_TRY):
@@ -235,7 +235,7 @@ def said(verdict: RunVerdict) -> str:
 
 
 def smaller(recording: Recording, holds: Callable[[Recording], bool]) -> Recording:
-    """Return a smallest history found for which something still holds, by leaving calls out."""
+    """Return a history for which `holds` is true, made as small as found by leaving calls out."""
     tries = 0
     size = len(recording.calls())
     while size:
@@ -256,6 +256,6 @@ def _chunks(calls: Sequence[tuple[int, ...]], size: int) -> Iterator[Sequence[tu
 
 
 def unspoilt(component: Metamorphic, recorded: Iterable[Clause]) -> set[Clause]:
-    """Return the clauses judged in histories that no spoiler breaks, without a reason."""
+    """Return the clauses judged in histories that no spoiler breaks and no reason excuses."""
     spoilt = {spoiler.clause for spoiler in component.spoilers}
     return {*recorded} - spoilt - {*component.unspoilt}

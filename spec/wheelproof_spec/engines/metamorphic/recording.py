@@ -1,4 +1,4 @@
-"""A history in memory, and lines that are put behind it."""
+"""A history in memory, and scenes that add lines to it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ NS_OF_MS = 1_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recording:
-    """A header, operations and perhaps an end; `happens` names what is no call."""
+    """A header, operations and an optional end; `happens` names the events that are no calls."""
 
     header: HistoryHeader[object]
     ops: tuple[Op, ...]
@@ -27,24 +27,24 @@ class Recording:
     happens: frozenset[str]
 
     def with_ops(self, ops: Iterable[Op]) -> Self:
-        """Return this with other operations, numbered anew."""
+        """Return the recording with other operations, numbered from 0."""
         numbered = tuple(replace(op, index=index) for index, op in enumerate(ops))
         end = None if self.end is None else replace(self.end, ops=len(numbered))
         return replace(self, ops=numbered, end=end)
 
     def ended(self, *, quiet: bool = True) -> Self:
-        """Return this with an end, by default a quiet one."""
+        """Return the recording with an end, by default a quiet one."""
         name = self.header.history
         return replace(
             self, end=HistoryEnd(kind="end", history=name, ops=len(self.ops), quiet=quiet)
         )
 
     def lines(self) -> list[bytes]:
-        """Return the lines of a file."""
+        """Return the lines of the recording as a file."""
         return [format_line(line) for line in (self.header, *self.ops, self.end) if line]
 
     def calls(self) -> list[tuple[int, ...]]:
-        """Return the places of each call's two lines, or of its one; callbacks as single lines."""
+        """Return the places of each call's lines, one or two; callbacks as single lines."""
         open_calls: dict[str, int] = {}
         found: list[tuple[int, ...]] = []
         for place, op in enumerate(self.ops):
@@ -70,7 +70,7 @@ class Recording:
 class Scene:
     """A history up to a moment, to which lines are added by hand.
 
-    A moment of a real clock, or of a virtual one, passes by `wait`.
+    `wait` lets time pass on the clock, real or virtual.
     """
 
     def __init__(self, before: Recording, dice: Random, *, whole: bool = False) -> None:
@@ -93,37 +93,37 @@ class Scene:
 
     @property
     def clock(self) -> str:
-        """What the clock of the header is."""
+        """The kind of clock in the header."""
         return self._before.header.clock
 
     def name(self) -> str:
-        """Return a name that nothing else has."""
+        """Return a unique name."""
         self._names += 1
         return f"new-{self._names}"
 
     def begin(self, asked: Call, process: str = "scene") -> Self:
-        """A call begins, or a callback runs."""
+        """Add the beginning of a call, or a callback."""
         return self._add("invoke", asked.name_on_the_wire(), asked, process)
 
     def answer(self, asked: type[Call], value: object = None, process: str = "scene") -> Self:
-        """A call returns."""
+        """Add the return of a call."""
         answer = Nothing() if value is None else value
         return self._add("ok", asked.name_on_the_wire(), answer, process)
 
     def refuse(self, asked: type[Call], error: str, process: str = "scene") -> Self:
-        """A call is refused."""
+        """Add the refusal of a call."""
         return self._add("fail", asked.name_on_the_wire(), Nothing(), process, error)
 
     def call(self, asked: Call, value: object = None, process: str = "scene") -> Self:
-        """A call begins and returns."""
+        """Add a call that returns."""
         return self.begin(asked, process).answer(type(asked), value, process)
 
     def refused(self, asked: Call, error: str, process: str = "scene") -> Self:
-        """A call begins and is refused."""
+        """Add a call that is refused."""
         return self.begin(asked, process).refuse(type(asked), error, process)
 
     def wait(self, ms: int) -> Self:
-        """Let so many milliseconds pass."""
+        """Let `ms` milliseconds pass."""
         self._now_ms += ms
         self._time_ns += ms * NS_OF_MS
         if self.clock == "virtual":

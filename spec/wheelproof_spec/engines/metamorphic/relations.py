@@ -1,4 +1,4 @@
-"""How a history and a variation of it have to be judged: the relations, and what they share."""
+"""The relations between the verdicts on a history and on a variation, and shared types."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,20 +12,20 @@ from wheelproof_spec.base.results.verdicts import Verdict
 from wheelproof_spec.engines.metamorphic.recording import Recording, Scene
 
 Vary = Callable[[Recording, Random], Recording | None]
-"""Returns a variation of a history, or None where there is nothing to vary."""
+"""A function that returns a variation of a history, or None if there is nothing to vary."""
 
 
 class Relation(Enum):
-    """What the verdict on a variation may be, given that on the history itself."""
+    """The verdicts that a variation may have, given the verdict on the history itself."""
 
     SAME = "the verdict stays"
     """The same behaviour in other words: the same verdict, and the same clause."""
     ALLOWED = "what passes does not fail"
     """A behaviour that the contract allows if it allows the first one."""
     WEAKER = "less knowledge makes no stronger verdict"
-    """The same behaviour, of which less is known: nothing becomes a fail, nothing a pass."""
+    """The same behaviour with less known: PASS and INCONCLUSIVE stay or become INCONCLUSIVE."""
     SPOILT = "the spoilt clause is named"
-    """A right history in which one clause was broken."""
+    """A correct history in which one clause was broken."""
 
     def allows(self, before: RunVerdict, after: RunVerdict, clause: str | None) -> bool:
         """Tell whether the two verdicts fit together; `clause` is the one that was broken."""
@@ -61,14 +61,14 @@ class Variation:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Spoiler:
-    """Breaks one clause of a right history, in some profiles if not in all."""
+    """A way to break one clause of a correct history, in some or in all profiles."""
 
     clause: Clause
     spoil: Vary
     profiles: tuple[str, ...] = ()
 
     def is_for(self, profile: str) -> bool:
-        """Tell whether a history of this profile breaks the clause by it."""
+        """Tell whether the spoiler breaks the clause in histories of this profile."""
         judged = self.clause.judges & Wire.RECORDED and self.clause.holds_in(profile)
         return bool(judged) and profile in (self.profiles or (profile,))
 
@@ -76,10 +76,10 @@ class Spoiler:
 def acted(
     clause: Clause, act: Callable[[Scene], object], *, whole: bool = False, end: bool = False
 ) -> Spoiler:
-    """Return what breaks a clause by a scene that is put behind a moment of a right history.
+    """Return a spoiler that plays a scene after some moment of a correct history.
 
-    The scene cannot be played there if `act` returns False. With `whole` it comes after everything
-    else, with `end` a quiet end comes after it.
+    If `act` returns False, the scene cannot be played there. With `whole` the scene comes after all
+    other lines. With `end` a quiet end comes after the scene.
     """
 
     def spoil(recording: Recording, dice: Random) -> Recording | None:
@@ -93,11 +93,11 @@ def acted(
 class Metamorphic:
     """What a component adds: its spoilers, its own variations, and what the general ones need.
 
-    `words` are the strings in values that are no names. `meaningful` are optional fields whose
-    absence says something. `profiles` says how the reference's histories are made right for a
-    profile, None for one that cannot be; `lenient` which profile allows whatever another one
-    allows. `unspoilt` says why nobody breaks a clause that is judged in histories; `by_hand` names
-    the test that breaks a clause of driven calls, where no spoilt answer of a named case does.
+    `words` has the strings in values that are not names, `meaningful` the optional fields whose
+    absence has a meaning, `looks` the calls that change nothing. `profiles` has functions that make
+    the reference's histories correct for a profile; they return None for a history that cannot be.
+    `unspoilt` says why no spoiler breaks a clause that is judged in histories. `by_hand` names the
+    test that breaks a clause of driven calls, if no spoilt answer of a named case breaks it.
     `excused` says of a variation why the judge does not pass it yet; a kept disagreement shows it.
     """
 

@@ -16,7 +16,7 @@ _FAR_MS = 1_000_000
 
 
 def general_variations(component: Metamorphic) -> tuple[Variation, ...]:
-    """Return the variations of every history, as they are right for a component."""
+    """Return the variations of every history, in the form that fits a component."""
     same, allowed, weaker = Relation.SAME, Relation.ALLOWED, Relation.WEAKER
     table: tuple[tuple[str, Relation, Vary], ...] = (
         ("other names", same, lambda one, dice: _rename(one, dice, component.words)),
@@ -43,7 +43,7 @@ def general_variations(component: Metamorphic) -> tuple[Variation, ...]:
     return (*general, *component.variations)
 
 
-# In other words
+# The same behaviour in other words
 
 
 def _rename(recording: Recording, dice: Random, words: frozenset[str]) -> Recording:
@@ -113,7 +113,7 @@ def _shift(recording: Recording, dice: Random) -> Recording | None:
 
 
 def _own_process(recording: Recording, dice: Random) -> Recording | None:
-    """Give each call a process; what happens inside a call goes with it."""
+    """Give each call a process of its own; callbacks inside a call belong to it, too."""
     del dice
     if any(isinstance(op.value, Interrupt) for op in recording.ops):
         return None
@@ -129,11 +129,11 @@ def _own_process(recording: Recording, dice: Random) -> Recording | None:
     return recording.with_ops(ops)
 
 
-# Within its bounds
+# Behaviour that is allowed as well
 
 
 def _later(recording: Recording, dice: Random) -> Recording | None:
-    """Move answers later: the recorder was slow to write what had happened by then."""
+    """Move answers later, as if the recorder had written them late."""
     ends = [place for place, op in enumerate(recording.ops) if _ends(recording, op)]
     if not ends:
         return None
@@ -152,7 +152,7 @@ def _later(recording: Recording, dice: Random) -> Recording | None:
 
 
 def _earlier(recording: Recording, dice: Random) -> Recording | None:
-    """Move calls earlier: the recorder wrote them, and then they were slow to begin."""
+    """Move calls earlier, as if they had begun late after the recorder wrote them."""
     begins = [
         place
         for place, op in enumerate(recording.ops)
@@ -175,7 +175,7 @@ def _earlier(recording: Recording, dice: Random) -> Recording | None:
 
 
 def by_a_real_clock(recording: Recording, dice: Random) -> Recording | None:
-    """Return the history as somebody with a real clock, coarse as it may be, would have had it."""
+    """Return the history as a recorder with a real clock, even a coarse one, would write it."""
     del dice
     if recording.header.clock != "virtual":
         return None
@@ -262,7 +262,7 @@ def _no_time(recording: Recording, dice: Random) -> Recording | None:
 
 
 def _by_process(recording: Recording, dice: Random) -> Recording | None:
-    """The lines of several recorders, merged somehow."""
+    """Return the history as lines of several recorders, merged in an unknown order."""
     del dice
     return replace(recording, header=replace(recording.header, order="process"))
 
@@ -325,7 +325,7 @@ def _no_claim(recording: Recording, dice: Random, component: Metamorphic) -> Rec
 
 
 def _optional(value: object) -> list[str]:
-    """Return the fields that were observed, and need not have been."""
+    """Return the optional fields that are present."""
     if not is_dataclass(value):
         return []
     return [

@@ -1,7 +1,7 @@
-"""The same terms for a few elements: evaluated, and run from the first state to the last.
+"""Evaluates the terms for a few elements, and runs a system through all reachable states.
 
-Nothing here knows the solver. So what the solver finds is looked at once more by other means, and
-the graph of a system can be compared with that of TLC.
+This module does not use the solver. So it checks the solver's findings independently, and the graph
+of a system can be compared with that of TLC.
 """
 
 from collections import deque
@@ -25,7 +25,7 @@ from wheelproof_spec.engines.prove.terms import (
 )
 
 Scalar = bool | int | str
-"""A value; an element of a sort is its number."""
+"""A value; an element of a sort is represented by its number."""
 State = tuple[Scalar, ...]
 Places = dict[str, int]
 """The values of the variables, by name."""
@@ -43,9 +43,9 @@ class Step:
 
 
 class Finite:
-    """A system with `elements` of each sort.
+    """The states of some fields, with `elements` of each sort.
 
-    `others` is what elements that are not shown have of a sum, if there are any.
+    `others` maps a sum to the share of elements that are not shown, if there are any.
     """
 
     def __init__(self, fields: Sequence[Field], elements: Mapping[Sort, Sequence[str]]) -> None:
@@ -75,15 +75,15 @@ class Finite:
         }
 
     def value(self, term: Term, state: State, variables: Places | None = None) -> Scalar:
-        """Return what a term is in a state."""
+        """Return the value of a term in a state."""
         known = self._compiled.get(id(term))
         if known is None:
-            # The term is kept with its meaning, so that no other one gets its identity.
+            # The term is kept with its function, so that no other term gets its `id`.
             known = self._compiled[id(term)] = term, self._compile(term)
         return known[1](state, {} if variables is None else variables)
 
     def forget(self) -> None:
-        """Work out anew what each term means, after `others` have changed."""
+        """Drop the compiled terms, after `others` have changed."""
         self._compiled.clear()
 
     def holds(self, term: Term, state: State) -> bool:
@@ -169,7 +169,7 @@ class Finite:
 
 
 def _connected(parts: Sequence[Evaluated], *, until: bool) -> Evaluated:
-    """Evaluate the parts until one is `until`, which the whole is then as well."""
+    """Return a conjunction or disjunction: it is `until` as soon as one of the parts is."""
     if len(parts) == 2:
         left, right = parts
         if until:
@@ -198,11 +198,11 @@ def _arithmetic(kind: Kind, left: Evaluated, right: Evaluated) -> Evaluated:
 
 
 class TooManyStatesError(WheelproofSpecError):
-    """An instance that was to be small is not."""
+    """An instance that should be small has too many states."""
 
 
 class Run:
-    """Every state that an instance of a system reaches, in the order in which it is found."""
+    """Every state that an instance of a system reaches, in breadth-first order."""
 
     def __init__(self, system: System, instance: Instance, more: Iterable[Field] = ()) -> None:
         fields = dict.fromkeys((*system.fields, *more))
@@ -229,7 +229,7 @@ class Run:
                 raise TooManyStatesError(f"the small instance has more than {most:,} states")
 
     def way_to(self, state: State) -> list[Step]:
-        """Return a shortest way from the first state to one that has been found."""
+        """Return a shortest path from the first state to a state that has been found."""
         way: list[Step] = []
         came = self._came[state]
         while came is not None:
@@ -256,7 +256,7 @@ class Run:
     def _choices(
         self, action: Action, tests: Sequence[Term], state: State, given: Places
     ) -> Iterator[Places]:
-        """Yield the values of the parameters with which the guard holds, one chosen at a time."""
+        """Yield the parameter values for which the guard holds, choosing one after the other."""
         if not self.world.value(tests[len(given)], state, given):
             return
         if len(given) == len(action.parameters):
@@ -275,7 +275,7 @@ class Run:
 
 
 def _guards(action: Action) -> Sequence[Term]:
-    """Return what of the guard can be told without parameters, with the first, and so on."""
+    """Return the parts of the guard by how many of the first parameters they need."""
     names = [str(parameter.value) for parameter in action.parameters]
     tests: list[list[Term]] = [[] for _ in range(len(names) + 1)]
     for part in conjuncts(action.guard):

@@ -1,8 +1,8 @@
-"""What a term is after an action, as a term over the state before it.
+"""The value of a term after an action, as a term over the state before it.
 
 An action changes fields by terms over the state before. So a clause after the action needs no
-second copy of the state: each field in it is replaced by its new value. Where nothing that a
-clause reads is changed, the clause comes back as it was.
+second copy of the state: each field in it is replaced by its new value. If the action changes no
+field that the clause reads, the same clause object is returned.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ Changes = Mapping[Field, Sequence[Change]]
 
 
 def following(term: Term, changes: Sequence[Change]) -> Term:
-    """Return what `term` is after `changes`, which happen at once."""
+    """Return the value of `term` after `changes`, which happen at once."""
     grouped: dict[Field, list[Change]] = {}
     for change in changes:
         grouped.setdefault(change.field, []).append(change)
@@ -33,14 +33,14 @@ def following(term: Term, changes: Sequence[Change]) -> Term:
 
 
 def resolved(term: Term, changes: Sequence[Change]) -> Term:
-    """Return a term over the states before and after, in which `after` is worked out."""
+    """Return a term over the states before and after, with `after` replaced by new values."""
     if term.kind is Kind.NEXT:
         return following(term.parts[0], changes)
     return _with_parts(term, tuple(resolved(part, changes) for part in term.parts))
 
 
 def with_values(term: Term, values: Mapping[str, Term]) -> Term:
-    """Return the term with terms in place of variables, by their names."""
+    """Return the term with its variables replaced by terms, by name."""
     if term.kind is Kind.VARIABLE:
         return values.get(str(term.value), term)
     return _with_parts(term, tuple(with_values(part, values) for part in term.parts))
@@ -64,7 +64,7 @@ def _after(term: Term, changes: Changes) -> Term:
 
 
 def _sum_after(term: Term, body: Term, changes: Changes) -> Term:
-    """Return the old sum with the difference at each element whose part in it changes."""
+    """Return the old sum plus the difference at each element whose summand changes."""
     variable = term.variable
     assert variable is not None
     places: list[Term] = []

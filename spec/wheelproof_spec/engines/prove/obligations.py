@@ -1,9 +1,9 @@
-"""What has to be shown for a proof, and how it ended: one obligation after another.
+"""The obligations of a proof, and how each of them ended.
 
-PASS means that z3 found no state against it, for any number of elements; FAIL comes with such a
-state, and with the state after the action. A solver that gives up makes the obligation
-INCONCLUSIVE, never a pass. That an action can happen, and that a variant with a defect breaks a
-clause, is shown by a run of a few elements, without z3.
+PASS means that z3 showed that no state breaks it, for any number of elements. FAIL comes with such
+a state, and with the state after the action. If the solver gives up, the obligation is
+INCONCLUSIVE, never a pass. A run with a few elements, without z3, shows that an action can happen,
+and that a variant with a defect breaks a clause.
 """
 
 import time
@@ -32,10 +32,10 @@ SECONDS = 60.0
 
 _SOON = 0.3
 _LATER = 1.0
-"""The limits for a try with the clause alone, and with those it names, in seconds."""
+"""The limits for a try with the clause alone, and with the clauses that it names, in seconds."""
 
 Found = tuple[Verdict, str, str]
-"""How an obligation ended: the verdict, a line, and states."""
+"""How an obligation ended: the verdict, a summary line, and states as text."""
 
 _HELD = "every clause holds before, and this does not after"
 
@@ -112,10 +112,10 @@ class _Asking:
     def keeps_soon(
         self, clause: Term, then: Term, by: Sequence[Term], action: Action | None = None
     ) -> str:
-        """Return by what `then` holds after an action, or in any state, if little is needed for it.
+        """Return which few clauses prove `then` after an action, or in any state; "" if none do.
 
-        It is tried with the clause alone, and with those by which the proof says that it holds:
-        among all of them the solver may lose its way.
+        The clause is tried alone, then with the clauses that the proof names for it: with all
+        clauses the solver may not find the proof.
         """
         alone = [one for one in self._clauses if one is clause]
         near = ((alone, _SOON, "the clause alone"), ((*alone, *by), _LATER, "those it names"))
@@ -129,7 +129,7 @@ class _Asking:
         return ""
 
     def question(self, action: Action | None = None, *, initial: bool = False) -> Question:
-        """Return what is known of a first state, or before an action, or of any state."""
+        """Return a question about a first state, a state before an action, or any state."""
         parameters = () if action is None else action.parameters
         question = Question(self._language, parameters, self._seconds)
         question.assume(*self._system.assumed.values(), *self._facts)
@@ -143,14 +143,14 @@ class _Asking:
 
 
 def _then(term: Term, action: Action) -> Term:
-    """Return a clause after the action, or a statement of a step, over the state before it."""
+    """Return a clause after the action, or a claim on a step, as a term over the state before."""
     if any(part.kind is Kind.NEXT for part in parts_of(term)):
         return resolved(term, action.changes)
     return following(term, action.changes)
 
 
 def _refuted(question: Question, wrong: Term, action: Action | None = None) -> Found:
-    """Return PASS if `wrong` can never be."""
+    """Return PASS if `wrong` can never hold."""
     question.push()
     question.add(wrong)
     answer = question.ask()
@@ -164,7 +164,7 @@ def _refuted(question: Question, wrong: Term, action: Action | None = None) -> F
 
 
 class _Happening:
-    """The runs of the small instance, as far as they are needed to see an action happen."""
+    """The runs of the small instances, continued only until the asked action has happened."""
 
     def __init__(self, proof: Proof) -> None:
         self._proof = proof
@@ -175,7 +175,7 @@ class _Happening:
         more = [field for clause in self._proof.clauses.values() for field in fields_in(clause)]
         instances = (self._proof.instance, *self._proof.more_instances)
         runs = [Run(self._proof.system, instance, more) for instance in instances]
-        # A step of each in turn: what one instance never shows, another one may show soon.
+        # One state of each in turn: an action that one instance never shows, another may show soon.
         for found in zip_longest(*(run.states() for run in runs)):
             for run, one in zip(runs, found, strict=True):
                 if one is not None:
@@ -200,7 +200,7 @@ class _Happening:
 
 
 def refute(proof: Proof, variant: Variant) -> Found:
-    """Return PASS if the action breaks the clause in a run, and a run breaks what is promised."""
+    """Return PASS if the action breaks the clause in a run, and a run breaks `variant.reached`."""
     known = {**proof.clauses, **proof.promises, **proof.steps, **variant.more}
     wanted = {variant.clause: variant.action, variant.reached: ""}
     wanted.pop("", None)
@@ -252,7 +252,7 @@ def _for_all_values(variable: Term, said: Term) -> Term:
 
 
 def _fact_of(one: Term) -> Term:
-    """Say what is known of a sum: without negative parts it is none of its parts exceeds it."""
+    """Say: a sum without negative parts is at least 0 and each part; a sum of zeros is 0."""
     variable = one.variable
     assert variable is not None
 

@@ -1,8 +1,8 @@
-"""Products of unknown numbers, for a solver that knows sums.
+"""Products of unknown numbers, for a solver of linear arithmetic.
 
-A product of sums is a sum of products of two unknowns. The solver gets such a product as a number
-that it knows nothing of but some facts which hold of every product of whole numbers. What is
-impossible for it is impossible; what is possible is asked again with real products.
+A product of sums is expanded to a sum of products of two unknowns. The solver gets each such
+product as a new number, with some facts that hold for every product of integers. If the terms are
+impossible then, they are impossible; if not, the question is asked again with real products.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ Monomial = tuple[int, tuple[Term, ...]]
 
 
 def choice_in(term: Term) -> Term | None:
-    """Return a case distinction among the factors and summands of a term."""
+    """Return a case distinction among the factors and summands of a term, if there is one."""
     if term.kind is Kind.IF:
         return term
     inside = term.parts if term.kind in (Kind.PLUS, Kind.TIMES) else ()
@@ -25,7 +25,7 @@ def choice_in(term: Term) -> Term | None:
 
 
 def by_cases(term: Term, choice: Term) -> Term:
-    """Return the term with the case distinction outside."""
+    """Return the term with the case distinction moved to the outside."""
     test, then, otherwise = choice.parts
     return if_(test, _instead(term, choice, then), _instead(term, choice, otherwise))
 
@@ -39,7 +39,7 @@ def _instead(term: Term, choice: Term, chosen: Term) -> Term:
 
 
 def monomials(term: Term) -> list[Monomial]:
-    """Return the sum of products that a term is."""
+    """Return a term as a sum of products."""
     if term.kind is Kind.VALUE:
         return [(int(term.value), ())]
     if term.kind is Kind.PLUS:
@@ -51,7 +51,7 @@ def monomials(term: Term) -> list[Monomial]:
 
 
 def facts(products: Sequence[tuple[z3.ExprRef, z3.ExprRef, z3.ExprRef]]) -> Iterator[z3.ExprRef]:
-    """Yield what is known of products, each with its two factors: they grow with a factor."""
+    """Yield facts about products, each given with its two factors: it grows with a factor."""
     zero, one = z3.IntVal(0), z3.IntVal(1)
     known = [
         (value, factor, other)
@@ -72,7 +72,7 @@ def facts(products: Sequence[tuple[z3.ExprRef, z3.ExprRef, z3.ExprRef]]) -> Iter
 def _grows(
     by: z3.ExprRef, small: z3.ExprRef, less: z3.ExprRef, large: z3.ExprRef, more: z3.ExprRef
 ) -> z3.ExprRef:
-    """Say: if `by` is positive and one factor smaller, its product is less by one `by` at least."""
+    """Say: if by > 0 and small < large, by * small (`less`) + by <= by * large (`more`)."""
     zero = z3.IntVal(0)
     return z3.Or(z3.Not(zero < by), z3.Not(small < large), z3.Not(more < less + by))
 
@@ -86,7 +86,7 @@ def _unlike(left: z3.ExprRef, right: z3.ExprRef) -> z3.ExprRef:
 
 
 def of_constants(coefficient: int, factors: Sequence[z3.ExprRef]) -> z3.ExprRef:
-    """Return a real product."""
+    """Return the product of a coefficient and some factors, as z3's multiplication."""
     result = z3.IntVal(coefficient)
     for factor in factors:
         result = result * factor

@@ -1,4 +1,4 @@
-"""States in words: a counterexample is two of them, with the action in between."""
+"""States as text: a counterexample is a state, an action, and the state after it."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ from wheelproof_spec.engines.prove.terms import BOOL, Field
 
 
 def shown(world: Finite, before: State, action: Action | None, given: Places) -> str:
-    """Return a state, and if there is an action the state after it; what changes has an arrow."""
+    """Return a state as text; with an action, an arrow shows the new value of a changed field."""
     lines: list[str] = []
     after = before
     if action is not None:
@@ -23,7 +23,7 @@ def shown(world: Finite, before: State, action: Action | None, given: Places) ->
 
 
 def told(world: Finite, field: Field, state: State) -> str:
-    """Return the value of a field: of a relation, the elements for which it holds."""
+    """Return the value of a field as text; for a relation, the elements for which it holds."""
     table = world.table(field, state)
     if not field.sorts:
         return str(table[()])

@@ -1,7 +1,7 @@
-"""Asks z3 whether some terms can hold together, and shows a state in which they do.
+"""Asks z3 whether some terms can hold together, and returns a state in which they do.
 
-A state that z3 gives is made of a few elements, and is looked at once more by the evaluator: a
-counterexample is one only if both agree.
+A state from z3 has finitely many elements, and the evaluator checks it once more: it is a
+counterexample only if both agree.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,16 +22,16 @@ from wheelproof_spec.engines.prove.terms import BOOL, INT, Field, Kind, Sort, Te
 _ENUMERATIONS: dict[Sort, tuple[z3.SortRef, dict[str, z3.ExprRef]]] = {}
 
 _STEPS_A_SECOND = 3_000_000
-"""A limit in seconds is counted in z3's own steps: so it ends in the same place on any machine."""
+"""z3's own steps for a second of a limit: so a limit ends in the same place on any computer."""
 _LARGEST = 2**32 - 1
 _SMALL_S = 0.5
 _FEW = 5
-"""A state with at most so many elements of each sort is looked for before a larger one."""
+"""The most elements of each sort in a state that is searched before a larger one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A state in which all that was asked for holds, and the values of the parameters."""
+    """A state in which all terms hold, and the values of the parameters."""
 
     world: Finite
     state: State
@@ -40,7 +40,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Whether terms can hold together: they cannot, they do in a sample, or `unknown` says why."""
+    """Whether terms can hold together: impossible, a sample, or the reason why it is unknown."""
 
     impossible: bool = False
     sample: Sample | None = None
@@ -48,7 +48,7 @@ class Answer:
 
 
 class Language:
-    """The fields of a system, and what was said of them, as the solver has it."""
+    """The fields of a system and its terms, translated for the solver."""
 
     def __init__(self, fields: Sequence[Field]) -> None:
         if len({field.name for field in fields}) < len(fields):
@@ -59,22 +59,22 @@ class Language:
         self._products_known = 0
         self._facts: list[z3.ExprRef] = []
         self._functions = {field: _declared(field) for field in fields}
-        # A term is kept with its translation, so that no other one gets its identity.
+        # A term is kept with its translation, so that no other term gets its `id`.
         self._known: dict[int, tuple[Term, z3.ExprRef]] = {}
 
     def value(self, field: Field, places: Sequence[z3.ExprRef]) -> z3.ExprRef:
-        """Return a field at some elements."""
+        """Return the solver's value of a field at some elements."""
         return self._functions[field](*places)
 
     def facts(self) -> Sequence[z3.ExprRef]:
-        """Return what is known of the products of unknowns."""
+        """Return the facts about the products of unknowns."""
         if len(self._products) > self._products_known:
             self._products_known = len(self._products)
             self._facts = list(facts(self._products))
         return self._facts
 
     def definitions(self) -> Sequence[z3.ExprRef]:
-        """Return that each product is one."""
+        """Return the equations that define the products."""
         return [z3.Not(z3.Distinct(left * right, value)) for left, right, value in self._products]
 
     def _product(self, term: Term, variables: Mapping[str, z3.ExprRef]) -> z3.ExprRef:
@@ -98,13 +98,13 @@ class Language:
         return value
 
     def closed(self, term: Term) -> z3.ExprRef:
-        """Return a term without free variables."""
+        """Return the translation of a term without free variables."""
         if id(term) not in self._known:
             self._known[id(term)] = term, self.translated(term, {})
         return self._known[id(term)][1]
 
     def translated(self, term: Term, variables: Mapping[str, z3.ExprRef]) -> z3.ExprRef:
-        """Return a term, with these in place of its free variables."""
+        """Return the translation of a term, with `variables` in place of its free variables."""
         if term.kind in (Kind.ALL, Kind.SOME):
             assert term.variable is not None
             name = str(term.variable.value)
@@ -148,10 +148,10 @@ class Language:
 
 
 class Question:
-    """What is known of a system; terms are added for a while, between `push` and `pop`."""
+    """Terms that are asked together; terms that are added after `push` are dropped by `pop`."""
 
     def __init__(self, language: Language, parameters: Sequence[Term], seconds: float) -> None:
-        # The plain one keeps every field; others work some out, and have no value for them.
+        # The simple solver keeps every field; others eliminate some, and have no value for them.
         self._solver = z3.SimpleSolver()
         self._seconds = seconds
         self._limit(seconds)
@@ -164,28 +164,28 @@ class Question:
         self._parameters = tuple(parameters)
 
     def assume(self, *terms: Term) -> None:
-        """Take terms for granted that have no parameter in them."""
+        """Add terms that contain no parameter."""
         self._known[-1] += terms
         self._solver.add(*map(self._language.closed, terms))
 
     def add(self, *terms: Term) -> None:
-        """Take terms for granted."""
+        """Add terms."""
         self._known[-1] += terms
         for term in terms:
             self._solver.add(self._language.translated(term, self._given))
 
     def push(self) -> None:
-        """Begin a part that `pop` forgets."""
+        """Begin a part that `pop` drops."""
         self._solver.push()
         self._known.append([])
 
     def pop(self) -> None:
-        """Forget what was added since the last `push`."""
+        """Drop the terms that were added since the last `push`."""
         self._solver.pop()
         self._known.pop()
 
     def ask(self, *, small: bool = True) -> Answer:
-        """Return whether all that was added can hold together, in a `small` state if possible."""
+        """Return whether all added terms can hold together, in a `small` state if possible."""
         self._solver.push()
         self._solver.add(*self._language.facts())
         result = self._solver.check()

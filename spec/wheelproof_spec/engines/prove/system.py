@@ -1,4 +1,4 @@
-"""What a proof is about: a system of actions, its clauses, its promises, and broken variants."""
+"""The parts of a proof: a transition system, its clauses, its promises, and broken variants."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,10 +9,10 @@ from wheelproof_spec.engines.tlc.states.values import Value
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Action:
-    """A step: for some values of its parameters, if the guard holds, all changes at once.
+    """A step: for some values of its parameters, if the guard holds, all changes happen at once.
 
-    It has the name of the action of the TLA+ module; where that is taken apart, a word in brackets
-    says which case it is.
+    It has the name of the action of the TLA+ module. If that action is split into cases, a word in
+    brackets after the name says which case it is.
     """
 
     name: str
@@ -33,10 +33,10 @@ def action(name: str, parameters: Sequence[Term], guard: Term, *changes: Change)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class System:
-    """Everything that can happen.
+    """A transition system: the initial state and the actions.
 
-    `initial` gives each field that is not rigid its first value; `assumed` is what is taken for
-    granted of the rigid ones.
+    `initial` gives each field that is not rigid its first value; `assumed` are the assumptions
+    about the rigid fields.
     """
 
     initial: tuple[Change, ...]
@@ -44,7 +44,7 @@ class System:
     assumed: Mapping[str, Term] = field(default_factory=dict[str, Term])
 
     def replaced(self, *actions: Action, without: Iterable[str] = ()) -> "System":
-        """Return the system with other actions in place of those of the same names, or more."""
+        """Return the system with `actions`, which replace those of the same names or are added."""
         gone = {*without, *(action.name for action in actions)}
         return replace(
             self, actions=(*(one for one in self.actions if one.name not in gone), *actions)
@@ -52,7 +52,7 @@ class System:
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """All fields, the rigid ones first, in the order of their names."""
+        """All fields, the rigid ones first, sorted by name."""
         found = {each for term in self._terms() for each in fields_in(term) if each.rigid}
         rigid = sorted(found, key=lambda each: each.name)
         return (*rigid, *self.changing)
@@ -72,9 +72,9 @@ class System:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Instance:
-    """A few elements of each sort, and the values of the rigid fields: where they are not FALSE.
+    """A few elements of each sort, and the values of the rigid fields that are not FALSE or 0.
 
-    `rigid` maps a field to the elements for which it holds, or to its number.
+    `rigid` maps a field to the elements for which it holds, or to its numbers.
     """
 
     elements: Mapping[Sort, tuple[str, ...]]
@@ -84,11 +84,11 @@ class Instance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Variant:
-    """A defect brought into a system: an action then breaks a clause, in a run of the instance.
+    """A system with a defect: in a run of the instance, `action` breaks `clause`.
 
-    `bug` is the id of the known bug that it is, or empty. The clause is one of the proof, or one
-    of `more`, which another system keeps. What a run of the instance has to break is `reached`:
-    what the user is promised, where that is not the clause itself.
+    `bug` is the id of the known bug, or empty. The clause is one of the proof, or one of `more`,
+    which another system keeps. If `reached` is not empty, a run of the instance must break it too:
+    it is the promise to the user, if that is not the clause itself.
     """
 
     name: str
@@ -103,15 +103,15 @@ class Variant:
 
 
 Tables = Callable[[Field], Mapping[tuple[str, ...], bool | int | str]]
-"""What a state says of a field, by the names of the elements."""
+"""Returns the values of a field in a state, by the names of the elements."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tie:
-    """The model of TLC that has to have the same graph as a proof's system on an instance.
+    """The TLC model that must have the same state graph as a proof's system on an instance.
 
-    `fields` are constants of the module, beside those of `constants`, which the proof leaves open
-    or does not know. `hidden` shows what no field alone shows.
+    `fields` are fields of the proof that are constants of the module; `constants` are the module's
+    other constants. `hidden` returns the variables that no single field shows.
     """
 
     module: str
@@ -124,17 +124,16 @@ class Tie:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proof:
-    """A system, what always holds in it, and what follows.
+    """A system, its inductive invariant, and what follows from it.
 
-    `clauses` hold together in the first states and are kept by each action: the inductive
-    invariant. `promises` follow from them; `steps` hold of each step, with `after` for what is
-    after it. `instance` is small enough to be run; with `more_instances`, if there are any, it has
-    to show each action. Where the module has the clause of several
-    proofs, `case` says when it is this one. Without a `tie` the actions are those of a proof that
-    has one. `words` explain each clause, promise and step; `by` names the clauses by which a
-    clause is kept, so that the solver finds its way. `clauses_in` is the TLA+ module, below
-    the folder of the modules, with the clauses as operators; `models` are the models of the
-    manifest that have them as invariants.
+    `clauses` are the inductive invariant: together they hold in the first states, and each action
+    preserves them. `promises` follow from them. `steps` hold for each step, with `after` for values
+    after the step. `instance` is small enough to be run; together with `more_instances` it must
+    show each action. If a clause of the module comes from several proofs, `case` is the condition
+    for this one. A proof without a `tie` has the actions of a proof that has one. `words` explain
+    each clause, promise and step. `by` names the clauses that preserve a clause, as a hint for the
+    solver. `clauses_in` is the TLA+ module, below the folder of the modules, with the clauses as
+    operators; `models` are the models of the manifest that have them as invariants.
     """
 
     name: str
@@ -154,7 +153,7 @@ class Proof:
     tie: Tie | None = None
 
     def size(self) -> int:
-        """Return how many obligations it has."""
+        """Return the number of obligations."""
         each = len(self.clauses) + len(self.steps) + 1
         once = len(self.clauses) + len(self.promises) + len(self.variants)
         return once + each * len(self.system.actions)

@@ -1,7 +1,7 @@
 """Proofs as tables: sorts, fields, actions, clauses, broken variants and instances in TOML.
 
-Several files may make one proof: a later one adds to the tables of an earlier one, or replaces
-their rows. A row without a text is taken away.
+Several files may make one proof: a later file adds rows to the tables of an earlier one, or
+replaces rows. A row with an empty text removes the row.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _SHAPES = {"one": Shape.ONE, "set": Shape.SET, "hidden": Shape.HIDDEN}
 
 
 def read(module: str, *names: str) -> Document:
-    """Return the tables of some files beside `module`, as one."""
+    """Return the merged tables of some files beside `module`."""
     found: dict[str, dict[str, object]] = {}
     for name in names:
         for table, rows in cast(Document, read_document(module, name)).items():
@@ -28,10 +28,10 @@ def read(module: str, *names: str) -> Document:
 
 
 class Written:
-    """What the tables say, in the language of the proofs.
+    """The tables of a proof, read into the language of the proofs.
 
     A field is written ``A B -> C; word word; text``: its sorts, the sort of its values unless it is
-    a relation; ``rigid``, its shape, the sets that are its domain; and how TLA+ writes it.
+    a relation; ``rigid``, its shape, the sets that are its domain; and its text in TLA+.
     """
 
     def __init__(self, document: Document) -> None:
@@ -58,7 +58,7 @@ class Written:
         )
 
     def proof(self) -> Proof:
-        """Return the proof, which is not tied to its module yet."""
+        """Return the proof, without a tie to its module."""
         system = self.system()
         instances = {
             name: self._instance(cast(Rows, row))
@@ -85,7 +85,7 @@ class Written:
         )
 
     def system(self) -> System:
-        """Return everything that can happen; a field begins with its first value unless said."""
+        """Return the system; the default first value is FALSE, 0, or the first word of a sort."""
         initial = {
             change.field: change
             for key, text in self._rows("initial").items()
@@ -102,11 +102,11 @@ class Written:
         )
 
     def named(self, names: str) -> tuple[Field, ...]:
-        """Return the fields of these names."""
+        """Return the fields with these names."""
         return tuple(self.fields[name] for name in names.split())
 
     def pairs(self, tables: Tables, name: str) -> dict[str, list[str]]:
-        """Return with which elements a state has each element in a relation of two sorts."""
+        """Return, for a relation of two sorts, the elements to which each element is related."""
         found: dict[str, list[str]] = {}
         for (one, other), holds in tables(self.fields[name]).items():
             found.setdefault(one, []).extend([other] if holds else [])
@@ -137,7 +137,7 @@ class Written:
         )
 
     def _instance(self, rows: Rows) -> Instance:
-        """Return elements by their sorts; a rigid field is a list of places, with their numbers."""
+        """Return an instance; a rigid field is written as a list of places, with any numbers."""
         rigid: dict[Field, dict[tuple[str, ...], bool | int]] = {}
         for field, text in (
             (self.fields[name], rows[name]) for name in rows if name in self.fields

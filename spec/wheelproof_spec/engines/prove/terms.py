@@ -1,9 +1,9 @@
-"""The language of the proofs: sorts, fields of the state, and what can be said of them.
+"""The language of the proofs: sorts, fields of the state, and terms over them.
 
-A term is data. The solver reads it for any number of threads, the evaluator for a few. A field is
-a relation, a number or one of several words for each element of its sorts. No field has an element
-as its value: what is a function to elements in TLA+ is a relation here, so that the solver need
-not invent ever new elements. That is why it always comes to an end where there are no numbers.
+A term is data. The solver reads it for any number of threads, the evaluator for a few. A field has
+a truth value, a number or one of several words for each element of its sorts. No field has an
+element as its value: a TLA+ function to elements is a relation here, so that the solver need not
+introduce new elements again and again. So it always terminates if there are no numbers.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ from itertools import count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sort:
-    """A set of any size; with `words`, the set of just these. `tla` is the set in the module."""
+    """A set of any size; with `words`, exactly these. `tla` is the set in the TLA+ module."""
 
     name: str
     words: tuple[str, ...] = ()
@@ -34,7 +34,7 @@ INT = Sort(name="Int")
 
 
 class Kind(StrEnum):
-    """What a term is."""
+    """The kind of a term."""
 
     VALUE = auto()
     VARIABLE = auto()
@@ -55,7 +55,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Term:
-    """A term of a sort; what its `parts` and its `value` are depends on its kind.
+    """A term of a sort; the meaning of its `parts` and its `value` depends on its kind.
 
     `a & b`, `a | b` and `~a` are logic, `a + b`, `a - b`, `a * b` and comparisons are arithmetic.
     """
@@ -72,23 +72,23 @@ class Term:
         return Term(kind=Kind.EQUAL, sort=BOOL, parts=(self, as_term(other, self.sort)))
 
     def among(self, *words: str) -> "Term":
-        """Say that it is one of some words."""
+        """Say that this is one of some words."""
         return any_of(*(self.is_(word) for word in words))
 
     def implies(self, other: "Term") -> "Term":
-        """Say that the other holds if this one does."""
+        """Say that `other` holds if this term holds."""
         return ~self | other
 
     def __invert__(self) -> "Term":
-        """Say the contrary."""
+        """Say that this term does not hold."""
         return Term(kind=Kind.NOT, sort=BOOL, parts=(self,))
 
     def __and__(self, other: "Term") -> "Term":
-        """Say both."""
+        """Say that both terms hold."""
         return all_of(self, other)
 
     def __or__(self, other: "Term") -> "Term":
-        """Say one of them at least."""
+        """Say that at least one of the terms holds."""
         return any_of(self, other)
 
     def __add__(self, other: "Operand") -> "Term":
@@ -104,19 +104,19 @@ class Term:
         return self + as_term(other, INT) * -1
 
     def __lt__(self, other: "Operand") -> "Term":
-        """Say that it is less."""
+        """Say that this is less than `other`."""
         return Term(kind=Kind.LESS, sort=BOOL, parts=(self, as_term(other, INT)))
 
     def __gt__(self, other: "Operand") -> "Term":
-        """Say that it is more."""
+        """Say that this is greater than `other`."""
         return as_term(other, INT) < self
 
     def __le__(self, other: "Operand") -> "Term":
-        """Say that it is not more."""
+        """Say that this is at most `other`."""
         return ~(self > other)
 
     def __ge__(self, other: "Operand") -> "Term":
-        """Say that it is not less."""
+        """Say that this is at least `other`."""
         return ~(self < other)
 
 
@@ -140,12 +140,12 @@ FALSE = as_term(False, BOOL)
 
 
 def all_of(*terms: Term) -> Term:
-    """Say all of them."""
+    """Say that all terms hold."""
     return Term(kind=Kind.AND, sort=BOOL, parts=terms)
 
 
 def any_of(*terms: Term) -> Term:
-    """Say one of them at least."""
+    """Say that at least one of the terms holds."""
     return Term(kind=Kind.OR, sort=BOOL, parts=terms)
 
 
@@ -168,49 +168,49 @@ def _bound(kind: Kind, result: Sort, sort: Sort, body: Callable[[Term], Term]) -
 
 
 def for_all(sort: Sort, body: Callable[[Term], Term]) -> Term:
-    """Say something of all elements."""
+    """Say that `body` holds for all elements of a sort."""
     return _bound(Kind.ALL, BOOL, sort, body)
 
 
 def for_all_pairs(sort: Sort, other: Sort, body: Callable[[Term, Term], Term]) -> Term:
-    """Say something of all elements of one sort and all of another one."""
+    """Say that `body` holds for all elements of one sort and all of another."""
     return for_all(sort, lambda one: for_all(other, lambda two: body(one, two)))
 
 
 def there_is(sort: Sort, body: Callable[[Term], Term]) -> Term:
-    """Say something of some element."""
+    """Say that `body` holds for some element of a sort."""
     return _bound(Kind.SOME, BOOL, sort, body)
 
 
 def total(sort: Sort, body: Callable[[Term], Term]) -> Term:
-    """Return the sum of a number over all elements of a sort, of which there are finitely many."""
+    """Return the sum of `body` over all elements of a sort, which must be finite."""
     return _bound(Kind.SUM, INT, sort, body)
 
 
 def after(term: Term) -> Term:
-    """Return what a term is after the action: TLA+'s prime."""
+    """Return the value of a term after the action: TLA+'s prime."""
     return Term(kind=Kind.NEXT, sort=term.sort, parts=(term,))
 
 
 class Shape(StrEnum):
-    """What a field is in the TLA+ module."""
+    """The form of a field in the TLA+ module."""
 
     FUNCTION = auto()
-    """Under its name, a variable or a function of the elements."""
+    """A variable with the field's name, or a function of the elements."""
     SET = auto()
     """The set of the elements, or of the pairs, for which it holds."""
     ONE = auto()
-    """The only last element for which it holds, or None; a function of the other elements."""
+    """A function of the other elements: the only last element for which it holds, or None."""
     HIDDEN = auto()
-    """A part of a variable of another form; `tla` says how it is written there."""
+    """A part of a variable of another form; `tla` is its text there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
     """A part of the state: for each element of its sorts, a value of the sort `result`.
 
-    A `rigid` one never changes. In the TLA+ module it has a `shape`, and is a function on those
-    elements alone for which one of `domain` holds.
+    A `rigid` field never changes. In the TLA+ module the field has a `shape`, and is a function on
+    only those elements for which one of `domain` holds.
     """
 
     name: str
@@ -222,29 +222,29 @@ class Field:
     tla: str = ""
 
     def __call__(self, *elements: Term) -> Term:
-        """Return its value at some elements."""
+        """Return the field's value at some elements."""
         if tuple(element.sort for element in elements) != self.sorts:
             raise ValueError(f"{self.name} is asked of the wrong elements")
         return Term(kind=Kind.FIELD, sort=self.result, parts=elements, field=self)
 
     def to(self, *elements_and_value: Operand) -> "Change":
-        """Change its value at some elements; the value comes last."""
+        """Return the change to a new value at some elements; the value comes last."""
         *elements, value = elements_and_value
         pairs = zip(elements, self.sorts, strict=True)
         where = tuple(as_term(element, sort) for element, sort in pairs)
         return Change(field=self, where=where, value=as_term(value, self.result))
 
     def all_to(self, value: Operand) -> "Change":
-        """Change its value to the same at all elements."""
+        """Return the change to the same value at all elements."""
         return self._everywhere(tuple(map(_fresh, self.sorts)), as_term(value, self.result))
 
     def everywhere(self, value: Callable[[Term], Term]) -> "Change":
-        """Change its value at all elements of its only sort."""
+        """Return the change at all elements of the field's only sort."""
         variables = tuple(map(_fresh, self.sorts))
         return self._everywhere(variables, value(*variables))
 
     def at_all_pairs(self, value: Callable[[Term, Term], Term]) -> "Change":
-        """Change its value at all elements of its two sorts."""
+        """Return the change at all elements of the field's two sorts."""
         variables = tuple(map(_fresh, self.sorts))
         return self._everywhere(variables, value(*variables))
 
@@ -264,7 +264,7 @@ class Change:
 
 
 def parts_of(term: Term) -> Iterator[Term]:
-    """Yield a term and all that it is made of."""
+    """Yield a term and all its subterms."""
     yield term
     for part in term.parts:
         yield from parts_of(part)
@@ -281,7 +281,7 @@ def sums_in(term: Term) -> Iterator[Term]:
 
 
 def conjuncts(term: Term) -> Iterator[Term]:
-    """Yield what has to hold for a term to hold."""
+    """Yield the conjuncts of a term."""
     if term.kind is Kind.AND:
         for part in term.parts:
             yield from conjuncts(part)

@@ -1,4 +1,4 @@
-"""Clauses as TLA+: what z3 proves for any number, TLC checks as invariants of the module.
+"""Clauses as TLA+: z3 proves them for any number of threads, TLC checks them as invariants.
 
 The text is generated, so the two cannot differ.
 """
@@ -80,7 +80,7 @@ def _indented(body: str) -> str:
 
 
 def _soon(term: Term) -> Term:
-    """Return the term with each premise as soon as its variables are bound, if they are many.
+    """Return the term with each premise moved to where its variables are bound, if they are many.
 
     So TLC tries only those values of the next variable for which the premises hold.
     """
@@ -131,7 +131,7 @@ def _lines(term: Term, names: _Names, indent: int) -> list[str]:
 
 
 def _parts(term: Term) -> Iterable[Term]:
-    """Yield what a conjunction or a disjunction is made of, whatever its brackets."""
+    """Yield the operands of a conjunction or a disjunction, with nested ones flattened."""
     for part in term.parts:
         if part.kind is term.kind and not _among(part):
             yield from _parts(part)
@@ -189,7 +189,7 @@ def _parts_of(term: Term) -> Iterable[Term]:
 
 
 def _among(term: Term) -> list[str]:
-    """Return the words of which a field is said to be one."""
+    """Return the words if the term says that a value is one of them, else nothing."""
     if term.kind is not Kind.OR or not term.parts:
         return []
     pairs = [part.parts for part in term.parts if part.kind is Kind.EQUAL]
@@ -235,7 +235,7 @@ def _field(term: Term, names: _Names) -> str:
     known = f"{elements[0]} \\in {_union(field)}"
     if field.result == BOOL:
         return f"({known} /\\ {written})"
-    # What no action changes has its first value.
+    # Outside its domain the field has its first value, as no action changes it there.
     nothing = f'"{field.result.words[0]}"' if field.result.words else "0"
     return f"(IF {known} THEN {written} ELSE {nothing})"
 

@@ -1,4 +1,4 @@
-"""Terms as text: what the tables of a proof say, read into the language of the proofs.
+"""Terms as text: reads the tables of a proof into the language of the proofs.
 
 ``all x y: P``, ``some x: P`` and ``sum x: N`` reach as far to the right as they can; then bind,
 from weak to strong, ``<=>``, ``=>``, ``|``, ``&``, ``~``, comparisons and ``in {A, B}``, ``+`` and
@@ -48,10 +48,10 @@ _COMPARISONS: Mapping[str, Callable[[Term, Term], Term]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Vocabulary:
-    """What a text may name.
+    """The names that a text may use.
 
-    `variables` gives the sort of each letter that a variable begins with. A definition is a text,
-    by its name and the names of its parameters. `sets` are some words of a sort.
+    `variables` maps the name of a variable, without digits at its end, to its sort. `definitions`
+    maps a name to the names of its parameters and a text. `sets` are named lists of words.
     """
 
     fields: Mapping[str, Field]
@@ -77,9 +77,9 @@ class Vocabulary:
         """Return an action; raises ValueError.
 
         The text is ``parameters: guard; change; ...``. With ``@`` for the colon, the first
-        parameter is a thread whose `pc` is the action's name; ``pc := A`` is that thread's then.
-        A change is ``f(x) := value``. Where x is no parameter, it changes everywhere. Where the
-        last element is missing, the value is the only one for which f holds then, or NONE.
+        parameter is a thread whose `pc` is the action's name; ``pc := A`` then sets that thread's.
+        A change is ``f(x) := value``. If x is no parameter, f changes at every element. If the last
+        element is missing, the value is the only element for which f holds afterwards, or NONE.
         """
         return _Reader(self, text).action(name)
 
@@ -250,7 +250,7 @@ class _Reader:
         found = body(variables, names)
         if binder != "sum":
             return found
-        # The same text is the same sum, whose value the solver knows by its identity.
+        # The same text gives the same term, so that the solver has one number for the sum.
         text = " ".join((*variables, *self._tokens[begin : self._at]))
         return self._words.sums.setdefault(text, found)
 

@@ -1,8 +1,7 @@
 """Walks through a state graph that take each of its edges at least once.
 
-Each walk begins in the initial state. It goes on over an edge that no walk has taken yet while
-there is one, else by a shortest way to the next, and stops where there is none or where it has
-grown long.
+Each walk begins in the initial state. It continues over an edge that no walk has taken yet, or else
+on a shortest path to the nearest such edge. It stops if there is none, or when it is long enough.
 Deterministic: the same graph gives the same walks.
 """
 
@@ -47,7 +46,7 @@ class _Cover:
                 length += 1
 
     def _way_to_new(self, start: int) -> Sequence[Edge]:
-        """Return a shortest way whose last edge no walk has taken yet; empty if there is none."""
+        """Return a shortest path whose last edge no walk has taken yet; empty if there is none."""
         came_by: dict[int, Edge | None] = {start: None}
         waiting = deque([start])
         while waiting:

@@ -1,4 +1,4 @@
-"""Files of vectors: reading them, one a line, and the hash that each of them carries."""
+"""Files of vectors: reading them, one per line, and the hash in each vector."""
 
 import hashlib
 import json
@@ -19,7 +19,7 @@ _REMEDY = "make it again with wheelproof vectors generate"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedVector:
-    """A vector with the place that it was read from."""
+    """A vector with the file and line that it was read from."""
 
     vector: Vector[object, object]
     source: str
@@ -27,12 +27,12 @@ class PublishedVector:
 
 
 def with_hash(vector: Vector[object, object]) -> Vector[object, object]:
-    """Return the vector with the hash that it has to carry."""
+    """Return the vector with its correct hash."""
     return replace(vector, hash=vector_hash(vector))
 
 
 def vector_hash(vector: Vector[object, object]) -> str:
-    """Return the hash: SHA-256 of the line without it, keys sorted, without spaces."""
+    """Return the hash: SHA-256 of the line without the hash, keys sorted, without spaces."""
     content = plain(vector, Wire.DRIVEN)
     assert isinstance(content, dict)
     del content["hash"]
@@ -41,7 +41,7 @@ def vector_hash(vector: Vector[object, object]) -> str:
 
 
 def find_vector_files(patterns: Sequence[str]) -> list[Path]:
-    """Return the files that the patterns name, sorted; raises UsageError if one names none."""
+    """Return the files that the patterns match, sorted; raises UsageError if one matches none."""
     found: set[Path] = set()
     for pattern in patterns:
         anchor = Path(Path(pattern).anchor)

@@ -23,9 +23,9 @@ LINES_AFTER = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment:
-    """A line of a run: who (`lane`) did what.
+    """A line of a run: an event of the thread or process `lane`.
 
-    `part` is `begins` or `ends` for a call, which goes on between the two, and `step` for all else.
+    `part` is `begins` or `ends` for the two lines of a call, and `step` for any other line.
     """
 
     line: int
@@ -37,7 +37,7 @@ class Moment:
 
 
 def read_excerpt(path: Path, verdict: RunVerdict) -> tuple[Moment, ...]:
-    """Return the lines of the run around the one that fails; none if no place is known."""
+    """Return the lines of the run around the one that fails; none if its place is not known."""
     place = verdict.place
     if place is None:
         return ()
@@ -51,7 +51,7 @@ def read_excerpt(path: Path, verdict: RunVerdict) -> tuple[Moment, ...]:
 
 
 def _with_short_names(moments: tuple[Moment, ...]) -> tuple[Moment, ...]:
-    """Return the moments with a small number where a thread's name has a long one."""
+    """Return the moments with a small number for the long one in the name of a thread."""
     lanes = dict.fromkeys(moment.lane for moment in moments)
     short = {lane: _LONG_NUMBER.sub(str(place), lane) for place, lane in enumerate(lanes, start=1)}
     if len(set(short.values())) < len(short):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from wheelproof_spec.app.pages.check.excerpt import Moment
 
 COLUMN = 60
-"""How wide a line of the run is drawn."""
+"""The width of a line of the run in the drawing, in pixels."""
 LANE = 30
 _LABEL = 7
 
@@ -34,14 +34,14 @@ class Bar:
 
     @property
     def shown(self) -> str:
-        """As much of the label as fits in."""
+        """The part of the label that fits into the bar."""
         fits = self.width // _LABEL
         return self.label if len(self.label) <= fits else f"{self.label[: fits - 1]}…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
-    """The drawing: who the lanes belong to, the bars, and to which bar each moment belongs."""
+    """The drawing: the threads of the lanes, the bars, and the bar of each moment."""
 
     names: tuple[str, ...]
     bars: tuple[Bar, ...]

@@ -16,12 +16,12 @@ from wheelproof_spec.engines.history.result import code_of, verdict_line
 from wheelproof_spec.engines.history.routing import FileResult
 
 MOST_TIMELINES = 20
-"""Of how many failing runs the threads are drawn."""
+"""The most failing runs whose threads are drawn."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingRun:
-    """A run that fails, with the lines around the event that does; none without a file."""
+    """A run that fails, with the lines around the failing event; no lines without a file."""
 
     source: str
     verdict: RunVerdict
@@ -60,7 +60,7 @@ def render_check(files: Sequence[Path], results: Sequence[FileResult], repeat: s
 
 
 def _failing_run(path: Path, source: str, verdict: RunVerdict) -> FailingRun:
-    # Standard input is gone by now.
+    # Standard input cannot be read a second time.
     moments = () if path == STANDARD_INPUT else read_excerpt(path, verdict)
     bad_line = 0 if verdict.place is None else verdict.place.line
     return FailingRun(

@@ -1,4 +1,4 @@
 """The page of a conformance run: its verdict, clause by clause, and each failing case drawn.
 
-It needs Jinja, and nothing that it shows needs a network.
+Making it needs Jinja; showing it needs no network.
 """

@@ -1,6 +1,6 @@
 """The page of a conformance run: one HTML file in which failing cases can be stepped through.
 
-Without JavaScript all steps of a case stand below each other.
+Without JavaScript all steps of a case are shown below each other.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ class ClauseRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownFailure:
-    """A failure with its steps; none for a case that cannot be drawn."""
+    """A failure with its steps; no steps if the case cannot be drawn."""
 
     failure: ConformanceFailure
     stages: tuple[Stage, ...]
@@ -48,7 +48,7 @@ def render_conformance(result: ConformanceResult) -> str:
 
 
 def clause_rows(result: ConformanceResult) -> Iterator[ClauseRow]:
-    """Return the clauses of the profile, each with what became of it."""
+    """Yield the clauses of the profile, each with its outcome."""
     broken = {failure.violation.rule: failure.violation.reason for failure in result.failures}
     for count in result.clauses:
         if count.clause in broken:

@@ -1,6 +1,6 @@
-"""A failing case, step by step: what was asked, answered and expected, and the state as a picture.
+"""A failing case, step by step: request, answer, expected answer, and the state as a picture.
 
-The case is followed on the reference, or for a timer on its contract, up to its last step, which is
+The case is replayed on the reference, or for a timer on its contract, up to its last step, which is
 the one that fails.
 """
 
@@ -17,12 +17,12 @@ from wheelproof_spec.engines.drive.driver.messages import parse_request
 from wheelproof_spec.engines.drive.result import ConformanceFailure
 
 MOST_STAGES = 60
-"""How many steps are drawn of a long case: its last ones."""
+"""The most steps of a case that are drawn: its last ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field of an answer as text; one that is not told, or not known, is empty."""
+    """A field of an answer as text; a value that was not answered or is not known is empty."""
 
     name: str
     answered: str
@@ -30,15 +30,15 @@ class Field:
 
     @property
     def differs(self) -> bool:
-        """Whether something else is told than expected; what is not told is not judged."""
+        """Whether the answer differs from the expected one; a missing answer is not judged."""
         return bool(self.answered) and self.answered != self.expected
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One step; `place` counts from 1, `answer` is in short.
+    """One step; `place` counts from 1, `answer` is shortened.
 
-    `followed` says whether the reference could follow the case as far as here.
+    `followed` says whether the reference could follow the case up to here.
     """
 
     place: int
@@ -81,7 +81,7 @@ def stages_of(component: str, profile: str, failure: ConformanceFailure) -> tupl
 def _expected(
     view: CaseView, operation: str, content: JsonObject, said: JsonObject
 ) -> JsonObject | None:
-    """Return what is expected; None where the case has left the way that the reference goes."""
+    """Return the expected answer; None if the reference cannot follow the case."""
     try:
         return view.perform(operation, content, said)
     except RefusedError as refusal:

@@ -1,9 +1,9 @@
 """Threads that append, flush, interrupt each other and close the accumulator, and a sender.
 
-The machine `accumulator` of `wheelproof fuzz`. What they do is recorded, and the history judge says
-whether the accumulator may have done so. After each burst it is asked for its memory, and for what
-is under way: nothing is. One that was closed, by force or not, makes room for a new one, and so
-does one that has lost a batch.
+This is the machine `accumulator` of `wheelproof fuzz`. All calls are recorded, and the history
+judge decides whether the answers are allowed. After each burst, when no call is under way, the
+accumulator is asked for its memory, its incomplete batches and its flushes. A new accumulator
+replaces one that was closed, by force or not, or that still has an incomplete batch.
 """
 
 import threading
@@ -40,7 +40,7 @@ _PARTITIONS = tuple(TopicPartition("topic", number) for number in range(2))
 _BATCH_SIZE = 100
 _MAX_SIZE = 2**20
 _PATIENTLY_MS = 600_000
-"""Longer than a burst may take: if nothing comes, the burst is stuck."""
+"""Longer than a burst may take: if no memory comes, the burst is stuck."""
 
 
 def run_threaded_accumulator_fuzz(bug: AccumulatorBug, batch: Batch) -> FuzzReport:
@@ -72,7 +72,7 @@ class AccumulatorUnderTest:
         self._open()
 
     def run(self, burst: Burst) -> Violation | None:
-        """Run one burst, with a sender beside it, and return what the history breaks."""
+        """Run one burst beside a sender, and return the violation in the history."""
         self._interruptions = Interruptions()
         self._news = _News(len(burst))
         programs: list[list[Callable[[], None]]] = [
@@ -107,7 +107,7 @@ class AccumulatorUnderTest:
             case ["close"]:
                 self._close()
             case ["abort"]:
-                # The sender's to do.
+                # The sender aborts.
                 self._aborting = True
             case _:
                 raise AssertionError(words)
@@ -118,7 +118,7 @@ class AccumulatorUnderTest:
         self._recorded.close()
 
     def _serve(self) -> None:
-        """Be the sender until everybody else has ended and nothing is left to send."""
+        """Act as the sender until all other threads have ended and no batch is queued."""
         while self._news.wait():
             self._send()
         self._send()
@@ -138,10 +138,10 @@ class AccumulatorUnderTest:
 
 
 class _News:
-    """Wakes the sender up whenever a call has ended; what blocks waits for what others have done.
+    """The signal that wakes the sender whenever a call has ended.
 
-    An append waits for the memory of batches that others have queued, and a flush for the batches
-    of appends that have returned, so nothing has to be sent before that.
+    An append waits for the memory of batches that other appends have queued. A flush waits for the
+    batches of appends that have returned. So the sender is only needed after a call has ended.
     """
 
     def __init__(self, at_work: int) -> None:
@@ -150,19 +150,19 @@ class _News:
         self._is_any = False
 
     def spread(self) -> None:
-        """A call has ended."""
+        """Record that a call has ended, and wake the sender."""
         with self._changed:
             self._is_any = True
             self._changed.notify()
 
     def leave(self) -> None:
-        """A thread has ended."""
+        """Record that a thread has ended, and wake the sender."""
         with self._changed:
             self._at_work -= 1
             self._changed.notify()
 
     def wait(self) -> bool:
-        """Wait for news, and tell whether anybody may still bring some."""
+        """Wait until a call or every thread has ended; return whether a thread still runs."""
         with self._changed:
             self._changed.wait_for(lambda: self._is_any or not self._at_work)
             self._is_any = False

@@ -1,14 +1,14 @@
 """The reference's accumulator against RecordAccumulator.tla, call by call of one thread.
 
-The thread makes every call: the appends of several appenders, and all that the sender does. Each
-call of the code is a sequence of steps of the module, which are finished before the next call is
-made; how calls interleave is what the programs of the model checker are about. Nobody flushes, for
-a flush waits for the others.
+One thread makes every call: the appends of all appenders, and the calls of the sender. Each call
+of the code is a sequence of steps of the module. These steps end before the next call begins: the
+programs of the model checker cover how calls interleave. No thread flushes, because a flush waits
+for other threads.
 
-Compared are the queues, all batches that were ever made, which of them are incomplete and which may
-be read by a request, the free memory, and what has become of each record. Left out are the
-registers of threads within a call, which buffer it is that a batch has, and the histories about
-drains. When a batch expires is the driver's choice, as it is the module's.
+The comparison covers the queues, all batches ever made, which of them are incomplete or in flight,
+the free memory, and the outcome of each record. It leaves out the registers of threads within a
+call, the identity of a batch's buffer, and the history variables about drains. The driver chooses
+when a batch expires, as the module does.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +38,7 @@ from wheelproof_spec.engines.tlc.states.values import ModelValue, State, Value, 
 _NODE = NodeId(1)
 _NOW = Millis(0)
 _HEADER, _RECORD, _TOO_LITTLE = 61, 10, 9
-"""What a batch begins with, a record takes, and is no room for another; in bytes."""
+"""The sizes of a batch's header, a record, and a gap too small for a record; in bytes."""
 _NONE = ModelValue(name="None")
 _AT_REST = ("BeginAppend", "Close", "Done")
 _IDLE = ("Idle", "Done")
@@ -66,10 +66,10 @@ _FINAL = {"succeeded": "succeeded", "failed": "expired", "aborted": "aborted", "
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Appends:
-    """Who appends to which partitions, one record after another, and what the sender may do.
+    """The partitions to which each appender appends, in order, and what the sender may do.
 
-    There are `buffers` batches' worth of memory, a batch has room for `batch_size` records, two at
-    least, a request for `request_size` batches: one, or one of each partition.
+    The pool has memory for `buffers` batches. A batch has room for `batch_size` records, at least
+    two. A request has room for `request_size` batches: one in all, or one of each partition.
     """
 
     programs: Mapping[str, tuple[int, ...]]
@@ -106,12 +106,12 @@ class Appends:
 
 
 class _OneRecordEach(ProducerBatch):
-    """Splits into batches of one record, as the module has it, and shows itself."""
+    """A batch that splits into batches of one record, as in the module, and shows its state."""
 
     __slots__ = ()
 
     def seen(self, records: tuple[Value, ...], partition: int) -> Value:
-        """Return what is compared of a batch."""
+        """Return the compared part of the batch's state."""
         final = self._final_state.get()
         return (
             partition,
@@ -123,12 +123,12 @@ class _OneRecordEach(ProducerBatch):
         )
 
     def try_append_for_split(self, thunk: Thunk) -> bool:
-        """Add the first record alone."""
+        """Add the record if the batch is empty."""
         return not self.thunks and super().try_append_for_split(thunk)
 
 
 class ChosenAccumulator(RecordAccumulator):
-    """Finds expired what the driver has chosen."""
+    """An accumulator in which only the batch that the driver has chosen is expired."""
 
     _batch_class = _OneRecordEach
     chosen: ProducerBatch | None = None
@@ -147,7 +147,7 @@ class ChosenAccumulator(RecordAccumulator):
 
 
 Call = tuple[str, str | int]
-"""What is done, by which appender or to which batch, by its number."""
+"""An action, and the name of its appender or the number of its batch, if any."""
 
 
 class _Run:
@@ -215,7 +215,7 @@ class _Run:
         self._made[name] += 1
         number = self._made[name]
         record = Record(timestamp_ms=0, value=b"abc")
-        # A record is told from others by what it is, not by what is in it.
+        # Records are identified by their ids, since their contents are equal.
         self._kept.append(record)
         self._records[id(record)] = name, number
         partition = self._partitions[self._appends.programs[name][number - 1]]
@@ -238,7 +238,7 @@ class _Run:
         self._accumulator.drain(self._cluster, [_NODE], room, _NOW)
 
     def _find_batches(self) -> None:
-        """Number the batches that are new, those of a split in the order of their records."""
+        """Number the new batches; those of a split in the order of their records."""
         queued = [batch for queue in self._queues().values() for batch in queue]
         new = [batch for batch in queued if batch not in self._batches]
         self._batches += sorted(new, key=lambda batch: batch.place)
@@ -251,7 +251,7 @@ class _Run:
         }
 
     def state(self) -> State:
-        """Return the variables of RecordAccumulator, as far as they are compared."""
+        """Return the compared variables of RecordAccumulator."""
         numbers = {id(batch): number for number, batch in enumerate(self._batches, start=1)}
         incomplete = self._accumulator.incomplete()
         return {
@@ -308,7 +308,7 @@ class _Run:
             yield "Expire"
 
     def _is_first(self, batch: ProducerBatch) -> bool:
-        """Tell whether nothing older of the partition is incomplete: that expires before it."""
+        """Tell whether no older batch of the partition is incomplete: that one expires first."""
         return all(
             other.partition != batch.partition or other.place >= batch.place
             for other in self._accumulator.incomplete()
@@ -318,7 +318,7 @@ class _Run:
 def accumulator_graph(
     appends: Appends, accumulator_class: type[ChosenAccumulator] = ChosenAccumulator
 ) -> ProjectedGraph:
-    """Return every state that calls bring the accumulator into."""
+    """Return the graph of all states that calls can reach."""
 
     def run(calls: tuple[Call, ...]) -> _Run:
         made = _Run(appends, accumulator_class)
@@ -334,7 +334,7 @@ def accumulator_graph(
 
 
 def project_record_accumulator(state: State) -> State:
-    """Return of a state of the module what is compared."""
+    """Return the compared part of a state of the module."""
     batches = state["batch"]
     assert isinstance(batches, tuple)
     free = state["free"]
@@ -352,9 +352,9 @@ def project_record_accumulator(state: State) -> State:
 
 
 def label_of_record_accumulator(action: str, before: State, after: State) -> str | None:
-    """Return the call that an action of the module begins; to end is none.
+    """Return the call that an action of the module begins; None for Terminated.
 
-    TLC does not tell what the sender does about a batch: the batch tells it.
+    The action Sender stands for several calls: the two states tell which call it is.
     """
     if action == "Terminated":
         return None
@@ -375,7 +375,7 @@ def _attempts(batches: tuple[Value, ...]) -> list[Value]:
 
 
 def record_accumulator_under_way(state: State) -> Callable[[str], bool] | None:
-    """Return what finishes the call that somebody is in."""
+    """Return a test for the actions that continue the call under way; None without one."""
     if any(step not in _AT_REST for _, step in pairs_of(state["pc"])):
         return _OF_THE_CALLERS.__contains__
     return None if state["sender"] in _IDLE else _OF_THE_SENDER.__contains__

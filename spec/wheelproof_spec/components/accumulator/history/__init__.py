@@ -15,7 +15,7 @@ from wheelproof_spec.components.accumulator.history.judge import AccumulatorHist
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
-    # What is claimed of the order of callbacks, the header says itself.
+    # The header itself says which order of callbacks is claimed.
     del profile
     assert isinstance(header.config, AccumulatorConfig)
     clock = clock_of(header, KAFKA, start_ms=header.config.start_ms)

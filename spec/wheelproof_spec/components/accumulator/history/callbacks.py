@@ -1,4 +1,4 @@
-"""What the callbacks of records may say, and when (semantics.md 4.5, 4.11)."""
+"""Judges the outcomes, the times and the order of callbacks (semantics.md 4.5, 4.11)."""
 
 from wheelproof_spec.base.history.clock import HistoryClock
 from wheelproof_spec.base.results.tally import Tally
@@ -10,7 +10,7 @@ from wheelproof_spec.components.accumulator.history.record import Record
 
 
 class Callbacks:
-    """Judges callbacks one by one, and knows who waits for one."""
+    """The judge of callbacks, and the records that wait for their callbacks."""
 
     def __init__(self, config: AccumulatorConfig, clock: HistoryClock, tally: Tally) -> None:
         self._tests = tally.tests
@@ -19,39 +19,39 @@ class Callbacks:
         self._in_order = FirstOwed() if config.callbacks == "in_order" else None
         self._owed: dict[Record, None] = {}
         self._looked_ms: int | None = None
-        """When the last look for late batches was over, at the least; None before the first."""
+        """The earliest time when the last expiry check can have ended; None before the first."""
         self._oldest: dict[Partition, dict[Record, None]] = {}
 
     def oldest_ms(self, partition: Partition) -> int:
-        """Return when the batch of a new record was made, at the least."""
+        """Return the earliest time at which the batch of a new record can have been made."""
         oldest = next(iter(self._oldest.get(partition, ())), None)
         return self._clock.least if oldest is None else oldest.oldest_ms
 
     def asked(self, record: Record) -> None:
-        """An append begins."""
+        """Record that an append began."""
         self._oldest.setdefault(record.partition, {})[record] = None
 
     def accepted(self, record: Record) -> None:
-        """An append has returned, and its callback has not come yet."""
+        """Record that an append was accepted before its callback ran."""
         self._owed[record] = None
         if self._in_order is not None:
             self._in_order.add(record)
 
     def refused(self, record: Record) -> Violation | None:
-        """An append was refused."""
+        """Record that an append was refused; its record must not have been called back."""
         self._oldest[record.partition].pop(record, None)
         if record.called_back is None:
             return None
         return _wrongly(record.name, "it was called back, and then refused")
 
     def give_up(self, record: Record, index: int) -> None:
-        """Its callback has not come, and is not waited for any more."""
+        """Stop waiting for the callback of a record."""
         record.called_back = index
         self._owed.pop(record, None)
         self._oldest[record.partition].pop(record, None)
 
     def first_owed(self, until: int) -> Record | None:
-        """Return who waits for its callback, of those whose appends had returned by then."""
+        """Return the first record without a callback whose append had returned by event `until`."""
         self._tests(AccumulatorClause.COMPLETES_ONCE)
         first = next(iter(self._owed), None)
         if first is None or first.returned is None or first.returned > until:
@@ -59,10 +59,10 @@ class Callbacks:
         return first
 
     def left_late(self, *, alone: bool) -> Record | None:
-        """Return what a look for late batches has left, though it was late when the last one ended.
+        """Return a record that an expiry check left, though it was late when the last check ended.
 
-        The sender has read the clock for it since then, not surely later. It is judged if the
-        sender was asked for nothing else meanwhile: if it was `alone`.
+        The sender read the clock for this check after the end of the last check; nothing later is
+        certain. The check is judged only if it is `alone`: no other sender call overlaps it.
         """
         timeout_ms, looked_ms = self._timeout_ms, self._looked_ms
         self._looked_ms = self._clock.least
@@ -73,7 +73,7 @@ class Callbacks:
         return first if first and first.accepted_ms + timeout_ms <= looked_ms else None
 
     def judge(self, record: Record | None, value: Callback, index: int) -> Violation | None:
-        """A callback runs."""
+        """Record that a callback ran, and return what is wrong with it."""
         self._tests(AccumulatorClause.COMPLETES_ONCE)
         if record is None:
             return _wrongly(value.record, "it was never appended")
@@ -123,7 +123,7 @@ class Callbacks:
         )
 
     def _judge_outcome(self, record: Record, value: Callback) -> Violation | None:
-        """Compare what a record is told with what others of its batch were told."""
+        """Compare the outcome of a record with the outcomes of others in its batch."""
         batch = record.batch
         if batch is None:
             return None
@@ -145,7 +145,7 @@ class Callbacks:
 
 
 def never_called_back(record: Record, why: str) -> Violation:
-    """A callback is missing."""
+    """Return the violation that the callback of a record is missing."""
     return AccumulatorClause.COMPLETES_ONCE.broken(
         f"{record.name!r} is called back", "it was not", f"its append was accepted, and {why}"
     )

@@ -1,7 +1,7 @@
-"""What the sender is told when it asks what is ready (semantics.md 4.2), as far as it is known.
+"""Judges the answers to `ready`, as far as the history determines them (semantics.md 4.2).
 
-A batch was made before the append of any of its records returned, and after that of the oldest one
-began that it can have: so much is known of how long it has waited.
+A batch was made before the append of any of its records returned, and after the append of the
+oldest record that it can hold began. These two bounds say how long the batch has waited.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from wheelproof_spec.components.accumulator.component import AccumulatorClause, 
 from wheelproof_spec.components.accumulator.history.turns import Turns
 
 _ROUNDING_MS = 1
-"""Whoever reckons in parts of a millisecond may round what is left down."""
+"""An implementation with fractions of a millisecond may round the time left down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class _Check:
 
 
 class Checks:
-    """Judges the answers to `ready` of a sender that makes no other call meanwhile."""
+    """The judge of answers to `ready`, if no other sender call overlaps the call."""
 
     def __init__(
         self,
@@ -38,7 +38,7 @@ class Checks:
         oldest_ms: Callable[[Partition], int],
         tally: Tally,
     ) -> None:
-        """Begin; `oldest_ms` tells when a batch of a partition was made, at the least."""
+        """Begin; `oldest_ms` returns the earliest time of making a batch of a partition."""
         self._config = config
         self._clock = clock
         self._turns = turns
@@ -49,19 +49,19 @@ class Checks:
         self._check: _Check | None = None
 
     def asked(self, partition: Partition) -> None:
-        """A record may be there from now on."""
+        """Record that an append began: its record may be queued from now on."""
         self._asked[partition] += 1
 
     def gone(self, partition: Partition) -> None:
-        """A record was called back or refused."""
+        """Record that a record was called back or refused."""
         self._gone[partition] += 1
 
     def begin(self, index: int, *, closed: bool) -> None:
-        """The sender asks what is ready; `closed` if a close had returned."""
+        """Record that a call to `ready` began; `closed` if a close had returned."""
         self._check = _Check(index, self._clock.least, dict(self._gone), closed)
 
     def judge(self, call: Ready, answer: Readiness, *, alone: bool) -> Violation | None:
-        """Return what is wrong with an answer; `alone` if the sender made no other call."""
+        """Return what is wrong with an answer; `alone` if no other sender call overlapped."""
         check = self._check
         if check is None or not alone:
             return None

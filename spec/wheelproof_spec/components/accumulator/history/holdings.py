@@ -1,6 +1,6 @@
-"""What records that have not ended hold: memory, and a place among what is incomplete.
+"""Bounds on the memory that records hold, and on the number of incomplete records.
 
-Both are known as bounds, and judged as far as it is known when they come back (semantics.md 3.9).
+A history does not show exactly when they decrease, so bounds are judged (semantics.md 3.9).
 """
 
 from wheelproof_spec.base.history.bounds import Bounds
@@ -10,11 +10,11 @@ from wheelproof_spec.components.accumulator.component import AccumulatorClause, 
 from wheelproof_spec.components.accumulator.history.record import Batch, Record
 
 _OVERHEAD = 512
-"""More than headers take."""
+"""More bytes than headers take."""
 
 
 class Holdings:
-    """Follows records from their appends to their ends."""
+    """The bounds on what records hold, from their appends to their ends."""
 
     def __init__(self, config: AccumulatorConfig, tally: Tally) -> None:
         self._tests = tally.tests
@@ -26,16 +26,16 @@ class Holdings:
         self._sure: set[Record] = set()
         self._ended: list[Record] = []
         self._met: dict[int, int] = {}
-        """For each append under way, how many others were so at some time."""
+        """For each append under way, how many other appends have overlapped it."""
 
     def need(self, size: int) -> int:
-        """Return the most that an append of so many bytes takes from the pool."""
+        """Return the most bytes that an append of `size` bytes takes from the pool."""
         if size + _OVERHEAD <= self._batch_size:
             return self._batch_size
         return min(max(self._batch_size, 2 * size + 2 * _OVERHEAD), self._total)
 
     def asked(self, record: Record) -> None:
-        """An append begins; it may take its memory at once."""
+        """Record that an append began; it may take its memory at once."""
         for call in self._met:
             self._met[call] += 1
         self._met[record.asked] = len(self._met)
@@ -44,7 +44,7 @@ class Holdings:
         self._memory.look(record.asked)
 
     def accepted(self, record: Record, *, new_batch: bool | None) -> Violation | None:
-        """An append was accepted."""
+        """Record that an append was accepted."""
         self._end(record)
         if new_batch is False:
             self._memory.change(most=-record.holds)
@@ -67,7 +67,7 @@ class Holdings:
         )
 
     def refused(self, record: Record, *, exhausted: bool) -> Violation | None:
-        """An append was refused, and has given back whatever it had."""
+        """Record that an append was refused, and has given back its memory."""
         met = self._met[record.asked]
         seen = self._end(record)
         self._incomplete.change(most=-1)
@@ -84,29 +84,29 @@ class Holdings:
         )
 
     def lost(self, record: Record) -> None:
-        """Nobody knows what becomes of an append: its memory may stay held for ever."""
+        """Record that an append has no known end: its memory may never come back."""
         self._end(record)
 
     def called_back(self, record: Record) -> None:
-        """A record has ended, and soon the memory of its batch is given back."""
+        """Record that a callback ran: the memory of its batch comes back soon."""
         self._unsure(record)
         if record.returned is not None:
             self._incomplete.change(least=-1)
             self._settle(record)
 
     def split(self, batch: Batch) -> None:
-        """The parts of a batch are not in the pool's memory."""
+        """Record that a batch was split: its parts do not use the pool's memory."""
         for record in batch.records:
             record.was_split = True
             self._unsure(record)
 
     def landed(self, batch: Batch) -> None:
-        """A batch is in flight no more."""
+        """Record that a batch is no longer in flight."""
         self._ended += batch.ended
         batch.ended.clear()
 
     def idle(self) -> None:
-        """No call of the sender is under way: what has ended is complete, and has given back."""
+        """Record that no sender call is under way: ended records have given back their memory."""
         if not self._at_once:
             return
         for record in self._ended:
@@ -116,20 +116,20 @@ class Holdings:
         self._ended.clear()
 
     def look_at_memory(self, call: int) -> None:
-        """available_memory is called."""
+        """Record that a call of available_memory began."""
         self._memory.look(call)
 
     def look_for_incomplete(self, call: int) -> None:
-        """has_incomplete is called."""
+        """Record that a call of has_incomplete began."""
         self._incomplete.look(call)
 
     def forget_look(self, call: int) -> None:
-        """One of these calls has had no answer."""
+        """Record that one of these calls ended without an answer."""
         self._memory.seen(call)
         self._incomplete.seen(call)
 
     def judge_memory(self, call: int, available: int) -> Violation | None:
-        """available_memory has answered."""
+        """Judge the answer of available_memory."""
         seen = self._memory.seen(call)
         assert seen is not None
         least, most = max(self._total - seen[1], 0), self._total - seen[0]
@@ -145,7 +145,7 @@ class Holdings:
         )
 
     def judge_incomplete(self, call: int, *, yes: bool) -> Violation | None:
-        """has_incomplete has answered."""
+        """Judge the answer of has_incomplete."""
         seen = self._incomplete.seen(call)
         assert seen is not None
         least, most = seen

@@ -45,12 +45,12 @@ _SENDER = (*_ENDS_BATCHES, Ready, Drain, Reenqueue, Split)
 
 
 class AccumulatorHistoryJudge:
-    """Answers, event by event, which rule is broken first."""
+    """The judge of an accumulator's history: it returns the first rule that each event breaks."""
 
     goes_on_after = frozenset(AccumulatorClause)
 
     def __init__(self, config: AccumulatorConfig, clock: HistoryClock, tally: Tally) -> None:
-        """Begin; `clock` is what the history tells of the time."""
+        """Begin; `clock` follows the times of the history."""
         self._clock = clock
         self._config = config
         self._tests = tally.tests
@@ -63,10 +63,10 @@ class AccumulatorHistoryJudge:
         self._checks = Checks(config, clock, self._turns, oldest_ms, tally)
         self._flushes = Bounds()
         self._interrupts: Counter[str] = Counter()
-        """How often each process was interrupted, and has not said so."""
+        """How many interrupts of each process have not ended a call yet."""
         self._sender = 0
         self._alone = -1
-        """The last call of the sender, if it has met no other one."""
+        """The last call of the sender, or -1 if another sender call overlaps it."""
         self._enders = 0
         self._last_ender = -1
         self._closing = False
@@ -75,7 +75,7 @@ class AccumulatorHistoryJudge:
     # What the checker calls
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
-        """A call, or a callback, begins."""
+        """Record that a call or a callback began."""
         self._clock.at(op.time_ns)
         value = op.value
         if isinstance(value, Callback):
@@ -114,19 +114,19 @@ class AccumulatorHistoryJudge:
         return None
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
-        """A callback ends: nothing depends on that."""
+        """Record that a callback ended; no rule depends on it."""
         self._clock.at(op.time_ns)
         return None
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call returned with an answer."""
+        """Record that a call returned with an answer."""
         self._clock.at(op.time_ns)
         violation = self._return(asked, op)
         self._end_of_sender(asked, op)
         return violation
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call was refused and has had no effect."""
+        """Record that a call was refused, without an effect."""
         self._clock.at(op.time_ns)
         self._end_of_sender(asked, op)
         match asked.value:
@@ -140,7 +140,7 @@ class AccumulatorHistoryJudge:
                 return None
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
-        """Nobody knows what becomes of a call; one of the sender may go on for ever."""
+        """Record that a call has no known end; a lost sender call counts as still running."""
         self._clock.at(op.time_ns)
         if isinstance(asked.value, Append):
             self._holdings.lost(self._records[asked.value.record])
@@ -148,7 +148,7 @@ class AccumulatorHistoryJudge:
             self._forget_look(asked.index)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
-        """The history ends; when all is quiet, every record has been called back."""
+        """Record the end of the history; if it is quiet, every record must be called back."""
         if end is None or not end.quiet:
             return None
         first = self._callbacks.first_owed(index)
@@ -232,13 +232,13 @@ class AccumulatorHistoryJudge:
         return violation
 
     def _came_after_close(self, record: Record) -> bool:
-        """Tell whether an append began after close had returned, so that it is to be refused."""
+        """Tell whether an append began after close had returned, and so must be refused."""
         if self._closed is None or self._closed > record.asked:
             return False
         return self._tests(AccumulatorClause.REFUSES_AFTER_CLOSE)
 
     def _unprovoked(self, op: HistoryOp[object], clause: AccumulatorClause) -> Violation | None:
-        """Return what is wrong if a call ends as interrupted."""
+        """Return a violation if a call ends as interrupted without an interrupt."""
         if op.error != INTERRUPTED:
             return None
         self._tests(clause)
@@ -321,7 +321,7 @@ class AccumulatorHistoryJudge:
 
     def _end_abort(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
         closed = self._closed is not None and self._closed < asked.index
-        # Who has been accepted since then came before the abort, too.
+        # After a close, appends that were accepted during the abort are aborted, too.
         until = op.index if closed else asked.index
         first = self._callbacks.first_owed(until)
         left = first
@@ -382,7 +382,7 @@ class AccumulatorHistoryJudge:
         return never_called_back(left[0], f"the response to its batch {name!r} has been handled")
 
     def _give_up(self, record: Record, index: int) -> None:
-        """A callback is missing: nothing that would follow from that is judged."""
+        """Stop waiting for a missing callback, so that it causes no further violations."""
         self._callbacks.give_up(record, index)
         self._holdings.called_back(record)
 

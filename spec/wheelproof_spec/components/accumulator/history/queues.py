@@ -1,4 +1,4 @@
-"""What drains take from the queues, and in which order (semantics.md 4.3 - 4.6)."""
+"""Judges what drains take from the queues, and the order (semantics.md 4.3 - 4.6)."""
 
 import heapq
 from collections.abc import Mapping
@@ -11,23 +11,23 @@ from wheelproof_spec.components.accumulator.history.record import Batch, Record
 
 
 class FirstOwed:
-    """The accepted records of each partition, those first whose append returned first."""
+    """The accepted records of each partition, in the order in which their appends returned."""
 
     def __init__(self) -> None:
         self._heaps: dict[Partition, list[tuple[int, Record]]] = {}
 
     def add(self, record: Record) -> None:
-        """An append has been accepted."""
+        """Add a record whose append was accepted."""
         assert record.returned is not None
         heapq.heappush(self._heaps.setdefault(record.partition, []), (record.returned, record))
 
     def before(self, record: Record, *, undrained: bool) -> Record | None:
-        """Return one whose append was over when that of `record` began, and which is owed."""
+        """Return an owed record whose append had returned when that of `record` began."""
         first = self._first(record.partition, undrained=undrained)
         return first[1] if first is not None and first[0] < record.asked else None
 
     def first_undrained(self, partition: Partition) -> Record | None:
-        """Return whoever of a partition was accepted first and has been in no drain."""
+        """Return the owed record of a partition that was accepted first, and never drained."""
         first = self._first(partition, undrained=True)
         return None if first is None else first[1]
 
@@ -39,7 +39,7 @@ class FirstOwed:
 
 
 class Queues:
-    """Follows batches from drain to drain."""
+    """The batches, as the drains of a history show them."""
 
     def __init__(self, records: Mapping[str, Record], tally: Tally) -> None:
         self._tests = tally.tests
@@ -50,32 +50,32 @@ class Queues:
         """The records that wait to be drained."""
 
     def batch(self, name: str) -> Batch | None:
-        """Return a batch that was drained."""
+        """Return the drained batch of this name, if there is one."""
         return self._batches.get(name)
 
     def accepted(self, record: Record) -> None:
-        """A record waits to be drained."""
+        """Add a record that waits to be drained."""
         self.waiting.add(record)
 
     def mute(self, partition: str, since: int) -> None:
-        """A partition is muted."""
+        """Record that a partition is muted since event `since`."""
         self._muted[partition] = since
 
     def unmute(self, partition: str) -> None:
-        """A partition may be muted no more."""
+        """Record that a partition may no longer be muted."""
         self._muted.pop(partition, None)
 
     def back(self, batch: Batch) -> None:
-        """A batch goes back to its queue, or is over."""
+        """Record that a batch returned to its queue, or ended."""
         batch.in_flight = False
 
     def split(self, batch: Batch) -> None:
-        """The records of a batch are regrouped."""
+        """Record that a batch was split, and forget it."""
         batch.in_flight = False
         del self._batches[batch.name]
 
     def drained(self, began: int, answer: Drained, *, alone: bool) -> Violation | None:
-        """A drain has ended; `alone` if nothing was taken out of the queues meanwhile."""
+        """Judge a drain that has ended; `alone` if no call that ends batches overlapped it."""
         partitions: set[Partition] = set()
         first: Violation | None = None
         for taken in answer.batches:
@@ -93,7 +93,7 @@ class Queues:
         return first
 
     def _take(self, began: int, taken: DrainedBatch, *, alone: bool) -> Violation | None:
-        """Take note of a batch that was drained, rightly or not."""
+        """Record a drained batch, and return what is wrong with it."""
         wrong = self._not_to_be_taken(began, taken)
         found: dict[int, Record] = {}
         for place, name in enumerate(taken.records):

@@ -8,32 +8,32 @@ from wheelproof_spec.components.accumulator.calls import Partition
 
 @dataclass(slots=True, eq=False)
 class Record:
-    """A record; moments are indices of lines."""
+    """A record; `asked`, `returned` and `called_back` are indices of events."""
 
     name: str
     partition: Partition
     asked: int
     oldest_ms: int
-    """When its batch was made, at the least."""
+    """The earliest time at which its batch can have been made."""
     patient_until_ms: int
-    """Before that its append may not give up waiting for memory."""
+    """The time before which its append must not give up waiting for memory."""
     holds: int
     """The most bytes that its append can have taken from the pool."""
     returned: int | None = None
     accepted_ms: int = NEVER
-    """By when it was accepted, at the latest."""
+    """The latest time at which it can have been accepted."""
     refused: bool = False
     called_back: int | None = None
     was_split: bool = False
-    """Whether the batch that its append made, if any, is not what holds it any more."""
+    """Whether a split has moved it out of the batch that its append made, if any."""
     batch: "Batch | None" = None
-    """The batch that it was drained in last."""
+    """The batch in which it was drained last."""
     place: int = 0
     """Its place in that batch."""
 
     @property
     def is_owed(self) -> bool:
-        """Whether its callback has to come."""
+        """Whether it was accepted and its callback has not run yet."""
         return self.returned is not None and self.called_back is None
 
 
@@ -46,8 +46,8 @@ class Batch:
     records: tuple[Record, ...] = ()
     in_flight: bool = True
     base: int | None = None
-    """The offset of its first record, once one has been told."""
+    """The offset of its first record, once a callback has shown it."""
     failed: bool | None = None
-    """What its records are told, once one has been."""
+    """Whether its records have failed, once one of them was told."""
     ended: list[Record] = field(default_factory=list[Record])
-    """Records of it that were called back while it was in flight: their memory is still held."""
+    """Its records that were called back while it was in flight: their memory is still held."""

@@ -1,4 +1,4 @@
-"""Whether each partition of a node has its turn in the node's drains (semantics.md 4.3)."""
+"""Judges whether each partition of a node gets its turn in drains (semantics.md 4.3)."""
 
 from collections import Counter
 
@@ -12,50 +12,50 @@ from wheelproof_spec.components.accumulator.history.record import Batch
 
 
 class Turns:
-    """Counts, as the driven judge does, which partitions are passed over that could be drained.
+    """The count of how often drains pass over a drainable partition, as in the driven judge.
 
-    A partition could be drained for sure if a record of it waited all the time, if nobody may have
-    muted it, and if no batch of it may be backing off.
+    A partition is surely drainable if one of its records waited all the time, if no call can have
+    muted it, and if none of its batches can be backing off.
     """
 
     def __init__(self, waiting: FirstOwed, tally: Tally) -> None:
-        """Begin; `waiting` are the records that wait to be drained."""
+        """Begin; `waiting` has the records that wait to be drained."""
         self._waiting = waiting
         self._tests = tally.tests
         self._muting: dict[Partition, int] = {}
-        """The partitions that may be muted, and where that was asked for last."""
+        """The partitions that may be muted, and the event of the last call to mute each one."""
         self._open_mutes: Counter[Partition] = Counter()
         self._back: dict[Partition, list[Batch]] = {}
         self._passes: dict[int, tuple[tuple[Partition, ...], dict[Partition, int]]] = {}
         self.unnamed = False
-        """Whether a drain has not said for which partitions it was."""
+        """Whether a drain has not named its partitions."""
         self.lost_track = False
-        """Whether a batch that no drain has shown went back: it may wait in any queue."""
+        """Whether an unknown batch was re-enqueued or split: it may wait in any queue."""
 
     def mute_begins(self, partition: Partition, index: int) -> None:
-        """A partition may be muted from now on."""
+        """Record that a mute call began: the partition may be muted from now on."""
         self._muting[partition] = index
         self._open_mutes[partition] += 1
 
     def mute_ends(self, partition: Partition) -> None:
-        """A partition has been muted."""
+        """Record that a mute call has returned."""
         self._open_mutes[partition] -= 1
 
     def unmute_ends(self, partition: Partition, began: int) -> None:
-        """A partition has been unmuted by a call that began then, unless it was muted again."""
+        """Record that an unmute call returned that had begun at event `began`."""
         if not self._open_mutes[partition] and self._muting.get(partition, began) < began:
             del self._muting[partition]
 
     def back(self, batch: Batch) -> None:
-        """A batch goes back to its queue, and may have to wait there."""
+        """Record that a batch returned to its queue, where it may back off."""
         self._back.setdefault(batch.partition, []).append(batch)
 
     def drained(self, began: int, call: Drain, answer: Drained, *, alone: bool) -> Violation | None:
-        """A drain has ended; `alone` if the sender was in no other call meanwhile."""
+        """Judge a drain that has ended; `alone` if no other sender call overlapped it."""
         led, counts = self._passes.pop(call.node, ((), dict[Partition, int]()))
         self.unnamed = self.unnamed or (not call.partitions and bool(answer.batches))
         if not call.partitions or not alone:
-            # Whoever was not drained at all is passed over by nobody.
+            # A drain of no partition passes over none: if it took nothing, keep the counts.
             if not answer.batches and alone:
                 self._passes[call.node] = led, counts
             return None
@@ -88,14 +88,14 @@ class Turns:
         return None
 
     def waits(self, partition: Partition, since: int) -> bool:
-        """Tell whether the partition could be drained all the time since then."""
+        """Tell whether the partition could be drained all the time since event `since`."""
         if partition in self._muting or self.may_back_off(partition):
             return False
         first = self._waiting.first_undrained(partition)
         return first is not None and first.returned is not None and first.returned < since
 
     def accepted_ms(self, partition: Partition) -> int:
-        """Return by when the first record was accepted that waits there."""
+        """Return the latest time at which the first waiting record can have been accepted."""
         first = self._waiting.first_undrained(partition)
         return NEVER if first is None else first.accepted_ms
 

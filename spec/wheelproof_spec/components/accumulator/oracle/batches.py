@@ -1,7 +1,7 @@
 """Batches as the oracle keeps them: records, their bytes, attempts and ages.
 
-What is not known of an implementation is None: how much fits into a batch where it does not declare
-Kafka's sizes, and what happens at the very millisecond of a deadline where its time is not exact.
+An answer is None if it is not known: whether a record fits, if the implementation does not declare
+Kafka's sizes; what holds at the exact millisecond of a deadline, if its time is not exact.
 """
 
 from collections.abc import Callable
@@ -29,14 +29,14 @@ class Batch:
     attempts: int = 0
     closed: bool = False
     pooled: bool = True
-    """Whether its memory is the pool's."""
+    """Whether its memory belongs to the pool."""
     ended: bool = False
     measured: bool = True
-    """Whether its size is what Kafka reckons with."""
+    """Whether its size is computed as in Kafka."""
     values: int = 0
-    """The bytes of the values of its records: no batch is smaller."""
+    """The bytes of the values of its records: a lower bound of its size."""
     told_full: bool | None = None
-    """What was told of it, if its size is not known."""
+    """Whether the implementation called it full, if its size is not known."""
 
     @property
     def least(self) -> int:
@@ -49,7 +49,7 @@ class Batch:
         return self.written if self.measured else self.limit
 
     def has_room(self, size: int) -> bool | None:
-        """Tell whether a record of this size goes in; into an empty batch any does."""
+        """Tell whether a record of this size fits; any record fits into an empty batch."""
         if self.closed:
             return False
         if not self.measured:
@@ -63,7 +63,7 @@ class Batch:
         self.records.append(record)
 
     def is_full(self) -> bool | None:
-        """Tell whether nothing more goes in."""
+        """Tell whether no further record fits; None if that is not known."""
         if not self.measured:
             return True if self.closed else self.told_full
         return self.closed or self.written >= self.limit
@@ -74,7 +74,7 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class PendingAppend:
-    """An append that waits: until its deadline, or as late as its clock allows."""
+    """An append that waits, until its deadline or the latest time that its clock allows."""
 
     call: Append
     deadline_ms: int
@@ -87,23 +87,23 @@ class PendingFlush:
     """A flush that waits."""
 
     awaited: set[str]
-    """What was accepted before it and has not been told."""
+    """The records accepted before it that have not been called back."""
     companions: set[str] = field(default_factory=set[str])
-    """Who came later into the same batches; after a split they may end later, too."""
+    """The records added later to the same batches; after a split they may end later, too."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the configuration says of batches."""
+    """The rules about batches that follow from the configuration."""
 
     config: AccumulatorConfig
     measured: bool = True
-    """Whether batches have the sizes that Kafka reckons with."""
+    """Whether the sizes of batches are computed as in Kafka."""
     leave_open: Callable[[], object] | None = None
-    """Called where something is due at this very millisecond, if it need not have happened yet."""
+    """Called if an event is due at this exact millisecond but need not have happened yet."""
 
     def memory_for(self, size: int) -> int:
-        """Return what an append of a record of this size asks of the pool for a new batch."""
+        """Return the bytes that an append of this size requests from the pool for a new batch."""
         return max(self.config.batch_size, upper_bound(size))
 
     def is_too_large(self, size: int) -> bool:
@@ -118,7 +118,7 @@ class Rules:
         return None if over is None else not over
 
     def time_left_ms(self, batch: Batch, now_ms: int) -> int | None:
-        """Return how long a batch that is not ready waits for its next attempt, or for more."""
+        """Return how long a batch that is not ready waits for its next attempt or more records."""
         backing_off = self.is_backing_off(batch, now_ms)
         to_wait_ms = self._backoff_ms(batch) if backing_off else self.config.linger_ms
         return None if backing_off is None else batch.last_attempt_ms + to_wait_ms - now_ms

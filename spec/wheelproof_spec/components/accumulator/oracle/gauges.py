@@ -1,4 +1,4 @@
-"""What the accumulator says of itself, as far as it does, compared with the ledger."""
+"""Compares the gauges that the accumulator reports with the ledger."""
 
 from collections.abc import Callable
 
@@ -22,7 +22,7 @@ def judge_gauges(
     flushing: bool,
     waiting: bool,
 ) -> Violation | None:
-    """Return what is wrong with a gauge, in the words of `wrong`, once nobody can go on.
+    """Return a violation, made by `wrong`, if a gauge is wrong once no thread can go on.
 
     `flushing` says whether a flush is under way, `waiting` whether an append waits.
     """
@@ -55,7 +55,7 @@ def judge_gauges(
     if seen.available_memory is None or not tests(clause):
         return None
     most = queues.free_memory()
-    # An append that waits may have gathered a part of what it needs.
+    # An append that waits may already hold a part of the memory that it needs.
     if seen.available_memory == most or (waiting and 0 <= seen.available_memory <= most):
         return None
     return wrong(clause, f"{most} bytes available", f"{seen.available_memory} bytes available")

@@ -1,7 +1,7 @@
-"""The oracle's accumulator: what each record got, who waits, and whether the rules allow that.
+"""The oracle's accumulator: the outcome of each record, and the appends and flushes that wait.
 
-It follows an implementation: after each call it is told what was appended, drained and told to
-whom, once nobody can go on (semantics.md 4). TLA+: RecordAccumulator.
+It follows an implementation: after each call, once no thread can go on, it judges what was
+appended, drained and called back (semantics.md 4). TLA+: RecordAccumulator.
 """
 
 from collections.abc import Iterator
@@ -52,15 +52,15 @@ from wheelproof_spec.components.accumulator.oracle.queues import Queues
 from wheelproof_spec.components.accumulator.oracle.readiness import judge_next_expiry, judge_ready
 
 CLOSE_TO_NOTHING = AccumulatorConfig(total_memory=0, batch_size=1)
-"""How the accumulator is made that a judge or a port has before the first reset."""
+"""The configuration of a judge or a port before the first reset."""
 AGAIN = "'"
-"""What a record is called that a callback sends: the first one's name and this."""
+"""The suffix in the name of a record that the callback of another record sends."""
 
 _SIZES, _TIME = AccumulatorCapability.KAFKA_SIZES, AccumulatorCapability.EXACT_TIME
 
 
 class BatchLedger:
-    """An accumulator whose operations are instantaneous; follows one case after another."""
+    """An accumulator with atomic operations, which follows one case after another."""
 
     def __init__(self, profile: str, tally: Tally) -> None:
         """Judge by the contract `profile`, and count in `tally` what is tested."""
@@ -76,9 +76,9 @@ class BatchLedger:
         return (*self._pending, *self._flushes)
 
     def as_possible(self, call: AccumulatorCall) -> AccumulatorCall | None:
-        """Return `call`; b2 is the batch that was drained second, whatever its name is.
+        """Return `call` with the batch's own name: b2 stands for the batch drained second.
 
-        None if it is about a batch that is not in flight, or a thread that there never was.
+        Return None if the batch is not in flight, or if the thread never existed.
         """
         match call:
             case Respond(batch=name) | Reenqueue(batch=name) | Split(batch=name):
@@ -112,12 +112,12 @@ class BatchLedger:
         )
 
     def judge_refusal(self, call: AccumulatorCall, refusal: RefusedError) -> Violation | None:
-        """Return what is wrong with refusing a call, if it lies within the domain."""
+        """Return a violation if the call that was refused lies within the domain."""
         self._tests(AccumulatorClause.KEEPS_TO_ITS_DOMAIN)
         in_flight = self.queues.in_flight
         match call:
             case Append(record=record, size=size) if self.queues.rules.is_too_large(size):
-                # All the same, the batch that lacked room for it is closed.
+                # The append still closes the batch that lacked room for it.
                 self._append(call)
                 del self._pending[record]
                 return None
@@ -138,12 +138,12 @@ class BatchLedger:
         self._pending: dict[str, PendingAppend] = {}
         self._flushes: dict[str, PendingFlush] = {}
         self._interrupted: set[str] = set()
-        # The flushes that ever began, and the batches in the order in which they were drained.
+        # All flushes that began, and the batches in the order of their drains.
         self._begun: set[str] = set()
         self._drained: list[str] = []
         self._sizes: dict[str, int] = {}
         self._again: dict[str, Append] = {}
-        # The records of each partition that were accepted and not told, in the order of appends.
+        # The accepted records of each partition without a callback, in the order of appends.
         self._untold: dict[Partition, list[str]] = {}
         self._expected: dict[str, Callback] = {}
 
@@ -241,7 +241,7 @@ class BatchLedger:
             return None
         return self._wrong(clause, f"{count} batches", f"{children} batches")
 
-    # What was seen to happen; what each yields is wrong, and the first counts
+    # What was observed; each method yields violations, and only the first one counts
 
     def _observe(self, seen: AccumulatorObservation) -> Iterator[Violation]:
         for callback in seen.called_back:
@@ -352,10 +352,10 @@ class BatchLedger:
         elif flush.awaited and not (interrupted and name in self._interrupted):
             yield self._wrong(clause, f"{name!r} waits for {sorted(flush.awaited)}", "it has ended")
 
-    # What has to be so once nobody can go on
+    # What must hold once no thread can go on
 
     def _waits_in_vain(self) -> Iterator[Violation]:
-        """Yield what should have happened by now."""
+        """Yield a violation for each event that should have happened by now."""
         for callback in self._expected.values():
             yield self._wrong(_clause_of(callback), f"told: {list(self._expected)}", "no callback")
         for name, flush in self._flushes.items():
@@ -385,7 +385,7 @@ class BatchLedger:
 
 
 def _clause_of(callback: Callback) -> AccumulatorClause:
-    """Return the clause that a callback breaks which comes too early, or not at all."""
+    """Return the clause that a callback breaks if it runs too early, or not at all."""
     if callback.error == EXPIRED:
         return AccumulatorClause.EXPIRES_IN_TIME
     return AccumulatorClause.COMPLETES_ONCE

@@ -1,4 +1,4 @@
-"""What the sender sees in the oracle: the queues of the partitions, and what is in flight."""
+"""The sender's part of the oracle: the queues of the partitions, and the batches in flight."""
 
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping
@@ -19,7 +19,7 @@ class Queues:
     """The batches of an accumulator; its clock shows `now_ms`."""
 
     def __init__(self, rules: Rules) -> None:
-        """Make it empty."""
+        """Begin with empty queues."""
         self.rules = rules
         self.now_ms = rules.config.start_ms
         self.in_flight: dict[str, Batch] = {}
@@ -35,7 +35,7 @@ class Queues:
         return queue[-1].has_room(call.size) if queue else False
 
     def lacks_room(self, call: Append) -> None:
-        """An append has looked for room: if there is none, the last batch takes no more records."""
+        """Close the last batch of the partition to appends if it has no room for the record."""
         queue = self._queues.get(call.partition)
         if not queue:
             return
@@ -46,13 +46,13 @@ class Queues:
             queue[-1].told_full = None
 
     def close_last(self, partition: Partition) -> None:
-        """The last batch of the partition takes no more records."""
+        """Close the last batch of the partition to appends."""
         queue = self._queues.get(partition)
         if queue:
             queue[-1].closed = True
 
     def begin_batch(self, call: Append) -> None:
-        """A new batch is made for a record."""
+        """Add a new batch for a record."""
         self.close_last(call.partition)
         batch = Batch(
             partition=call.partition,
@@ -64,9 +64,9 @@ class Queues:
         self._queues.setdefault(call.partition, deque()).append(batch)
 
     def put(self, call: Append, told_full: bool | None) -> tuple[Batch, bool | None]:
-        """Put a record into the last batch; return that, and whether a batch is full now.
+        """Put a record into the last batch; return the batch, and whether a batch is full now.
 
-        `told_full` is what the implementation says of that.
+        `told_full` is what the implementation says about a full batch.
         """
         queue = self._queues[call.partition]
         last = queue[-1]
@@ -77,7 +77,7 @@ class Queues:
     # The sender
 
     def ready(self, leaders: Mapping[Partition, int], *, hurried: bool) -> Outlook:
-        """Return what is ready, and what the rest waits for."""
+        """Return which nodes are ready, and how long the other queues have to wait."""
         outlook = Outlook()
         for partition, queue in self._queues.items():
             leader = leaders.get(partition)
@@ -95,7 +95,7 @@ class Queues:
         return outlook
 
     def drain(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> str | None:
-        """Take what was drained, and return what is wrong with it in words, or None."""
+        """Take the drained batches; return what is wrong with them in words, or None."""
         taken: set[Partition] = set()
         least = most = 0
         for drained in seen:
@@ -127,10 +127,10 @@ class Queues:
         return None
 
     def passed_over(self, call: Drain, seen: tuple[DrainedBatch, ...]) -> Partition | None:
-        """Mute what was taken, and return a partition that was passed over too often.
+        """Mute the partitions of the drain; return a partition that was passed over too often.
 
-        As long as a node leads the same partitions, it passes over one that could be drained at
-        most once for each of the others (semantics.md 4.3).
+        As long as a node leads the same partitions, its drains pass over a drainable partition at
+        most once for each of the other partitions (semantics.md 4.3).
         """
         taken = {drained.partition for drained in seen}
         led, counts = self._passes.get(call.node, ((), {}))
@@ -148,20 +148,20 @@ class Queues:
         return next(too_often, None)
 
     def answered(self, name: str) -> Batch:
-        """Take a batch out of flight, and unmute its partition."""
+        """Remove a batch from those in flight, and unmute its partition."""
         batch = self.in_flight.pop(name)
         self._muted.discard(batch.partition)
         return batch
 
     def reenqueue(self, name: str) -> None:
-        """The response to a batch in flight asks for another attempt."""
+        """Put a batch in flight back at the head of its queue for another attempt."""
         batch = self.answered(name)
         batch.attempts += 1
         batch.last_attempt_ms = self.now_ms
         self._queues[batch.partition].appendleft(batch)
 
     def split(self, name: str, size: int, sizes: Mapping[str, int]) -> int:
-        """Make batches of `size` bytes of one; return how many. `sizes` has those of records."""
+        """Split a batch into batches of `size` bytes; return how many; `sizes` has record sizes."""
         batch = self.answered(name)
         parts: list[Batch] = []
         for record in batch.records:
@@ -181,9 +181,9 @@ class Queues:
         return len(parts)
 
     def ending(self, *, late_alone: bool, told: Collection[str] = ()) -> Iterator[Batch]:
-        """Yield what ends, queued, and then in flight, where it keeps its memory.
+        """Yield the batches that end: those queued, then those in flight, which keep their memory.
 
-        Where it is not known whether a batch is late, it ends if its records are `told` so.
+        If it is not known whether a batch is late, it ends if its first record is in `told`.
         """
 
         def ends(batch: Batch) -> bool:
@@ -198,7 +198,7 @@ class Queues:
             if not batch.ended and ends(batch):
                 yield batch
 
-    # What is there
+    # Queries
 
     def splittable(self) -> tuple[str, ...]:
         """Return the batches in flight that can be split."""
@@ -209,7 +209,7 @@ class Queues:
         )
 
     def head_sizes(self, partitions: Collection[Partition]) -> list[int]:
-        """Return how large the next batches of partitions are at least, where there are any."""
+        """Return the least size of the next batch of each partition that has one."""
         heads = map(self._head, partitions)
         return [head.least for head in heads if head is not None]
 
@@ -226,13 +226,13 @@ class Queues:
         return self.is_any_queued() or any(not batch.ended for batch in self.in_flight.values())
 
     def next_expiry_ms(self) -> int:
-        """Return when the oldest batch expires that has not ended (semantics.md 4.5)."""
+        """Return when the oldest batch that has not ended expires (semantics.md 4.5)."""
         queued = (batch for queue in self._queues.values() for batch in queue)
         flying = (batch for batch in self.in_flight.values() if not batch.ended)
         return min(map(self.rules.expires_ms, (*queued, *flying)), default=NEVER_MS)
 
     def free_memory(self) -> int:
-        """Return what no batch holds, in bytes."""
+        """Return the memory that no batch holds, in bytes."""
         queued = (batch for queue in self._queues.values() for batch in queue)
         held = sum(batch.limit for batch in (*queued, *self.in_flight.values()) if batch.pooled)
         return self.rules.config.total_memory - held
@@ -255,10 +255,10 @@ class Queues:
         return head if sure else None
 
     def _may_stop(self, partition: Partition, room: int) -> bool:
-        """Tell whether a drain may stop at this partition, as `room` bytes are left in it.
+        """Tell whether a drain with `room` bytes left may stop at this partition.
 
-        A drain begins anywhere, and stops at the first head that does not fit: what it has not
-        come to stays, though it may be smaller (semantics.md 4.3).
+        A drain may begin at any partition, and stops at the first head that does not fit. Later
+        heads stay in their queues, even smaller ones (semantics.md 4.3).
         """
         head = self._head(partition)
         if head is None or self.rules.is_backing_off(head, self.now_ms):

@@ -1,4 +1,4 @@
-"""What the sender is told of the future: who is ready, when to look again, what expires next."""
+"""Judges the answers about the future: ready nodes, the next check, and the next expiry."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,22 +16,22 @@ Wrong = Callable[[AccumulatorClause, str, str], Violation]
 
 @dataclass(slots=True)
 class Outlook:
-    """What a look at the heads of all queues shows (semantics.md 4.2)."""
+    """The readiness that the heads of all queues imply (semantics.md 4.2)."""
 
     nodes: set[int] = field(default_factory=set[int])
-    """Those that are ready."""
+    """The nodes that are ready."""
     perhaps: set[int] = field(default_factory=set[int])
-    """Those that may be."""
+    """The nodes that may be ready."""
     topics: set[str] = field(default_factory=set[str])
-    """Those with data in a partition without a leader."""
+    """The topics with data in a partition without a leader."""
     waits: list[tuple[int, int | None]] = field(default_factory=list[tuple[int, int | None]])
-    """What is not ready: its node, and what is left to wait in ms, None if that is not known."""
+    """For each queue that is not ready: its node, and the time left in ms, None if not known."""
 
     def delays_ms(self, told: set[int]) -> set[int] | None:
         """Return the right delays until the next check; None if one is not known.
 
-        `told` are the nodes that were told to be ready: whether the other batches of such a node
-        count depends on the order in which the queues are looked at.
+        `told` has the nodes that were reported ready: whether the other batches of such a node
+        count depends on the order in which the implementation visits the queues.
         """
         known = [(node, left_ms) for node, left_ms in self.waits if left_ms is not None]
         if len(known) < len(self.waits):
@@ -44,9 +44,9 @@ class Outlook:
 def judge_ready(
     seen: AccumulatorObservation, outlook: Outlook, tests: Tests, wrong: Wrong, slack_ms: int
 ) -> Violation | None:
-    """Return what is wrong with an answer to `ready`, in the words of `wrong`.
+    """Return a violation, made by `wrong`, if an answer to `ready` is wrong.
 
-    A time may be wrong by `slack_ms`.
+    A time may be off by `slack_ms`.
     """
     clause, told = AccumulatorClause.READY_TELLS_THE_TRUTH, set(seen.ready_nodes)
     tests(clause)

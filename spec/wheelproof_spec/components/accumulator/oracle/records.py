@@ -7,7 +7,7 @@ from wheelproof_spec.components.accumulator.oracle.sizes import EMPTY_BATCH
 
 Header = tuple[bytes | None, bytes | None]
 SentRecord = tuple[int, int, bytes | None, bytes | None, tuple[Header, ...]]
-"""What is added to the timestamp and the offset of the batch; key, value and headers."""
+"""The differences of timestamp and offset to the batch's; key, value and headers."""
 
 
 def records_of(request: bytes) -> Iterator[SentRecord]:
@@ -26,7 +26,7 @@ def _headers(body: BytesIO) -> Iterator[Header]:
 
 
 def _number(sent: BytesIO) -> int:
-    """Read a number: 7 bits in each byte, the lowest ones first, and the sign at the very end."""
+    """Read a zigzag number: 7 bits in each byte, the lowest first; the lowest bit is the sign."""
     bits = shift = 0
     byte = 0x80
     while byte & 0x80:
@@ -37,7 +37,7 @@ def _number(sent: BytesIO) -> int:
 
 
 def _text(sent: BytesIO) -> bytes | None:
-    """Read what has its length before it; -1 stands for none."""
+    """Read bytes that follow their length; the length -1 stands for None."""
     size = _number(sent)
     found = None if size == -1 else sent.read(size)
     assert found is None or len(found) == size, f"{size} bytes are promised, and not there"

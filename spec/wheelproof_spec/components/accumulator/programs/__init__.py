@@ -1,7 +1,7 @@
 """The record accumulator: appends against the sender, a flush, a close, a forced close.
 
-The clock stands still, and whoever waits waits for ever: a wake-up that is lost shows as a thread
-that never ends. One partition, one node, batches for two records. TLA+: RecordAccumulator.
+The clock stands still, so no wait times out: a lost wake-up shows as a thread that never ends.
+There is one partition and one node; a batch holds two records. TLA+: RecordAccumulator.
 """
 
 from dataclasses import fields, replace
@@ -60,10 +60,10 @@ _STRANGE_RECORDS = (
     Record(timestamp_ms=1, key=b"key", headers=(("of", b"header"), ("none", None))),
     *(Record(timestamp_ms=later_ms) for later_ms in (-65, -64, 63, 64, 1_000_000)),
     *(Record(timestamp_ms=0, value=bytes(size)) for size in (63, 64, 8_191, 8_192)),
-    # With a plain one before it, that fills a batch to its last byte.
+    # After a plain record, this one fills a batch to its last byte.
     Record(timestamp_ms=0, value=bytes(12)),
 )
-"""Numbers just below and above what a byte or two can hold, of either sign."""
+"""Records with numbers just below and above what one or two bytes can hold, of either sign."""
 
 
 def _record(name: str) -> Record:
@@ -71,7 +71,7 @@ def _record(name: str) -> Record:
 
 
 class AccumulatorBench(Bench):
-    """An accumulator whose pool has room for some batches, and what became of each record."""
+    """An accumulator whose pool has memory for some batches, and the outcome of each record."""
 
     def __init__(self, accumulator_class: type[RecordAccumulator], batches: int) -> None:
         super().__init__()
@@ -102,7 +102,7 @@ class AccumulatorBench(Bench):
         self._futures[name] = result.future
 
     def drain(self) -> list[ProducerBatch]:
-        """Return what the sender gets to send."""
+        """Drain the accumulator, check each batch, and return the batches."""
         now_ms = self.clock.hi_res_clock_ms()
         drained = self.accumulator.drain(_CLUSTER, [_NODE], _REQUEST, now_ms)[_NODE]
         for batch in drained:
@@ -123,7 +123,7 @@ class AccumulatorBench(Bench):
         assert not appended, f"appended, and not sent: {appended}"
 
     def send_strange_records(self) -> None:
-        """Send records of many shapes, each in a request with a plain one."""
+        """Send records of many shapes, each one right after a plain record."""
         for strange in _STRANGE_RECORDS:
             for record in (_record("s"), strange):
                 self.accumulator.append(_PARTITION, record)
@@ -131,30 +131,30 @@ class AccumulatorBench(Bench):
             self.send()
 
     def send(self) -> None:
-        """Drain once, and let what was drained be stored."""
+        """Drain once, and complete the drained batches as stored."""
         for batch in self.drain():
             self.store(batch)
 
     def store(self, batch: ProducerBatch) -> None:
-        """Let a batch be stored."""
+        """Complete a batch as stored."""
         self.accumulator.complete_batch(batch, self._offset)
         self._offset += len(batch.thunks)
         self._check_answered(batch)
 
     def flush(self, *accepted: str) -> None:
-        """Flush: the records that had been accepted before have outcomes afterwards."""
+        """Flush, and raise unless the records `accepted` have outcomes afterwards."""
         self.accumulator.begin_flush()
         self.accumulator.await_flush_completion()
         missing = set(accepted) - set(self._outcomes.get())
         assert not missing, f"flushed, and {sorted(missing)} have no outcome"
 
     def abort(self) -> None:
-        """Close by force."""
+        """Close the accumulator by force."""
         self.accumulator.close()
         self.accumulator.abort_incomplete_batches()
 
     def abort_without_close(self) -> None:
-        """Abort everything that is there, and go on."""
+        """Abort all incomplete batches, and leave the accumulator open."""
         self.accumulator.abort_incomplete_batches()
 
     def close(self) -> None:
@@ -162,14 +162,14 @@ class AccumulatorBench(Bench):
         self.accumulator.close()
 
     def send_around(self, name: str) -> None:
-        """Send before and after what an idle thread does."""
+        """Start an idle thread, send while it runs, and send again after it has ended."""
         self.idle[name].start()
         self.send()
         self.idle[name].join()
         self.send()
 
     def split_and_send(self) -> None:
-        """Split what is drained, and send the parts."""
+        """Split the drained batches, and send the parts."""
         for batch in self.drain():
             self.accumulator.split_and_reenqueue(batch)
             told = batch.result.outcome()
@@ -180,19 +180,19 @@ class AccumulatorBench(Bench):
         self.send()
 
     def flush_or_be_interrupted(self, *accepted: str) -> None:
-        """Flush, unless an interruption ends that."""
+        """Flush, or return early if the thread is interrupted."""
         try:
             self.flush(*accepted)
         except ThreadInterruptedError:
             return
 
     def wait_for(self, name: str, timeout_ms: int | None = None) -> None:
-        """Wait for the outcome of a record, which its callback has heard then, too."""
+        """Wait for the outcome of a record; raise unless its callback was told the same."""
         outcome = self._outcome_of(name, timeout_ms)
         assert self._told_of[name] == outcome, f"{outcome}, and told {self._told_of[name]}"
 
     def wait_or_be_interrupted(self, name: str) -> None:
-        """Wait for the outcome of a record, unless an interruption ends that."""
+        """Wait for the outcome of a record, or return early if the thread is interrupted."""
         try:
             self.wait_for(name)
         except ThreadInterruptedError:
@@ -205,7 +205,7 @@ class AccumulatorBench(Bench):
             return error
 
     def expire_in_flight(self) -> None:
-        """Let the batch that is sent expire before its request has been written out."""
+        """Expire the batch in flight before its request has been written out."""
         (batch,) = self.drain()
         request = batch.records()
         sent = bytes(request)
@@ -213,31 +213,31 @@ class AccumulatorBench(Bench):
         for expired in self.accumulator.expired_batches(late_ms):
             self.accumulator.expire(expired)
         self.refuses(IllegalStateError, partial(self.accumulator.reenqueue, batch, late_ms))
-        # Whatever the appender does here, the request has not been written out yet.
+        # The appender may run here; the request has not been written out yet.
         self.accumulator.has_undrained()
         assert bytes(request) == sent, "the memory of a request was reused before it was sent"
         self.accumulator.fail_batch(batch, ProducerAbortedError("the response of a late request"))
 
     def send_again(self) -> None:
-        """Drain, and put everything back into its queue, to be sent a second time."""
+        """Drain, and re-enqueue every batch for a second attempt."""
         for batch in self.drain():
             self.accumulator.reenqueue(batch, self.clock.hi_res_clock_ms())
             self._check_answered(batch)
         self.look()
 
     def send_later(self) -> None:
-        """Send what is there when the wait before another attempt is over."""
+        """Send after the retry backoff has passed."""
         self.clock.now_ms = Millis(self.clock.now_ms + _AFTER_BACKOFF_MS)
         self.send()
 
     def fail(self) -> None:
-        """Drain once, and let what was drained fail."""
+        """Drain once, and fail the drained batches."""
         for batch in self.drain():
             self.accumulator.fail_batch(batch, ProducerAbortedError("not stored"))
             self._check_answered(batch)
 
     def _check_answered(self, batch: ProducerBatch) -> None:
-        """Raise unless a second response is refused: the batch is not in flight any more."""
+        """Raise unless a second response is refused: the batch is no longer in flight."""
         accumulator = self.accumulator
         self.refuses(
             IllegalStateError,
@@ -249,20 +249,20 @@ class AccumulatorBench(Bench):
         self._answered.append(batch)
 
     def send_in_order(self) -> None:
-        """Send with the partition muted as long as a batch of it is on its way."""
+        """Send with the partition muted while one of its batches is in flight."""
         for batch in self.drain():
             self.accumulator.mute_partition(_PARTITION)
             self.store(batch)
             self.accumulator.unmute_partition(_PARTITION)
 
     def expire_queued(self) -> None:
-        """Let everything expire that waits to be sent."""
+        """Expire every batch, as if the delivery timeout had passed."""
         late_ms = Millis(self.clock.hi_res_clock_ms() + _DELIVERY_TIMEOUT_MS)
         for batch in self.accumulator.expired_batches(late_ms):
             self.accumulator.expire(batch)
 
     def expire_behind_a_retry(self, where: str) -> None:
-        """Send a batch again, behind one that was made later; it expires in time all the same."""
+        """Put a batch behind a younger one by a retry; raise unless it still expires in time."""
         (older,) = self.drain()
         self.clock.now_ms = Millis(self.clock.now_ms + _DELIVERY_TIMEOUT_MS // 2)
         self.append("z")
@@ -284,25 +284,25 @@ class AccumulatorBench(Bench):
             self.store(batch)
 
     def flush_and_close(self) -> None:
-        """Flush while the accumulator is closed by force, so that nobody else is needed."""
+        """Begin a flush, close by force, and await the flush; no other thread is needed."""
         self.accumulator.begin_flush()
         self.abort()
         self.accumulator.await_flush_completion()
 
     def begin_flush(self) -> None:
-        """Let whatever is there be sent at once, and wait for it in the end."""
+        """Begin a flush; `check` waits for it at the end."""
         self.accumulator.begin_flush()
         self._flushing += 1
 
     def await_an_append(self, begun: int, before: int | None = None) -> None:
-        """Wait for an append to end; raise unless one has, or all that have begun."""
+        """Wait for an append to end; raise unless one has ended, or all `begun` appends have."""
         known = self.appends.completed() if before is None else before
         one_is_under_way = self.appends.await_another(known)
         over = self.appends.completed()
         assert over > known if one_is_under_way else over == begun, f"{over} have ended"
 
     def look(self) -> None:
-        """Ask everything that changes nothing."""
+        """Call every method that changes nothing."""
         self.check_in_flight()
         self.accumulator.ready(_CLUSTER, self.clock.hi_res_clock_ms())
         assert self.accumulator.next_expiry_time_ms() >= 0
@@ -313,12 +313,12 @@ class AccumulatorBench(Bench):
             future.is_done()
 
     def check_in_flight(self) -> None:
-        """Raise unless what is in flight is incomplete."""
+        """Raise if a batch in flight has ended."""
         for batch in self.accumulator.in_flight():
             assert not batch.is_done(), "a batch that has ended is in flight"
 
     def check(self) -> None:
-        """Let everything be stored; raise unless each record has one outcome and memory is back."""
+        """Store every batch; raise unless each record has one outcome and memory is back."""
         for future in self._futures.values():
             if not future.is_done():
                 self.refuses(ResultTimeoutError, partial(future.get, 0))
@@ -333,7 +333,7 @@ class AccumulatorBench(Bench):
         self.check_ended()
 
     def _check_arguments(self) -> None:
-        """Raise unless what is no number of bytes or milliseconds is refused."""
+        """Raise unless every wrong number of bytes or milliseconds is refused."""
         now_ms, config = self.clock.now_ms, self.accumulator.config
         for wrong in WRONG_NUMBERS:
             self.refuses(

@@ -1,1 +1,1 @@
-"""Work under which the reference's record accumulator is recorded, and how its calls are."""
+"""The load under which the reference's record accumulator is recorded, and its recorder."""

@@ -1,4 +1,4 @@
-"""A record accumulator of the reference whose callers and sender record what they do."""
+"""A record accumulator of the reference whose calls are recorded."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -43,13 +43,13 @@ from wheelproof_spec.components.accumulator.reference import RefusedByBrokerErro
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 NODE = NodeId(0)
-"""Who leads all partitions."""
+"""The node that leads all partitions."""
 _LOOKS_A_ROUND = 16
-"""After so many looks at what is ready each partition was without a leader in one of them."""
+"""The number of `ready` calls in a round; each partition lacks a leader in one of them."""
 
 
 class _NamedCallback:
-    """The callback of a record, which knows its name."""
+    """The callback of a record, with the record's name."""
 
     __slots__ = ("_recorder", "record")
 
@@ -58,13 +58,13 @@ class _NamedCallback:
         self._recorder = recorder
 
     def __call__(self, metadata: RecordMetadata | None, error: Exception | None) -> None:
-        """Take note of what became of the record."""
+        """Record the outcome of the record."""
         offset = None if metadata is None or error is not None else metadata.offset
         self._recorder.begins(Callback(record=self.record, offset=offset, error=reason_of(error)))
 
 
 class RecordedAccumulator:
-    """The calls of an accumulator; those of the sender are made by one thread."""
+    """An accumulator whose calls are recorded; one thread makes the sender's calls."""
 
     def __init__(
         self,
@@ -85,10 +85,10 @@ class RecordedAccumulator:
         self._names: dict[ProducerBatch, str] = {}
         self._offsets: Counter[TopicPartition] = Counter()
 
-    # Anybody's calls
+    # Calls of any thread
 
     def append(self, partition: TopicPartition, size: int, max_time_to_block_ms: int) -> None:
-        """Append a record with a value of `size` bytes, and a name that nothing else has."""
+        """Append a record with a value of `size` bytes and a unique name."""
         record = f"r{next(self._records)}"
 
         def append() -> Appended:
@@ -124,7 +124,7 @@ class RecordedAccumulator:
         self._recorder.do(Close(), self.accumulator.close)
 
     def look(self) -> None:
-        """Ask the accumulator for its memory, and what is under way."""
+        """Ask for the available memory, for incomplete batches and for a flush in progress."""
         accumulator, call = self.accumulator, self._recorder.call
         call(AvailableMemory(), lambda: Memory(size=self._pool.available_memory()))
         call(HasIncomplete(), lambda: YesOrNo(yes=accumulator.has_incomplete()))
@@ -133,7 +133,7 @@ class RecordedAccumulator:
     # The sender's calls
 
     def drain_ready(self, max_size: int) -> list[ProducerBatch]:
-        """Drain if anything is ready, and mute the partitions of what was taken."""
+        """Drain the ready nodes, and mute the partitions of the drained batches."""
         drained = self._drain(self._ready().ready_nodes, max_size)
         for batch in drained:
             asked = Mute(partition=str(batch.partition))
@@ -141,7 +141,7 @@ class RecordedAccumulator:
         return drained
 
     def drain_all(self, max_size: int) -> list[ProducerBatch]:
-        """Drain whatever is queued."""
+        """Drain the node, whether it is ready or not."""
         return self._drain((NODE,), max_size)
 
     def unmute(self, batch: ProducerBatch) -> None:
@@ -150,31 +150,31 @@ class RecordedAccumulator:
         self._recorder.do(asked, partial(self.accumulator.unmute_partition, batch.partition))
 
     def store(self, batch: ProducerBatch) -> None:
-        """A batch is stored behind the others of its partition."""
+        """Complete a batch at the next offset of its partition."""
         offset = self._offsets[batch.partition]
         self._offsets[batch.partition] += len(batch.thunks)
         asked = Respond(batch=self._names[batch])
         self._recorder.do(asked, partial(self.accumulator.complete_batch, batch, offset))
 
     def fail(self, batch: ProducerBatch) -> None:
-        """A batch is refused for good."""
+        """Fail a batch with a final error of the broker."""
         error = RefusedByBrokerError()
         asked = Respond(batch=self._names[batch])
         self._recorder.do(asked, partial(self.accumulator.fail_batch, batch, error))
 
     def reenqueue(self, batch: ProducerBatch) -> None:
-        """A batch is to be sent again."""
+        """Re-enqueue a batch for another attempt."""
         now_ms = self._clock.hi_res_clock_ms()
         asked = Reenqueue(batch=self._names[batch])
         self._recorder.do(asked, partial(self.accumulator.reenqueue, batch, now_ms))
 
     def split(self, batch: ProducerBatch) -> None:
-        """A batch is too large."""
+        """Split a batch that is too large."""
         asked = Split(batch=self._names[batch])
         self._recorder.do(asked, partial(self.accumulator.split_and_reenqueue, batch))
 
     def expire(self) -> None:
-        """End what is too late."""
+        """Expire the batches whose delivery timeout has passed."""
         accumulator = self.accumulator
 
         def expire() -> None:
@@ -184,11 +184,11 @@ class RecordedAccumulator:
         self._recorder.do(Expire(), expire)
 
     def abort(self) -> None:
-        """End everything that has not ended."""
+        """Abort all incomplete batches."""
         self._recorder.do(Abort(), self.accumulator.abort_incomplete_batches)
 
     def _ready(self) -> ReadyCheckResult:
-        """Ask what is ready; now and then the leader of a partition is not known."""
+        """Ask which nodes are ready; in some calls one partition has no leader."""
         turn = next(self._looks) % _LOOKS_A_ROUND
         leaders = dict(self._cluster.leaders)
         for partition in self._cluster.partitions_for_node(NODE)[turn : turn + 1]:

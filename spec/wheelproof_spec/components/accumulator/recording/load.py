@@ -1,4 +1,4 @@
-"""Callers that append and flush; a sender is beside them."""
+"""The load of an accumulator: callers that append and flush, beside a sender."""
 
 import random
 from itertools import count
@@ -22,9 +22,9 @@ _LONGEST_BLOCK_MS = 50
 
 
 class AccumulatorLoad:
-    """An accumulator over a pool of its own.
+    """A load of an accumulator with a pool of its own.
 
-    If the callers are hurried, batches expire, and it is closed by force while others append.
+    If the callers are hurried, batches expire, and it is closed by force during appends.
     """
 
     def __init__(self, *, hurried: bool) -> None:

@@ -1,6 +1,6 @@
 """The sender and its broker on one thread: ready, drain, answer, in the order of Kafka's Sender.
 
-Of each partition one batch is in flight.
+At most one batch of each partition is in flight.
 """
 
 import random
@@ -12,12 +12,12 @@ from wheelproof_spec.components.accumulator.recording.calls import RecordedAccum
 from wheelproof_spec.engines.history.recording.callers import LoadFailedError
 
 _MAX_SIZE = 700
-"""Less than two full batches: some partition is passed over."""
+"""Less than two full batches, so a drain passes over some partition."""
 _PAUSE_S = 0.0002
 
 
 class Sender:
-    """Serves an accumulator until it is told to finish, or to give up."""
+    """The thread that serves an accumulator until it is told to finish or to abort."""
 
     def __init__(self, recorded: RecordedAccumulator, seed: int) -> None:
         self._recorded = recorded
@@ -28,15 +28,15 @@ class Sender:
         self._failure: BaseException | None = None
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._thread.start()
 
     def abort(self) -> None:
-        """Let it give up everything that is incomplete."""
+        """Make the sender abort all incomplete batches."""
         self._aborting = True
 
     def finish(self) -> None:
-        """Let it end what is incomplete, and wait for that; raises LoadFailedError if it cannot."""
+        """Let the sender end all batches, and wait for it; raises LoadFailedError if it failed."""
         self._finishing = True
         self._thread.join()
         if self._failure is not None:
@@ -47,7 +47,7 @@ class Sender:
             self._serve()
         except BaseException as failure:
             self._failure = failure
-            # Nobody is to wait for it.
+            # No caller may wait for a sender that has failed.
             self._recorded.accumulator.close()
             self._recorded.accumulator.abort_incomplete_batches()
 
@@ -61,11 +61,11 @@ class Sender:
         if self._aborting:
             recorded.abort()
             for batch in self._in_flight:
-                # Their responses come all the same.
+                # The responses to aborted batches still arrive.
                 recorded.store(batch)
 
     def _answer_some(self) -> None:
-        """Answer most of what is in flight; a few responses come when more has been drained."""
+        """Answer most batches in flight; the other responses come after a later drain."""
         for batch in list(self._in_flight):
             if self._dice.randrange(3) == 0:
                 continue

@@ -1,8 +1,8 @@
 """Threads that hand in operations, trigger, cancel, purge and advance a purgatory at the same time.
 
-The machine `purgatory` of `wheelproof fuzz`. What they do is recorded, and the history judge says
-whether the purgatory may have done so. After each burst all that was submitted has run, and its
-gauges are looked at; at the end of a case all time-outs are over and a purge leaves nothing behind.
+The machine `purgatory` of `wheelproof fuzz`. The calls are recorded, and the history judge decides
+whether the history is correct. After each burst all submitted expiries have run, and the gauges are
+read. At the end of a case all time-outs are over, and a purge leaves nothing behind.
 """
 
 import threading
@@ -57,7 +57,7 @@ from wheelproof_spec.engines.runtimes.hooks import InstrumentedRuntime
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """A discipline, and what is promised with it."""
+    """A discipline, and the claims that hold with it."""
 
     discipline: type[CompletionDiscipline]
     claims: PurgatoryConfig
@@ -84,7 +84,7 @@ _LONGEST_DELAY_MS = 40
 def run_threaded_purgatory_fuzz(bug: PurgatoryBug, batch: Batch) -> FuzzReport:
     """Run bursts of threads on the purgatory of `bug`; see `run_burst_fuzz`.
 
-    Of the reference each case has one of the five disciplines, and is judged by its promises.
+    Without a bug each case draws one of the five disciplines, and is judged by its claims.
     """
     discipline = bug.discipline if bug.id else None
     return run_burst_fuzz(
@@ -97,12 +97,12 @@ def run_threaded_purgatory_fuzz(bug: PurgatoryBug, batch: Batch) -> FuzzReport:
 
 
 class PurgatoryUnderTest:
-    """A purgatory whose threads record what they do.
+    """A purgatory whose calls are recorded.
 
-    In words: "watch 25 xy" hands in an operation with a time-out of 25 ms and two keys; "true 25
-    xy" one that can end at once. "trigger 2 x" satisfies the two operations that were made last,
-    then checks the key; "force" completes the last one. "advance 7" moves the clock by 7 ms, then
-    the timer.
+    The calls in words: "watch 25 xy" hands in an operation with a time-out of 25 ms and two keys;
+    "true 25 xy" hands in an operation that can end at once. "trigger 2 x" satisfies the last two
+    operations, then checks the key; "force" completes the last operation. "advance 7" moves the
+    clock by 7 ms, then advances the timer.
     """
 
     def __init__(
@@ -147,18 +147,18 @@ class PurgatoryUnderTest:
         self._calls = RecordedCalls(self._purgatory, self._bursts.recorder)
 
     def run(self, burst: Burst) -> Violation | None:
-        """Run one burst and return what the history breaks."""
+        """Run one burst and return the violation of its history, if any."""
         programs = [[partial(self._call, words) for words in program] for program in burst]
-        # Operations are made in the threads, of primitives of the same runtime.
+        # The threads make operations, with primitives of the same runtime.
         with use_runtime(self._runtime):
             violation = self._bursts.run(programs, self._settle)
         self._broken = violation is not None
         return violation
 
     def finish(self) -> Violation | None:
-        """Let everything expire and purge: nothing is left."""
+        """Let all operations expire, then purge: nothing may be left."""
         if self._broken:
-            # A thread may be stuck in it.
+            # A thread may be stuck in the purgatory.
             self._executor.shutdown()
             return None
         end = partial(self._advance, _LONGEST_DELAY_MS + 1)
@@ -193,7 +193,7 @@ class PurgatoryUnderTest:
                 raise AssertionError(words)
 
     def _operation(self, delay_ms: int, keys: tuple[str, ...]) -> RecordedOperation:
-        """Return a new operation, which others may complete while it is being handed in."""
+        """Return a new operation; other threads may complete it while it is handed in."""
         name, recorder = f"op{next(self._names)}", self._bursts.recorder
         operation = RecordedOperation(name, delay_ms, keys, recorder, self._discipline())
         self._made.append(operation)
@@ -225,7 +225,7 @@ def _setups(disciplines: int) -> st.SearchStrategy[Setup]:
     sizes = {"tick_ms": (1, 3), "wheel_size": (2, 4), "purge_interval": (0, 2)}
     drawn = [st.tuples(st.just(name), st.integers(*bounds)) for name, bounds in sizes.items()]
     if disciplines > 1:
-        # Every second case has the reference's own.
+        # More than half of the cases have the reference's own discipline.
         numbers = (*(0 for _ in range(disciplines)), *range(disciplines))
         drawn.append(st.tuples(st.just("discipline"), st.sampled_from(numbers)))
     return st.tuples(*drawn)

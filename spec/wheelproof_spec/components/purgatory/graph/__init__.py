@@ -1,1 +1,1 @@
-"""How the states of the purgatory compare with those of its TLA+ modules."""
+"""The comparison of the purgatory's states with the states of its TLA+ modules."""

@@ -1,4 +1,4 @@
-"""The comparisons of the purgatory: attempts to complete one operation, and visits to many."""
+"""The comparisons of the purgatory: attempts to complete one operation, and calls on many."""
 
 from collections.abc import Iterator
 
@@ -50,7 +50,7 @@ _DISCIPLINES = ("monitor", "try_lock_once", "try_lock_pending", "blocking", "exc
 
 
 def _rows() -> Iterator[tuple[str, Row]]:
-    """Yield the rows of the table, those with a star once for each discipline."""
+    """Yield the rows of the table; a row with a star once for each discipline."""
     for name, row in read_table(__file__, "catalog.toml").items():
         if "*" not in name:
             yield name, row

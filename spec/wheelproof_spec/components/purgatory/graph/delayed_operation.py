@@ -1,8 +1,8 @@
 """One delayed operation of the reference against DelayedOperation.tla.
 
-A thread completes it as soon as its predicate holds, one expires it, one cancels it. An action of
-the module is the compare-and-set of the operation's state that succeeds, or a callback; the locks
-of the discipline are no action, whichever it is. All variables of the module are compared.
+One thread makes the predicate true. Another completes the operation once it holds, another expires
+it, another cancels it. An action of the module is a successful compare-and-set of the state, or a
+callback. The locks of a discipline are no actions. All variables of the module are compared.
 """
 
 from collections.abc import Callable, Mapping
@@ -45,7 +45,7 @@ _STEPS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneOperation:
-    """An operation that is there from the beginning, completed under a discipline."""
+    """The configuration: one operation from the beginning, completed under a discipline."""
 
     discipline: str
 
@@ -55,7 +55,7 @@ class OneOperation:
 
 
 class NotedOperation(DelayedOperation):
-    """Notes who completed it; every callback is a step."""
+    """An operation that records the thread that completed it; each callback is one step."""
 
     __slots__ = ("_answers", "_expirations", "_holds", "_runtime", "ender")
 
@@ -68,7 +68,7 @@ class NotedOperation(DelayedOperation):
         self.ender = ""
 
     def threads(self) -> Mapping[str, Action]:
-        """Return what each thread does with it."""
+        """Return the action of each thread."""
         actions: tuple[Action, ...] = (self._complete_when_it_holds, self.run, self._give_up)
         return {"maker": self._make_true, **dict(zip(_ENDS, actions, strict=True))}
 
@@ -85,19 +85,19 @@ class NotedOperation(DelayedOperation):
         self.force_cancel()
 
     def try_complete(self) -> bool:
-        """Complete it if the predicate holds."""
+        """Complete the operation if the predicate holds."""
         return self._holds.get() and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count."""
+        """Count the completion."""
         self._answers.add_and_get(1)
 
     def on_expiration(self) -> None:
-        """Count."""
+        """Count the expiry."""
         self._expirations.add_and_get(1)
 
     def _end_timeout(self) -> None:
-        # No other thread has come in since the compare-and-set.
+        # No other thread has run since the compare-and-set.
         assert isinstance(self._runtime, ControlledRuntime)
         self.ender = self._runtime.caller().name
         super()._end_timeout()
@@ -119,7 +119,7 @@ class _View(View):
         }
 
     def label(self, step: NextStep) -> str | None:
-        """Return the action; a compare-and-set that comes too late is none."""
+        """Return the action, or None; a compare-and-set that fails is no action."""
         if step.operation == "CompareAndSet" and step.subject == _STATE:
             return _ENDS[step.thread] if self._outcome() == "pending" else None
         return _STEPS.get(f"{step.operation} {step.subject}")
@@ -137,7 +137,7 @@ MakeOperation = Callable[[CompletionDiscipline], NotedOperation]
 def delayed_operation(
     configuration: OneOperation, make_operation: MakeOperation = NotedOperation
 ) -> GraphProgram:
-    """Return the program of a configuration, with another class of operations if need be."""
+    """Return the program of a configuration, with operations of `make_operation`."""
 
     def build() -> ViewedRun:
         discipline, _ = discipline_of(configuration.discipline)
@@ -148,7 +148,7 @@ def delayed_operation(
 
 
 def label_of_delayed_operation(action: str, before: State, after: State) -> str | None:
-    """Return the action; TLC calls two of them by the operator that they share."""
+    """Return the action, by its outcome: TLC names two actions by the operator they share."""
     for _, _, outcome in changes_of("outcome", before, after):
         return _ENDINGS[outcome]
     return None if before == after else action

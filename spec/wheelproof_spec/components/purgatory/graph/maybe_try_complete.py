@@ -46,11 +46,11 @@ _TRYING: Mapping[str, Callable[[sync.Lock], CompletionDiscipline]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attempts:
-    """Who attempts to complete one operation, under which discipline.
+    """The threads that attempt to complete one operation, and the discipline.
 
-    Each of the `triggers` makes an event happen and triggers once, the `restless` until the
-    operation has ended; the predicate holds after `needed` events, and may raise where one of the
-    `raising` tests it. `holders` take the operation's lock and are not here to complete it.
+    Each of the `triggers` makes an event happen, then triggers once; if it is `restless`, until the
+    operation is done. The predicate holds after `needed` events, and may raise if a thread of
+    `raising` tests it. `holders` take the operation's lock and do not complete it.
     """
 
     discipline: str
@@ -62,7 +62,7 @@ class Attempts:
     expires: bool = False
 
     def timers(self) -> tuple[str, ...]:
-        """Return the thread that runs the operation when its time is out, if any."""
+        """Return the thread that expires the operation, if any."""
         return (TIMER,) if self.expires else ()
 
     def constants(self) -> dict[str, Value]:
@@ -81,11 +81,11 @@ class Attempts:
 
 
 class _PredicateError(Exception):
-    """What a predicate raises here."""
+    """The error that a predicate raises here."""
 
 
 class _Operation(DelayedOperation):
-    """Completes after enough events; every callback is a step."""
+    """An operation that can complete after enough events; each callback is one step."""
 
     __slots__ = ("_answers", "_events", "_expirations", "_may_raise", "_needed")
 
@@ -108,16 +108,16 @@ class _Operation(DelayedOperation):
         if self._may_raise() and choose(2):
             raise _PredicateError
         holds = self._events.get() >= self._needed
-        # What the thread saw before makes no difference to it: no discipline keeps it.
+        # The thread need not remember what it read: no discipline keeps it.
         forget(holds)
         return holds and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count."""
+        """Count the completion."""
         self._answers.add_and_get(1)
 
     def on_expiration(self) -> None:
-        """Count."""
+        """Count the expiry."""
         self._expirations.add_and_get(1)
 
 
@@ -134,7 +134,7 @@ MakeDiscipline = Callable[[str], tuple[CompletionDiscipline, LockView]]
 
 
 class _Bench:
-    """The objects of one run, and what the threads do with them."""
+    """The objects of one run, and the actions of the threads."""
 
     def __init__(self, attempts: Attempts, make_discipline: MakeDiscipline) -> None:
         self._attempts = attempts
@@ -143,7 +143,7 @@ class _Bench:
         self.operation = _Operation(self.discipline, attempts.needed, self._may_raise)
 
     def threads(self) -> dict[str, Action]:
-        """Return what each thread does."""
+        """Return the action of each thread."""
         attempts = self._attempts
         threads: dict[str, Action] = {
             name: partial(self._trigger, restless=name in attempts.restless)
@@ -178,7 +178,7 @@ class _Bench:
 def maybe_try_complete(
     attempts: Attempts, make_discipline: MakeDiscipline = discipline_of
 ) -> GraphProgram:
-    """Return the program of a configuration, with another discipline if need be."""
+    """Return the program of a configuration, with disciplines of `make_discipline`."""
 
     def build() -> ViewedRun:
         bench = _Bench(attempts, make_discipline)

@@ -1,12 +1,11 @@
 """MaybeTryComplete.tla against the reference's disciplines: variables and steps.
 
-One step of the module is one operation of the code on the lock or on a cell. Compared are all
-variables that the code has too: the lock, the operation's state, the flag, the events, how often
-the callbacks have run, and the next step of each thread; the places where the state is read are one
-there, as they are one action of the module. Left out are the register `retry` and the histories
-`ender` and `owed`. Nothing is lost by that: a wrong register shows as a wrong step later. Looking
-whether a time-out has to be taken back, which the module leaves out, is a step of the code alone,
-and so is deciding not to raise.
+One step of the module is one operation of the code on the lock or on a cell. The comparison covers
+all variables that the code has too: the lock, the operation's state, the flag, the events, the
+numbers of callbacks, and the next step of each thread. All reads of the state are the same next
+step, as they are one action of the module. The register `retry` and the history variables `ender`
+and `owed` are left out: a wrong register shows later as a wrong step. Two steps are in the code
+only: the test whether to cancel a time-out, and the decision not to raise.
 """
 
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ _VARIABLES = ("lock", "state", "pending", "events", "answers", "expirations")
 
 @dataclass(slots=True, kw_only=True)
 class MaybeTryCompleteView(View):
-    """An operation as MaybeTryComplete.tla sees it; `threads` are the names of all."""
+    """An operation as MaybeTryComplete.tla sees it; `threads` are the names of all threads."""
 
     operation: DelayedOperation
     discipline: CompletionDiscipline
@@ -57,7 +56,7 @@ class MaybeTryCompleteView(View):
         }
 
     def label(self, step: NextStep) -> str | None:
-        """Return thread and action, None for no action."""
+        """Return the thread and the action, None for no action."""
         if step.operation == "Choose":
             return f"{step.thread}: TryCompleteRaises" if step.choice else None
         if step.operation == "Finish" or step.subject == "DelayedOperation.timeout_started":
@@ -69,7 +68,7 @@ class MaybeTryCompleteView(View):
         return "Done" if step is None else self._action(step)
 
     def _action(self, step: NextStep) -> str:
-        """Return the action that a step stands for; strange ones tell it."""
+        """Return the action of a step; for an unknown step, its text."""
         if step.operation == "Finish":
             return "Done"
         known = _STEPS.get(f"{step.operation} {step.subject}", f"{step.text} in {step.site}")
@@ -77,16 +76,16 @@ class MaybeTryCompleteView(View):
 
 
 def project_maybe_try_complete(state: State) -> State:
-    """Return of a state of the module what is compared."""
+    """Return the compared part of a state of the module."""
     steps = {thread: _step_of(pc) for thread, pc in pairs_of(state["pc"])}
     return {**only(state, _VARIABLES), "pc": make_function(steps.items())}
 
 
 def label_of_maybe_try_complete(action: str, before: State, after: State) -> str | None:
-    """Return thread and action; the thread is who changes its `pc`.
+    """Return the thread and the action; the thread is the one whose `pc` changes.
 
-    Its step before is the action's name, unless it raises: then also an operator that has been
-    replaced by another is called by the name of what it replaces.
+    The name of the action is the thread's `pc` before it, unless it raises. So an operator that
+    overrides another operator keeps the name of the overridden operator.
     """
     del action
     for thread, old, new in changes_of("pc", before, after):

@@ -1,4 +1,4 @@
-"""The reference's purgatory as a program for graph mode: who does what to which operations.
+"""The reference's purgatory as a program for graph mode: the threads and their calls.
 
 What is compared with Purgatory.tla is in `purgatory_view`.
 """
@@ -43,12 +43,12 @@ _DISCIPLINES: Mapping[str, Callable[[sync.Monitor], CompletionDiscipline]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Visitors:
-    """Who does what to the operations.
+    """The threads, and what each does.
 
-    `keys_of` has for each operation the keys that it is watched under, by the thread that hands it
-    in; `triggers` the operation whose predicate a thread makes true (None: nobody's) and the key
-    that it checks; `cancellers` the key of each. The timer's thread is there if operations expire,
-    and a thread that purges again and again if there is a `purge_interval`.
+    `watchers` has for each thread the operation that it hands in, `keys_of` for each operation its
+    keys. `triggers` has for each thread the operation whose predicate it makes true (None: no
+    operation's) and the key that it checks, `cancellers` the key that it cancels. The `timers`
+    expire operations, and the `purgers` purge again and again.
     """
 
     discipline: str
@@ -90,7 +90,7 @@ class Visitors:
 
 
 class _Operation(TimedOperation):
-    """Completes once a flag is up; every callback is a step."""
+    """An operation that can complete once its flag is set; each callback is one step."""
 
     __slots__ = ("_answers", "_expirations", "_holds", "lock")
 
@@ -102,7 +102,7 @@ class _Operation(TimedOperation):
         self._expirations = sync.atomic_integer(0, EXPIRATIONS)
 
     def make_true(self) -> None:
-        """Put the flag up."""
+        """Set the flag."""
         self._holds.set(True)
 
     def try_complete(self) -> bool:
@@ -110,16 +110,16 @@ class _Operation(TimedOperation):
         return self._holds.get() and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count."""
+        """Count the completion."""
         self._answers.add_and_get(1)
 
     def on_expiration(self) -> None:
-        """Count."""
+        """Count the expiry."""
         self._expirations.add_and_get(1)
 
 
 class NotingShard(WatcherShard[DelayedOperation]):
-    """A shard that notes who removes which key, if nobody waits; the code does all the rest."""
+    """A shard that records which thread removes which key; the rest is the reference's code."""
 
     __slots__ = ("removals",)
 
@@ -128,20 +128,20 @@ class NotingShard(WatcherShard[DelayedOperation]):
         self.removals = Removals()
 
     def remove_key_if_empty(self, key: Hashable, watchers: Watchers[DelayedOperation]) -> None:
-        """Remove the key if it still maps to these watchers and nobody waits there."""
+        """Remove the key if it still maps to these watchers and they are empty."""
         with self.removals.under_way(key, watchers):
             super().remove_key_if_empty(key, watchers)
 
 
 class ComparedPurgatory(DelayedOperationPurgatory[DelayedOperation]):
-    """A purgatory whose shard can be asked for the removal under way."""
+    """A purgatory whose shard records the removals under way."""
 
     def _new_shard(self) -> WatcherShard[DelayedOperation]:
         return NotingShard()
 
 
 class _Bench:
-    """The objects of one run, and what the threads do with them."""
+    """The objects of one run, and the actions of the threads."""
 
     def __init__(self, visitors: Visitors, purgatory_class: type[ComparedPurgatory]) -> None:
         self._visitors = visitors
@@ -158,7 +158,7 @@ class _Bench:
         )
 
     def threads(self) -> dict[str, Action]:
-        """Return what each thread does."""
+        """Return the action of each thread."""
         visitors = self._visitors
         threads: dict[str, Action] = {
             name: partial(self._watch, operation) for name, operation in visitors.watchers.items()
@@ -196,7 +196,7 @@ class _Bench:
 def purgatory(
     visitors: Visitors, purgatory_class: type[ComparedPurgatory] = ComparedPurgatory
 ) -> GraphProgram:
-    """Return the program of a configuration, with another class of purgatories if need be."""
+    """Return the program of a configuration, with a purgatory of `purgatory_class`."""
 
     def build() -> ViewedRun:
         bench = _Bench(visitors, purgatory_class)

@@ -1,6 +1,6 @@
-"""A timer whose every access is one step, as in Purgatory.tla.
+"""A timer of which each access is one step, as in Purgatory.tla.
 
-Each operation has a cell that says where it is; any that is in the timer may be due.
+Each operation has a cell with its place. Any operation that is in the timer may be due.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ PLACE = "place in the timer"
 
 
 class TimerPlace(Enum):
-    """Where an operation is, by the names of Purgatory.tla."""
+    """The place of an operation, named as in Purgatory.tla."""
 
     OUT = "out"
     IN = "in"
@@ -24,7 +24,7 @@ class TimerPlace(Enum):
 
 
 class TimedOperation(DelayedOperation):
-    """An operation that a `OneStepTimer` takes."""
+    """An operation for a `OneStepTimer`."""
 
     __slots__ = ("place",)
 
@@ -38,18 +38,18 @@ class TimedOperation(DelayedOperation):
 
 
 class OneStepTimer(Timer):
-    """Holds some of the operations that it was made with."""
+    """A timer that holds some of the operations that it was made with."""
 
     def __init__(self, operations: Sequence[TimedOperation]) -> None:
         self._operations = operations
 
     def add(self, timer_task: TimerTask) -> None:
-        """Put one in."""
+        """Put an operation into the timer."""
         assert isinstance(timer_task, TimedOperation)
         timer_task.place.set(TimerPlace.IN)
 
     def run_one(self) -> None:
-        """Take any operation that is in the timer and run it, unless it leaves meanwhile."""
+        """Choose an operation, and run it if it is still in the timer."""
         operation = self._operations[choose(len(self._operations))]
         if operation.place.compare_and_set(TimerPlace.IN, TimerPlace.FIRED):
             operation.run()
@@ -60,7 +60,7 @@ class OneStepTimer(Timer):
         return False
 
     def size(self) -> int:
-        """Return how many are in the timer: one step for a single operation."""
+        """Return the number of operations in the timer: one step for each operation."""
         return sum(operation.place.get() is TimerPlace.IN for operation in self._operations)
 
     def close(self) -> None:

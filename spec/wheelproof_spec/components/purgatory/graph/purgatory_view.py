@@ -1,10 +1,10 @@
 """Purgatory.tla against the reference's purgatory: variables and steps.
 
-A hold of a shard's or a list's lock is one step of the module. In the code it is several, of which
-one stands for the action: that in which the change shows, or the first. Compared are all variables
-that threads share, but the lists that are in no map any more, with the number of each (`made`);
-`closed`, which nothing sets here; and the registers of threads, with their next steps. Nothing is
-lost by that: what a thread holds, or where it is, shows in what it can do next.
+A hold of a shard's or a list's lock is one step of the module and several steps of the code. One of
+these stands for the action: the step in which the change shows, or the first. All variables that
+threads share are compared, except the lists that are in no map any more, with their numbers
+(`made`), and `closed`, which nothing sets here. The registers of threads and their next steps are
+not compared: what a thread holds, and where it is, shows in its possible steps.
 """
 
 from collections.abc import Callable, Generator, Hashable, Mapping
@@ -49,7 +49,7 @@ _STEPS = read_words(__file__, "steps.toml", "purgatory_module")
 
 
 class Removals:
-    """For each thread that removes a key, if nobody waits, which one and whose watchers."""
+    """The key and the watchers of each thread that is in `remove_key_if_empty`."""
 
     def __init__(self) -> None:
         self._runtime = sync.current_runtime()
@@ -57,7 +57,7 @@ class Removals:
 
     @contextmanager
     def under_way(self, key: Hashable, watchers: Watchers[DelayedOperation]) -> Generator[None]:
-        """Note that the calling thread removes the key inside the block."""
+        """Record that the calling thread removes the key inside the block."""
         assert isinstance(self._runtime, ControlledRuntime)
         name = self._runtime.caller().name
         self._by_thread[name] = key, watchers
@@ -65,7 +65,7 @@ class Removals:
         del self._by_thread[name]
 
     def of(self, thread: str) -> tuple[Hashable, Watchers[DelayedOperation]] | None:
-        """Return what a thread removes."""
+        """Return the key that a thread removes, and its watchers, or None."""
         return self._by_thread.get(thread)
 
 
@@ -105,12 +105,12 @@ class PurgatoryStateView(View):
         }
 
     def label(self, step: NextStep) -> str | None:
-        """Return thread and action, None for no action; strange steps tell themselves."""
+        """Return the thread and the action, None for no action; an unknown step gives its text."""
         action = self._action(step)
         return action and f"{step.thread}: {action}"
 
     def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Let the timer's thread choose an operation that is in the timer, and no other."""
+        """Let the timer's thread choose only an operation that is in the timer."""
         del surroundings
         if step.operation != "Choose":
             return True
@@ -132,10 +132,10 @@ class PurgatoryStateView(View):
         return known
 
     def _decides(self, step: NextStep, key: Hashable, watchers: Watchers[DelayedOperation]) -> bool:
-        """Tell whether a step of a removal is the one that stands for it.
+        """Tell whether a step of a removal stands for the action.
 
-        If the key has other watchers by now, that is taking the shard's lock; else, giving the
-        list's lock back, with which the test ends.
+        If the key has other watchers by now, it is the acquire of the shard's lock. Otherwise it
+        is the release of the list's lock, which ends the test.
         """
         if self._watchers_by_key().get(key) is watchers:
             return (step.operation, step.subject) == ("Release", _LIST)
@@ -156,7 +156,7 @@ class PurgatoryStateView(View):
         return value_in(operation.place)
 
     def _being_made(self, surroundings: Surroundings) -> int | None:
-        """Return the number of the lock of a list that is in the map before it was filled."""
+        """Return the number of the lock of a list that is in the map and not filled yet."""
         maker = surroundings.holder(attributes(self.shard)["_lock"])
         step = None if maker is None else surroundings.pending[maker]
         if step is None or (step.site, step.operation, step.subject) != ("watch", "Acquire", _LIST):
@@ -183,7 +183,7 @@ def _named(cell: object) -> str:
 
 
 def project_purgatory(state: State) -> State:
-    """Return of a state of the module what is compared."""
+    """Return the compared part of a state of the module."""
     contents = dict(pairs_of(state["content"]))
     lists = {
         key: held if isinstance(held, ModelValue) else contents[held]
@@ -193,10 +193,10 @@ def project_purgatory(state: State) -> State:
 
 
 def label_of_purgatory(action: str, before: State, after: State) -> str | None:
-    """Return thread and action; the thread is who changes its place or what it has left to do.
+    """Return the thread and the action; the thread is the one whose registers change.
 
-    Its step before is the action's name, as the code has it: then also an operator that has been
-    replaced by another is called by the name of what it replaces.
+    The name of the action is the thread's `pc` before it, as the code names it. So an operator that
+    overrides another operator keeps the name of the overridden operator.
     """
     del action
     for variable in ("pc", "todo", "doomed"):

@@ -15,7 +15,7 @@ from wheelproof_spec.components.purgatory.history.judge import PurgatoryHistoryJ
 
 
 def _judge(header: HistoryHeader[object], profile: str, tally: Tally) -> HistoryJudge:
-    # What the profiles differ in, the configuration claims or does not.
+    # The configuration states the claims in which the profiles differ.
     del profile
     config = header.config
     assert isinstance(config, PurgatoryConfig)

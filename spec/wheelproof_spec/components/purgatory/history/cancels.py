@@ -1,4 +1,4 @@
-"""What cancel_for_key takes from a key (semantics.md 2.9)."""
+"""Judges which operations cancel_for_key takes from a key (semantics.md 2.9)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ class _Open:
     began: int
     key: str
     calm: tuple[Operation, ...]
-    """Who waited for the key for sure when it began."""
+    """The operations that surely waited for the key when the call began."""
     listed: dict[str, Operation]
-    """Who may be in the list that it takes away: another cancel may take it first."""
+    """The operations that may be in the list that it removes, unless another cancel does."""
     met: list[Operation]
-    """Who may be cancelled by it."""
+    """The operations that it may cancel."""
 
 
 class Cancels:
-    """The cancels under way, and who they may have taken."""
+    """The cancels under way, and the operations that they may have cancelled."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class Cancels:
         self._open: dict[int, _Open] = {}
 
     def begin(self, call: int, key: str) -> None:
-        """A cancel begins."""
+        """Record that a cancel began."""
         listed = {operation.name: operation for operation in self._gauges.listed(key)}
         cancel = self._open[call] = _Open(call, key, self._gauges.calm(key), listed, [])
         for operation in listed.values():
@@ -54,20 +54,20 @@ class Cancels:
                 self._gauges.disturb(operation)
 
     def handed_in(self, operation: Operation) -> None:
-        """An operation comes that cancels under way may meet."""
+        """Record that the hand-in of an operation began; the cancels under way may cancel it."""
         for cancel in self._open.values():
             if cancel.key in operation.keys:
                 cancel.listed[operation.name] = operation
                 _meet(cancel, operation)
 
     def forget(self, call: int, *, refused: bool) -> None:
-        """A cancel ends without an answer; if it was refused, it has taken nobody."""
+        """Record that a cancel ended without an answer; a refused one has cancelled nothing."""
         cancel = self._open.pop(call, None)
         if refused and cancel is not None:
             _resolve(cancel.met)
 
     def end(self, call: int, index: int, answer: Cancelled) -> Violation | None:
-        """A cancel has answered."""
+        """Judge the answer of a cancel."""
         cancel = self._open.pop(call)
         self._tests(PurgatoryClause.CANCELS_WHO_WAITS)
         sure = [operation for operation in cancel.calm if self._still_waits(operation)]
@@ -85,7 +85,7 @@ class Cancels:
         return violation
 
     def completed(self, operation: Operation) -> Violation | None:
-        """on_complete of an operation runs, which may not if it was given up."""
+        """Judge an on_complete: it may not run for an operation that was given up."""
         if not self._gives_up or not operation.cancelled or operation.completed is None:
             return None
         return PurgatoryClause.CANCELS_WHO_WAITS.broken(

@@ -1,7 +1,7 @@
-"""Who says to have completed how many operations, and who did (semantics.md 2.1, 2.4, 2.6).
+"""Compares the answers of calls with their completions (semantics.md 2.1, 2.4, 2.6).
 
-An operation is completed inside the call that completes it: if the process of its on_complete is
-inside a call, it was that one; otherwise it may have been any call under way, or a time-out.
+on_complete runs inside the call that completes the operation. If its process is inside a call that
+may complete it, it was that call; otherwise it was any call under way, or a time-out.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ class _Open:
     asked: HistoryOp[object]
     mine: int = 0
     last: int = -1
-    """The latest hand-in of those that it has completed."""
+    """The latest line on which the hand-in of an operation that it has completed began."""
 
 
 class Claims:
-    """Compares answers with completions, call by call and in the end."""
+    """The comparison of answers with completions, for each call and at the end."""
 
     def __init__(self, tally: Tally, *, predicates: bool) -> None:
-        """`predicates` says that none is true before somebody has begun to make it so."""
+        """Begin; with `predicates`, none is true before a recorded `satisfy` of it has begun."""
         self._tests = tally.tests
         self._predicates = predicates
         self._open: dict[str, _Open] = {}
@@ -42,20 +42,20 @@ class Claims:
         self._silent = False
 
     def begin(self, op: HistoryOp[object]) -> None:
-        """A call begins."""
+        """Record that a call began."""
         self._open[op.process] = _Open(op)
 
     def end(self, asked: HistoryOp[object]) -> None:
-        """A call ends, and what it has answered is judged."""
+        """Record that a call ended, after its answer was judged."""
         self._open.pop(asked.process, None)
 
     def forget(self, asked: HistoryOp[object]) -> None:
-        """A call ends without an answer: what it completed nobody was told."""
+        """Record that a call ended without an answer: its completions are in no answer."""
         self._silent = True
         self.end(asked)
 
     def completed(self, operation: Operation, process: str) -> Violation | None:
-        """on_complete runs."""
+        """Judge an on_complete."""
         self._completed += 1
         call = self._open.get(process)
         if call is None or not _can_complete(call.asked, operation):
@@ -84,9 +84,9 @@ class Claims:
         )
 
     def expired(self, operation: Operation) -> Violation | None:
-        """on_expiration runs: the time-out has completed it.
+        """Judge an on_expiration: the time-out has completed the operation.
 
-        That may be inside the call that hands it in, if what is due at once runs there.
+        It may run inside the call that hands the operation in, if that is due at once.
         """
         self._answered += 1
         self._free.pop(operation, None)
@@ -101,7 +101,7 @@ class Claims:
     def answered(
         self, asked: HistoryOp[object], operation: Operation, *, answer: bool
     ) -> Violation | None:
-        """A call says whether it completed an operation."""
+        """Judge the answer of a call whether it completed an operation."""
         index, name = asked.index, operation.name
         self._tests(PurgatoryClause.ANSWERS_TRULY)
         if not answer:
@@ -128,7 +128,7 @@ class Claims:
         )
 
     def counted(self, asked: HistoryOp[object], key: str, count: int | None) -> Violation | None:
-        """A check says how many it completed."""
+        """Judge the number of completions that a check answers."""
         call = self._open[asked.process]
         if count is None:
             self._silent = True
@@ -146,7 +146,7 @@ class Claims:
         )
 
     def totals(self) -> Violation | None:
-        """All is quiet: whoever completed something has said so."""
+        """Judge the totals of a quiescent history: each completion is in one answer or expiry."""
         if self._silent:
             return None
         self._tests(PurgatoryClause.COUNTS_COMPLETED)
@@ -159,7 +159,7 @@ class Claims:
         )
 
     def _free_since(self, index: int, key: str) -> int:
-        """Return how many a check of the key may have completed since then."""
+        """Return how many free completions since `index` a check of the key may have made."""
         later = takewhile(
             lambda free: free.completed is not None and free.completed > index,
             reversed(self._free),
@@ -178,7 +178,7 @@ def _claimed_twice(operation: Operation) -> Violation:
 
 
 def _can_complete(asked: HistoryOp[object], operation: Operation) -> bool:
-    """Tell whether it is the call that it runs in which completes it, and not one nested in it."""
+    """Tell whether the call that it runs in may complete it, rather than a nested call."""
     match asked.value:
         case CheckAndComplete(key=key):
             return key in operation.keys

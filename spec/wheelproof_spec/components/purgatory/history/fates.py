@@ -1,4 +1,4 @@
-"""What an operation ends by: a reason, its time, or neither (semantics.md 2.1, 2.2)."""
+"""Judges why an operation ended: a reason, its time-out, or neither (semantics.md 2.1, 2.2)."""
 
 import heapq
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from wheelproof_spec.components.purgatory.history.operation import Operation
 
 
 class Fates:
-    """Judges completions and expiries, as they come and when all is quiet."""
+    """The judgement of completions and expiries, as they come and when all is quiescent."""
 
     def __init__(self, config: PurgatoryConfig, clock: HistoryClock, tally: Tally) -> None:
         self._tests = tally.tests
@@ -25,18 +25,18 @@ class Fates:
         self._predicates = config.predicates == "recorded"
         self._coming: list[tuple[int, int, Operation]] = []
         self._overdue: dict[Operation, int] = {}
-        """Who has to have been submitted by an advance that is over, and what the clock showed."""
+        """The operations that a finished advance must have submitted, and what its clock showed."""
         self._awaited: dict[int, tuple[Operation, ...]] = {}
         self.closing = False
-        """Whether the purgatory is being shut down: nobody has to expire any more."""
+        """Whether the purgatory is being shut down: no operation has to expire any more."""
 
     def settled(self, operation: Operation) -> None:
-        """The call that handed it in has returned."""
+        """Record that the call that handed an operation in returned."""
         assert operation.settled is not None
         heapq.heappush(self._coming, (operation.most, operation.settled, operation))
 
     def advanced(self, began: int, low_ms: int) -> Iterable[Operation]:
-        """Return who has left the timer for sure by the end of an advance that began then."""
+        """Return the operations that surely left the timer in an advance that began then."""
         submitted: list[Operation] = []
         too_young: list[tuple[int, int, Operation]] = []
         coming = self._coming
@@ -54,11 +54,11 @@ class Fates:
         return submitted
 
     def awaits(self, call: int) -> None:
-        """Somebody begins to wait until what was submitted has run."""
+        """Record that a call began that waits until the submitted expiries have run."""
         self._awaited[call] = tuple(self._overdue)
 
     def awaited(self, call: int) -> Violation | None:
-        """That is over: who was submitted has expired, if nothing else ended it."""
+        """Judge the end of that call: a submitted operation has expired, or ended otherwise."""
         for operation in self._awaited.pop(call, ()):
             low_ms = self._overdue.pop(operation, None)
             if low_ms is not None and not operation.may_be_over and not self.closing:
@@ -66,12 +66,12 @@ class Fates:
         return None
 
     def completed(self, operation: Operation) -> Violation | None:
-        """on_complete runs."""
+        """Judge an on_complete."""
         self._overdue.pop(operation, None)
         return self._judge_reason(operation) or self._judge_lateness(operation)
 
     def expired(self, operation: Operation) -> Violation | None:
-        """on_expiration runs."""
+        """Judge an on_expiration."""
         clause = PurgatoryClause.EXPIRES_ONCE_AFTER_COMPLETION
         name = operation.name
         self._tests(clause)
@@ -89,7 +89,7 @@ class Fates:
         )
 
     def unfinished(self, operation: Operation) -> Violation | None:
-        """All is quiet: judge what has become of an operation."""
+        """Judge what has become of an operation when all is quiescent."""
         name = operation.name
         if operation.completed is not None:
             if not operation.must_expire or operation.expired:
@@ -126,7 +126,7 @@ class Fates:
             return None
         operation.must_expire = True
         least = self._least_due(operation)
-        # What is due at once may run inside the call that hands it in.
+        # A time-out that is due at once may run inside the call that hands the operation in.
         expires = operation.completed_by is TryCompleteElseWatch and least <= self._clock.high
         if tested and not expires:
             why = "a call completes it that tests its predicate, which nobody has made true"
@@ -137,13 +137,13 @@ class Fates:
         return _for_no_reason(operation, why)
 
     def _least_due(self, operation: Operation) -> int:
-        """Return when it expires at the least, also while it is being handed in."""
+        """Return the earliest time when it expires, also while it is being handed in."""
         if operation.asked is None or operation.settled is not None:
             return operation.least
         return self._clock.dues(operation.mark, operation.delay_ms)[0][0]
 
     def _judge_lateness(self, operation: Operation) -> Violation | None:
-        """An operation that ends, however it does, ends by its time."""
+        """Judge whether an operation ended in time, whatever ended it."""
         lateness_ms, clock = self._lateness_ms, self._clock
         if not isinstance(lateness_ms, int) or not isinstance(clock, MonotonicClock):
             return None

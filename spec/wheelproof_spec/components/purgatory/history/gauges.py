@@ -1,9 +1,9 @@
-"""What `watched`, `num_delayed` and `num_keys` may answer (semantics.md 2.6, 2.10).
+"""Bounds of the answers of `watched`, `num_delayed` and `num_keys` (semantics.md 2.6, 2.10).
 
-Who is calm, with a time-out that is still to come, is counted for sure. Who is done may be counted
-for as long as nothing has surely taken it out: a check, a cancel or a purge that began afterwards
-takes it out of the lists, and its time-out leaves with it where that is claimed. The time-out that
-an advance carries from bucket to bucket is in none of them, and not counted.
+A calm operation whose time-out is not due is surely counted. A done operation may be counted until
+a check, a cancel or a purge that began afterwards has removed it from the lists. Its time-out
+leaves the timer when it is done, if the configuration claims that. A time-out that an advance moves
+from bucket to bucket is in no bucket, and is not counted.
 """
 
 import heapq
@@ -25,7 +25,7 @@ class Gauges:
     def __init__(self, clock: HistoryClock, tally: Tally, *, timeouts_end: bool) -> None:
         self._watched = Bounds(piecewise=True)
         self._under_way = 0
-        # A thread of the purgatory's own may advance at any time: no line tells of it.
+        # A thread of the purgatory itself may advance at any time, and no line records it.
         self._reaps = not isinstance(clock, VirtualClock)
         self._delayed = Bounds(least=-self._carried())
         self._keys = Bounds(piecewise=True)
@@ -41,18 +41,18 @@ class Gauges:
         self._is_calm: set[Operation] = set()
         self._coming: list[tuple[int, int, Operation]] = []
         self._left: dict[str, list[Operation]] = {}
-        """Who may be in the list of each key, and the keys that there may be."""
+        """The operations that may be in the list of each key, and the keys that may exist."""
         self._ending: list[Operation] = []
         self._timed: set[Operation] = set()
-        """Whose time-outs may be in the timer, if it is claimed that they end with them."""
+        """The operations whose time-outs may be in the timer, if these end with operations."""
         self._advances = 0
 
     def look(self, op: HistoryOp[object]) -> None:
-        """A call begins that asks for one of the numbers."""
+        """Record that a call began that asks for one of the numbers."""
         self._shown[type(op.value)][1].look(op.index)
 
     def judge(self, asked: HistoryOp[object], count: int, *, closing: bool) -> Violation | None:
-        """That call has answered; nothing is promised of a purgatory that is `closing`."""
+        """Judge the answer of that call; nothing is promised if the purgatory is `closing`."""
         clause, bounds = self._shown[type(asked.value)]
         least, most = bounds.seen(asked.index) or (count, count)
         least = max(least, 0)
@@ -61,12 +61,12 @@ class Gauges:
         return clause.broken(f"{asked.f} answers {least} to {most}", f"it answers {count}")
 
     def forget(self, call: int) -> None:
-        """A call that may have asked for one of the numbers ends without an answer."""
+        """Record that a call ended without an answer; it may have asked for a number."""
         for _, bounds in self._shown.values():
             bounds.seen(call)
 
     def handed_in(self, operation: Operation) -> None:
-        """It may be in the lists and in the timer from now on."""
+        """Record that an operation may be in the lists and in the timer from now on."""
         self._watched.change(most=len(operation.keys))
         self._delayed.change(most=1)
         for key in operation.keys:
@@ -79,7 +79,7 @@ class Gauges:
             operation.advances = -1 if self._under_way else self._advances
 
     def refused(self, operation: Operation) -> None:
-        """The call that handed it in was refused, and has left nothing behind."""
+        """Record that the call that handed an operation in was refused and left nothing."""
         self._watched.change(most=-len(operation.keys))
         self._delayed.change(most=-1)
         self._timed.discard(operation)
@@ -87,7 +87,7 @@ class Gauges:
             self._left[key].remove(operation)
 
     def settled(self, operation: Operation) -> None:
-        """The call that handed it in has returned, and has not completed it."""
+        """Record that the call that handed an operation in returned without completing it."""
         if operation.is_calm and operation.least > self._clock.high:
             self._is_calm.add(operation)
             for key in operation.keys:
@@ -99,7 +99,7 @@ class Gauges:
             self._delayed.change(least=1)
 
     def disturb(self, operation: Operation) -> None:
-        """Something has begun that may end it."""
+        """Record that an event began that may end an operation."""
         if operation in self._is_calm:
             self._is_calm.remove(operation)
             for key in operation.keys:
@@ -111,50 +111,50 @@ class Gauges:
             self._delayed.change(least=-1)
 
     def move_clock(self) -> None:
-        """Whose time may be out is calm no more."""
+        """Record that the operations whose time may be over are no longer calm."""
         coming, high = self._coming, self._clock.high
         while coming and coming[0][0] <= high:
             self.disturb(heapq.heappop(coming)[2])
 
     def calm(self, key: str) -> tuple[Operation, ...]:
-        """Return who waits for the key, for sure."""
+        """Return the operations that surely wait for the key."""
         return tuple(self._calm.get(key, ()))
 
     def listed(self, key: str) -> tuple[Operation, ...]:
-        """Return who may be in the list of the key."""
+        """Return the operations that may be in the list of the key."""
         return tuple(self._left.get(key, ()))
 
     def advance(self, change: int) -> None:
-        """An advance begins or ends: a time-out may be on its way from bucket to bucket."""
+        """Record that an advance began or ended: it may move a time-out from bucket to bucket."""
         before = self._carried()
         self._under_way += change
         self._advances += change > 0
         self._delayed.change(least=before - self._carried())
 
     def submitted(self, operations: Iterable[Operation]) -> None:
-        """Their time-outs have been taken out of the timer, wherever they were."""
+        """Record that the time-outs of operations have left the timer."""
         for operation in operations:
             self._take_out(operation)
 
     def ended(self, operation: Operation) -> None:
-        """It is done."""
+        """Record that an operation is done."""
         if operation in self._timed:
             self._ending.append(operation)
 
     def quiet(self) -> None:
-        """No call is under way: the time-outs of all that is done have left."""
+        """Record that no call is under way: the time-outs of done operations have left."""
         for operation in self._ending:
             if operation.advances == self._advances or operation.expired:
                 self._take_out(operation)
         self._ending.clear()
 
     def purged(self, began: int) -> None:
-        """A purge has ended: who was done before is in no list."""
+        """Record that a purge ended: an operation that was done before is in no list."""
         for key in tuple(self._left):
             self.swept(key, began, everybody=False)
 
     def swept(self, key: str, began: int, *, everybody: bool) -> None:
-        """A check, or a cancel that takes everybody, has ended: who was done before has left."""
+        """Record the end of a check, which drops done operations, or of a cancel: `everybody`."""
         left = self._left.get(key)
         if left is None:
             return
@@ -172,7 +172,7 @@ class Gauges:
             self._keys.change(most=-1)
 
     def _carried(self) -> int:
-        """Return how many time-outs may be on their way: advances take turns."""
+        """Return how many time-outs may be between buckets: at most 1, as advances take turns."""
         return int(self._reaps or self._under_way > 0)
 
     def _take_out(self, operation: Operation) -> None:

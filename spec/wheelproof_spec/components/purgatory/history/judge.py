@@ -1,8 +1,8 @@
 """Judges the history of a purgatory, event by event (semantics.md 2).
 
 An operation is handed in once and ends once, so each promise is about one operation and the calls
-that came before or after it: no search is needed. What depends on an order that nobody recorded is
-not held against anybody.
+that came before or after it: no search is needed. Where an answer depends on an unrecorded order,
+every possible answer is accepted.
 """
 
 from wheelproof_spec.base.calls import (
@@ -45,7 +45,7 @@ from wheelproof_spec.components.purgatory.history.triggers import Triggers
 
 
 class PurgatoryHistoryJudge:
-    """Answers, event by event, which rule is broken first."""
+    """A judge that answers, event by event, which rule is broken first."""
 
     goes_on_after = frozenset(
         {
@@ -80,7 +80,7 @@ class PurgatoryHistoryJudge:
     # What the checker calls
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
-        """A call, or a callback, begins."""
+        """Judge the begin of a call or a callback."""
         self._move_clock(op)
         match op.value:
             case OnComplete(operation=name):
@@ -97,12 +97,12 @@ class PurgatoryHistoryJudge:
         return None
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
-        """A callback ends."""
+        """Judge the end of a callback."""
         self._move_clock(op)
         return None if self._overlaps is None else self._overlaps.end(op.process, op.f)
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call returned with an answer."""
+        """Judge a call that returned with an answer."""
         self._move_clock(op)
         del self._open[asked.index]
         violation = self._end(asked, op)
@@ -110,7 +110,7 @@ class PurgatoryHistoryJudge:
         return violation or self._look_around()
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call was refused and has had no effect."""
+        """Judge a call that was refused and had no effect."""
         self._move_clock(op)
         del self._open[asked.index]
         if isinstance(asked.value, TryCompleteElseWatch):
@@ -124,7 +124,7 @@ class PurgatoryHistoryJudge:
         return self._look_around()
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
-        """Nobody knows what becomes of a call: it may hold an operation for ever."""
+        """Record that the outcome of a call is unknown: it may hold an operation for ever."""
         self._move_clock(op)
         del self._open[asked.index]
         may_hold = isinstance(asked.value, TryCompleteElseWatch | CheckAndComplete | ForceComplete)
@@ -132,7 +132,7 @@ class PurgatoryHistoryJudge:
         self._forget(asked, refused=False)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
-        """The history ends."""
+        """Judge the end of the history."""
         del index
         if end is None or not end.quiet:
             return None
@@ -289,10 +289,10 @@ class PurgatoryHistoryJudge:
         if self._overlaps is not None:
             self._overlaps.begin(op.process, op.f, name)
 
-    # All of them
+    # All operations
 
     def _look_around(self) -> Violation | None:
-        """If no call is under way, nobody is there who could still complete anything."""
+        """Judge missed triggers, if no call is under way that could still complete operations."""
         if self._open:
             return None
         self._gauges.quiet()

@@ -12,60 +12,60 @@ class Operation:
     name: str
     keys: tuple[str, ...] = ()
     asked: int | None = None
-    """When it was handed in."""
+    """When the call that hands it in began."""
     settled: int | None = None
-    """When the call that handed it in had returned."""
+    """When that call returned."""
     refused: bool = False
     """Whether that call was refused."""
     mark: int = 0
     delay_ms: int = 0
     least: int = -NEVER
-    """When it expires, at the least."""
+    """The earliest time when it expires."""
     most: int = NEVER
-    """When it expires, at the most; known once it is settled."""
+    """The latest time when it expires; known once it is settled."""
     may_be_true: bool = False
-    """Whether somebody has begun to make its predicate true."""
+    """Whether a `satisfy` of its predicate has begun."""
     true_since: int | None = None
-    """When somebody had made its predicate true."""
+    """When the first `satisfy` of its predicate returned."""
     forced: bool = False
-    """Whether somebody has asked for its completion."""
+    """Whether a `force_complete` of it has begun."""
     denied: int | None = None
-    """When somebody was told first that it needs no completion any more."""
+    """When a `force_complete` first answered that it did not complete it."""
     completed: int | None = None
     completed_high: int = -NEVER
-    """What the clock may have shown then."""
+    """The latest time that the clock may have shown then."""
     completed_in: int | None = None
     """The call that completed it, if that is known."""
     completed_by: type[object] | None = None
-    """What was called there."""
+    """The type of that call."""
     claimed: bool = False
     """Whether a call has claimed to have completed it."""
     must_expire: bool = False
-    """Whether nothing but its time-out can have completed it."""
+    """Whether only its time-out can have completed it."""
     expired: bool = False
     cancelled: bool = False
     given_up: int | None = None
-    """When a cancel had returned that gives it up: it is done."""
+    """When a cancel that gave it up returned; it is done from then on."""
     cancels: int = 0
-    """How many cancels of one of its keys have met it."""
+    """The number of cancels of its keys that may have cancelled it."""
     open_cancels: int = 0
-    """How many of them may have cancelled it, for all that is known."""
+    """The number of these cancels without an answer that names the cancelled operations."""
     advances: int = -1
-    """How many advances had begun when it was handed in; -1 if one of them was under way."""
+    """The number of advances that had begun at its hand-in; -1 if one was under way."""
 
     @property
     def may_be_cancelled(self) -> bool:
-        """Whether a cancel has taken it, or may have."""
+        """Whether a cancel has cancelled it, or may have."""
         return self.cancelled or self.open_cancels > 0
 
     @property
     def may_be_over(self) -> bool:
-        """Whether nobody can hold it against anybody that it waits, if it does."""
+        """Whether it may be done or was refused, so that its completion is not owed."""
         return self.completed is not None or self.may_be_cancelled or self.refused
 
     @property
     def is_calm(self) -> bool:
-        """Whether it waits for sure: nothing has begun that could end it, but for its time-out."""
+        """Whether it surely waits: no event has begun that could end it, except its time-out."""
         return (
             self.settled is not None
             and self.completed is None
@@ -73,7 +73,7 @@ class Operation:
         )
 
     def settled_before(self, index: int) -> bool:
-        """Tell whether it had been handed in by then."""
+        """Tell whether the call that handed it in had returned by then."""
         return self.settled is not None and self.settled < index
 
     def done_before(self, index: int) -> bool:

@@ -1,4 +1,4 @@
-"""Whether tests of a predicate, and completions, of one operation exclude each other."""
+"""Judges whether try_complete and on_complete of one operation exclude each other."""
 
 from dataclasses import dataclass
 
@@ -12,11 +12,11 @@ class _Running:
     name: str
     f: str
     overlapped: bool = False
-    """Whether another thread has begun and ended one meanwhile."""
+    """Whether a callback of the same operation in another thread has ended meanwhile."""
 
 
 class Overlaps:
-    """Watches what runs of each operation, process by process; it may run nested in itself."""
+    """The running callbacks of each operation, by process; a callback may run nested."""
 
     def __init__(self, tally: Tally) -> None:
         self._tests = tally.tests
@@ -24,13 +24,13 @@ class Overlaps:
         self._of_operation: dict[str, dict[str, int]] = {}
 
     def begin(self, process: str, f: str, name: str) -> None:
-        """One begins."""
+        """Record that a callback began."""
         self._of_process.setdefault(process, []).append(_Running(name, f))
         depths = self._of_operation.setdefault(name, {})
         depths[process] = depths.get(process, 0) + 1
 
     def end(self, process: str, f: str) -> Violation | None:
-        """The last one of this name ends in a process."""
+        """Judge the end of the last callback of this name in a process."""
         stack = self._of_process.get(process, [])
         place = next((at for at in reversed(range(len(stack))) if stack[at].f == f), None)
         if place is None:
@@ -44,7 +44,7 @@ class Overlaps:
             del self._of_operation[mine.name]
         for other in depths:
             if other != process:
-                # The other one may have ended long ago, if its end was not recorded.
+                # The other callback may have ended long ago, if its end was not recorded.
                 self._mark(other, mine.name)
         self._tests(PurgatoryClause.ATTEMPTS_EXCLUDE)
         if not mine.overlapped:

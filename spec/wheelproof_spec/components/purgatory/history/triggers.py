@@ -1,8 +1,8 @@
-"""Which operations have to be done without waiting for their time-outs.
+"""Judges which operations must be done without waiting for their time-outs.
 
 An operation whose predicate was true before a check of one of its keys began, or before it was
-handed in, is completed by that call, or by one that overlaps it (semantics.md 2.4 - 2.6). One that
-was handed in before a cancel of one of its keys began is completed by then, or cancelled (2.9). So
+handed in, is completed by that call, or by an overlapping call (semantics.md 2.4 - 2.6). If it was
+handed in before a cancel of one of its keys began, it is completed by then, or cancelled (2.9). So
 it is done at the latest when no call is under way any more.
 """
 
@@ -13,10 +13,10 @@ from wheelproof_spec.components.purgatory.history.operation import Operation
 
 
 class Triggers:
-    """Keeps who can end, and who has been triggered, or passed over by a cancel, since."""
+    """The operations that can end, and those since triggered, or passed over by a cancel."""
 
     def __init__(self, tally: Tally, *, may_be_missed: bool) -> None:
-        """Begin; triggers that may be missed owe nothing."""
+        """Begin; a trigger that may be missed owes no completion."""
         self._tests = tally.tests
         self._may_be_missed = may_be_missed
         self._ready: dict[str, dict[Operation, None]] = {}
@@ -24,13 +24,13 @@ class Triggers:
         self._late: dict[Operation, Violation] = {}
 
     def ready(self, operation: Operation) -> None:
-        """Its predicate has been made true, and it waits for its keys or will do so."""
+        """Record that an operation's predicate is true, and that it waits for its keys, or will."""
         if operation.completed is None:
             for key in operation.keys:
                 self._ready.setdefault(key, {})[operation] = None
 
     def checked(self, key: str, began: int) -> None:
-        """A check has ended."""
+        """Record that a check ended."""
         for operation in self._ready.get(key, {}):
             if operation.true_since is not None and operation.true_since < began:
                 self._triggered(
@@ -38,12 +38,12 @@ class Triggers:
                 )
 
     def handed_in(self, operation: Operation, began: int) -> None:
-        """The call that handed it in has ended."""
+        """Record that the call that handed an operation in ended."""
         if operation.true_since is not None and operation.true_since < began:
             self._triggered(operation, "its predicate was true before it was handed in")
 
     def passed_over(self, operation: Operation, key: str) -> None:
-        """A cancel of a key that it waited for has ended, and has not returned it."""
+        """Record that a cancel of an operation's key ended and did not return the operation."""
         self._owe(
             operation,
             PurgatoryClause.CANCELS_WHO_WAITS.broken(
@@ -53,7 +53,7 @@ class Triggers:
         )
 
     def ended(self, operation: Operation) -> None:
-        """It needs no completion any more."""
+        """Record that an operation needs no completion any more."""
         sure = not self._may_be_missed
         if sure and operation.completed is not None and operation.true_since is not None:
             self._tests(PurgatoryClause.TRIGGER_COMPLETES)
@@ -67,7 +67,7 @@ class Triggers:
         self._late.pop(operation, None)
 
     def missed(self, high_ms: int) -> Violation | None:
-        """Return who waits though no call is under way; who may just expire is put off."""
+        """Judge owed operations when no call is under way; defer those that may just expire."""
         while self._owed:
             operation, violation = self._owed.popitem()
             if operation.may_be_over:
@@ -78,7 +78,7 @@ class Triggers:
         return None
 
     def missed_in_the_end(self) -> Violation | None:
-        """Return who waits though all is quiet."""
+        """Judge the owed operations when all is quiescent."""
         for operation, violation in (*self._owed.items(), *self._late.items()):
             if not operation.may_be_over:
                 return self._counted(violation)

@@ -1,4 +1,4 @@
-"""What the model checker explores of the purgatory."""
+"""The programs of the purgatory for the model checker."""
 
 from wheelproof_spec.components.purgatory.programs.completion import COMPLETION, FAILING_COMPLETION
 from wheelproof_spec.components.purgatory.programs.on_timer import LEFT_IN_TIMER, ON_TIMER

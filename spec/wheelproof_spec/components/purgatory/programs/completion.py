@@ -1,7 +1,7 @@
 """One operation that several threads attempt to complete: triggers, expiry, a holder of its lock.
 
-Each program is run for the disciplines that keep what it asks for; where one does not, the program
-is among those that have to fail. TLA+: MaybeTryComplete.
+Each program runs under the disciplines that its row names. A discipline with a known bug is in a
+program that must fail. TLA+: MaybeTryComplete.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -26,11 +26,11 @@ from wheelproof_spec.engines.explore.programs.tables import Bench, programs_of, 
 
 _NEVER_MS = 1_000
 MakeDiscipline = Callable[..., CompletionDiscipline]
-"""Makes a discipline, of a lock if others hold that as well."""
+"""Makes a discipline, from a lock if other threads hold that lock too."""
 
 
 class CountingOperation(DelayedOperation):
-    """Completes when a counter has reached a number; notes what was called, and overlaps.
+    """An operation that can complete at a number of a counter; counts its callbacks.
 
     With `exclusive` the test of the predicate and `on_complete` are each two steps long and raise
     if another thread is inside at the same time.
@@ -54,29 +54,29 @@ class CountingOperation(DelayedOperation):
         self.expirations = 0
 
     def try_complete(self) -> bool:
-        """Test whether the counter has come far enough."""
+        """Test whether the counter has reached the number."""
         self._enter("try_complete")
         holds = self._progress.get() >= self._needed
         self._leave()
         return holds and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count."""
+        """Count the completion."""
         self._enter("on_complete")
         self.completions += 1
         self._leave()
 
     def on_expiration(self) -> None:
-        """Count."""
+        """Count the expiry."""
         self.expirations += 1
 
     def trigger(self) -> None:
-        """Make progress, then have the operation tested."""
+        """Increment the counter, then trigger the operation."""
         self._progress.add_and_get(1)
         self.safe_try_complete()
 
     def check_completed(self) -> None:
-        """Raise unless the operation was completed, once."""
+        """Raise unless the operation was completed exactly once."""
         assert self.completions == 1, f"completed {self.completions} times, not once"
         assert self.is_completed(), "its state is not that of one that is completed"
         assert self.expirations <= 1, f"expired {self.expirations} times"
@@ -91,7 +91,7 @@ class CountingOperation(DelayedOperation):
 
 
 class CompletionBench(Bench):
-    """An operation, and what threads do with it."""
+    """An operation, and the actions of threads on it."""
 
     def __init__(self, row: Row, make: MakeDiscipline) -> None:
         super().__init__()
@@ -117,11 +117,11 @@ class CompletionBench(Bench):
             self._work.get()
 
     def cancel(self) -> None:
-        """Give the operation up."""
+        """Cancel the operation."""
         self._cancels += self._operation.force_cancel()
 
     def check_given_up(self) -> None:
-        """Raise unless the operation was completed, or given up, once."""
+        """Raise unless the operation was completed or cancelled exactly once."""
         completions, cancels = self._operation.completions, self._cancels
         assert completions + cancels == 1, (
             f"completed {completions} times and cancelled {cancels} times"

@@ -1,8 +1,8 @@
 """The purgatory on the timer below it: two buckets a level, and a time-out that changes levels.
 
-The other programs have a timer of one bucket. Here a completion can meet the time-out's entry
-between two buckets, where it is in none: then it stays until its bucket expires, and is counted
-(semantics.md 1.11). What the threads do is recorded, and judged as any recorded history.
+The other programs have a timer of one bucket. Here an operation can be completed while the entry of
+its time-out is between two buckets, in none of them. Then the entry stays until its bucket expires,
+and is counted (semantics.md 1.11). The calls are recorded, and judged like any history.
 """
 
 from collections.abc import Callable
@@ -39,12 +39,12 @@ from wheelproof_spec.engines.history.run import HistoryChecker
 _KEY = "key"
 _NAME = "explored"
 _TIMEOUT_MS = 3
-"""With two buckets on the upper level, until the clock shows _MOVES_MS."""
+"""With two buckets a level, on the upper level until the clock shows _MOVES_MS."""
 _MOVES_MS = 2
 
 
 def controlled_thread() -> str:
-    """Return the name of the thread that runs, the same in every run of a schedule."""
+    """Return the name of the running thread, the same in every run of a schedule."""
     runtime = sync.current_runtime()
     if not isinstance(runtime, ControlledRuntime):
         return "alone"
@@ -85,16 +85,16 @@ class RecordedWorld:
         self.operation.force()
 
     def cancel(self) -> None:
-        """Give its key up."""
+        """Cancel the key of the operation."""
         self._calls.cancel(_KEY)
 
     def trigger(self) -> None:
-        """Make its predicate true, and have its key checked."""
+        """Make the operation's predicate true, then check its key."""
         self.operation.satisfy()
         self._calls.check(_KEY)
 
     def check_history(self) -> None:
-        """Raise what the history breaks, when the time-out is over as well."""
+        """Let the time-out pass, then raise if the history breaks a rule."""
         self._settle()
         self._move_clock(_TIMEOUT_MS)
         self.advance()
@@ -116,7 +116,7 @@ class RecordedWorld:
         assert checker.violation is None, checker.violation
 
     def check_nothing_waits(self) -> None:
-        """Raise if a time-out is counted, though its operation is done: rule 1.11 allows that."""
+        """Raise if the time-out of a done operation is counted: rule 1.11 allows that."""
         left = self._purgatory.num_delayed()
         assert left == 0, f"{left} time-outs of operations that are done are in the timer"
 
@@ -160,7 +160,7 @@ def force_two_advances() -> Scenario:
 
 
 def nothing_stays_in_the_timer() -> Scenario:
-    """What is done leaves the timer at once: rule 1.11 says otherwise, and so do some runs."""
+    """A done operation leaves the timer at once: rule 1.11 does not say so, and some runs fail."""
     world = RecordedWorld()
     return Scenario(
         threads={"force": world.force, "advance": world.advance}, check=world.check_nothing_waits
@@ -188,4 +188,4 @@ ON_TIMER: tuple[Program, ...] = (
     program("purgatory-reaper-own", partial(closed_by_a_task, _reaping)),
 )
 LEFT_IN_TIMER = program("purgatory-timer-nothing-stays", nothing_stays_in_the_timer)
-"""What rule 1.11 does not promise: it fails, and docs/findings.md says so."""
+"""A program that must fail: rule 1.11 does not promise its check (docs/findings.md)."""

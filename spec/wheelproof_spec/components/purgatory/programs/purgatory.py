@@ -1,7 +1,7 @@
 """The purgatory: watch against trigger, expiry, purge, cancel, shutdown and removal of a key.
 
-The timer has one bucket, whose lists and tasks are the real ones; whoever advances it runs what was
-in it. So each program is about the purgatory's own steps. TLA+: Purgatory.
+The timer has one bucket, whose lists and tasks are the real ones. The thread that advances it runs
+its tasks. So each program is about the purgatory's own steps. TLA+: Purgatory.
 """
 
 from functools import partial
@@ -33,7 +33,7 @@ from wheelproof_spec.engines.explore.programs.tables import (
 AnyPurgatory = DelayedOperationPurgatory[DelayedOperation]
 _NOW = Millis(0)
 _NO_KEY = cast(str, [])
-"""A list: it has no hash."""
+"""A key without a hash: a list."""
 
 
 class TimerOfOneList(Timer):
@@ -53,7 +53,7 @@ class TimerOfOneList(Timer):
         self._bucket.add(entry)
 
     def advance_clock(self, timeout_ms: Millis) -> bool:
-        """Run everything, after the bucket's monitor was given back."""
+        """Run all tasks, after the bucket's monitor was released."""
         del timeout_ms
         due: list[TimerTask] = []
 
@@ -71,12 +71,12 @@ class TimerOfOneList(Timer):
         return self._counter.get()
 
     def close(self) -> None:
-        """Refuse what comes from now on."""
+        """Refuse tasks from now on."""
         self._closed.set(True)
 
 
 class FlagOperation(DelayedOperation):
-    """Completes once a flag is up; counts what is called."""
+    """An operation that can complete once a flag is set; counts its callbacks."""
 
     __slots__ = ("_flag", "completions", "expirations")
 
@@ -91,16 +91,16 @@ class FlagOperation(DelayedOperation):
         return self._flag.get() and self.force_complete()
 
     def on_complete(self) -> None:
-        """Count."""
+        """Count the completion."""
         self.completions += 1
 
     def on_expiration(self) -> None:
-        """Count."""
+        """Count the expiry."""
         self.expirations += 1
 
 
 class RaisingOperation(FlagOperation):
-    """An operation whose predicate raises once the flag is up; counts how often it is tested."""
+    """An operation whose predicate raises once the flag is set; counts the tests."""
 
     __slots__ = ("tests",)
 
@@ -109,7 +109,7 @@ class RaisingOperation(FlagOperation):
         self.tests = 0
 
     def try_complete(self) -> bool:
-        """Test the flag, in vain."""
+        """Test the flag, and raise if it is set."""
         self.tests += 1
         if self._flag.get():
             raise ValueError("the predicate raises")
@@ -152,7 +152,7 @@ class PurgatoryWorld(Bench):
         return operation
 
     def raising(self) -> None:
-        """Make an operation that raises once the flag is up."""
+        """Make an operation that raises once the flag is set."""
         self._raising = RaisingOperation(self.flag)
 
     def watched(self, *keys: str) -> FlagOperation:
@@ -171,21 +171,21 @@ class PurgatoryWorld(Bench):
         self.watch(self.operations[number], *keys)
 
     def hand_in_or_be_refused(self, number: int, *keys: str) -> None:
-        """Hand it in, unless the purgatory is closed."""
+        """Hand in one of the operations, or count the refusal of a closed purgatory."""
         try:
             self.hand_in(number, *keys)
         except PurgatoryClosedError:
             self._refused += 1
 
     def hand_in_raising(self, *keys: str) -> None:
-        """Hand in the operation that raises: what its error reaches is not left behind."""
+        """Hand in the operation that raises; raise if its error leaves a watch or a key."""
         operation = self._raising
         try:
             self.watch(operation, *keys)
         except ValueError:
             left = self.purgatory.watched(), self.purgatory.num_keys()
             assert left == (0, 0), f"watches and keys left behind: {left}"
-            # Its first test is before it is watched anywhere.
+            # Its first test is before it is watched under a key.
             given_up = operation.is_cancelled()
             assert given_up == (operation.tests > 1), (
                 f"{operation.tests} tests, given up: {given_up}"
@@ -205,13 +205,13 @@ class PurgatoryWorld(Bench):
         self.flag.set(True)
 
     def trigger(self, *keys: str) -> None:
-        """Make the predicate true, then have the keys checked."""
+        """Make the predicate true, then check the keys."""
         self.raise_flag()
         for key in keys:
             self.check_key(key)
 
     def trigger_in_spite_of_errors(self, key: str) -> None:
-        """Trigger: whoever does is told that an operation raises."""
+        """Trigger, and raise unless the call raises the error of an operation."""
         try:
             self.trigger(key)
         except (DelayedOperationError, ValueError):
@@ -219,11 +219,11 @@ class PurgatoryWorld(Bench):
         raise AssertionError("an operation raised, and nobody was told")
 
     def triggering(self, *keys: str) -> Action:
-        """Return what a thread does that triggers."""
+        """Return the action of a thread that triggers."""
         return partial(self.trigger, *keys)
 
     def check_key(self, key: str) -> None:
-        """Have a key checked."""
+        """Check a key."""
         self.purgatory.check_and_complete(key)
 
     def advance(self) -> None:
@@ -235,18 +235,18 @@ class PurgatoryWorld(Bench):
         self.purgatory.purge_completed()
 
     def cancel(self, key: str) -> None:
-        """Cancel, and remember whom."""
+        """Cancel a key, and record the cancelled operations."""
         self.cancelled.extend(self.purgatory.cancel_for_key(key))
 
     def shut_down(self) -> None:
-        """Shut the purgatory down: from then on it takes nothing in."""
+        """Shut the purgatory down; raise unless it refuses an operation afterwards."""
         self._shut = True
         self.purgatory.shutdown()
         hand_in = partial(self.purgatory.try_complete_else_watch, FlagOperation(self.flag), ["key"])
         self.refuses(PurgatoryClosedError, hand_in)
 
     def check(self) -> None:
-        """Raise unless everybody was completed once by a trigger or expiry, and nothing is left."""
+        """Raise unless a trigger or expiry completed each operation once, and nothing is left."""
         for operation in self.operations:
             assert operation.completions == 1, f"completed {operation.completions} times"
             assert operation.expirations <= 1, f"expired {operation.expirations} times"
@@ -258,7 +258,7 @@ class PurgatoryWorld(Bench):
         assert min(gauges) >= 0, f"watches, keys and time-outs: {gauges}"
 
     def check_at_most_once(self) -> None:
-        """Raise if somebody was completed twice, or was cancelled and completed."""
+        """Raise if an operation was completed twice, or was cancelled and completed."""
         for operation in self.operations:
             ends = operation.completions + self.cancelled.count(operation)
             assert ends <= 1, f"completed or cancelled {ends} times"
@@ -272,12 +272,12 @@ class PurgatoryWorld(Bench):
             self._check_nothing_is_left()
 
     def check_reachable(self) -> None:
-        """Raise unless everybody has been completed after one more trigger."""
+        """Raise unless each operation is completed after one more trigger."""
         self.trigger("key")
         self.check()
 
     def check_fates(self) -> None:
-        """Raise unless everybody was either completed, or cancelled and told so."""
+        """Raise unless each operation was either completed or cancelled, and its state says so."""
         self.advance()
         for operation in self.operations:
             cancels = self.cancelled.count(operation)
@@ -288,13 +288,13 @@ class PurgatoryWorld(Bench):
         self._check_nothing_is_left()
 
     def check_no_garbage(self) -> None:
-        """Raise unless one more pass leaves nothing that is done."""
+        """Raise unless one more advance leaves no done operation in the lists."""
         self.advance()
         garbage = self.purgatory.watched()
         assert garbage == 0, f"{garbage} operations that are done are left, and none may"
 
     def check_purged_in_time(self) -> None:
-        """Raise unless what is done is dropped once that is more than the interval of 1 allows."""
+        """Raise unless done operations are dropped once they are more than the interval of 1."""
         self.check_no_garbage()
         for left in (1, 0):
             self.watched("key").force_complete()
@@ -303,7 +303,7 @@ class PurgatoryWorld(Bench):
             assert watched == left, f"{watched} operations are left, and not {left}"
 
     def check_never_expires(self) -> None:
-        """Raise unless the operation waits for its trigger, however late it is."""
+        """Raise unless the operation waits for its trigger and never expires."""
         self.advance()
         (operation,) = self.operations
         assert not operation.is_done(), "it has expired"
@@ -318,7 +318,7 @@ class PurgatoryWorld(Bench):
         assert watched == 1 - self._refused, f"{watched} watches, refused {self._refused} times"
 
     def check_raised(self) -> None:
-        """Raise if the operation that raises was completed twice, or is left."""
+        """Raise if the operation that raises was completed twice, or is left behind."""
         self.advance()
         completions = self._raising.completions
         assert completions <= 1, f"completed {completions} times"
@@ -341,7 +341,7 @@ class PurgatoryWorld(Bench):
         self._check_arguments()
 
     def _check_arguments(self) -> None:
-        """Raise unless what is no number of operations or shards, or no key, is refused."""
+        """Raise unless wrong purge intervals, numbers of shards and keys are refused."""
         made = partial(self.purgatory.__class__, "refused", self.timer, reaper_enabled=False)
         watch = partial(self.purgatory.try_complete_else_watch, FlagOperation(self.flag))
         for wrong in WRONG_NUMBERS:
@@ -368,7 +368,7 @@ _OF_OPERATIONS = {
     "timeout-half-added": EagerCancelFlagOperation,
     "tail-not-tested": TailNotTestedFlagOperation,
 }
-"""The defects that are no purgatory's."""
+"""The defects that are in operations, not in the purgatory."""
 
 
 def _build(row: Row, classes: Classes) -> Scenario:

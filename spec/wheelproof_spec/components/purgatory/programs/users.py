@@ -1,6 +1,6 @@
-"""The purgatory and locks from outside: groups and partitions that trigger, and are called back.
+"""The purgatory and its users' locks: groups and partitions that trigger and are called back.
 
-What does not end in a deadlock here has a variant among the known bugs that does. TLA+: Purgatory.
+A program here without a deadlock has a deadlocking variant among the known bugs. TLA+: Purgatory.
 """
 
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ OfGroup = Callable[[Monitor], CompletionDiscipline]
 
 
 class LockingOperation(DelayedOperation):
-    """Completes when a condition holds that is read under a lock; so does its callback's work."""
+    """An operation that reads its condition under a lock; its callback also works under a lock."""
 
     __slots__ = ("_callback_lock", "_condition", "_condition_lock", "completions")
 
@@ -73,12 +73,12 @@ class LockingOperation(DelayedOperation):
 
 
 def group_triggers(make: OfGroup) -> Scenario:
-    """A group triggers under its lock, which the callback takes, too; somebody else triggers."""
+    """A group triggers under its lock, which the callback takes too; another thread triggers."""
     return _group_and(make, "trigger", lambda world: world.triggering(_KEY))
 
 
 def group_triggers_expiry(make: OfGroup) -> Scenario:
-    """A group triggers under its lock, which the callback takes, too; the operation expires."""
+    """A group triggers under its lock, which the callback takes too; the operation expires."""
     return _group_and(make, "reaper", lambda world: world.advance)
 
 
@@ -100,7 +100,7 @@ def _group_and(make: OfGroup, name: str, other: Callable[[PurgatoryWorld], Actio
 def two_groups(*, inside: bool) -> Scenario:
     """Each of two groups completes an operation whose callback takes the other group's lock.
 
-    Both trigger after they have let go of their own, unless `inside`.
+    Both trigger after they have released their own lock, or `inside` it.
     """
     world = PurgatoryWorld(DelayedOperationPurgatory)
     groups = {_KEY: sync.monitor("group"), _OTHER_KEY: sync.monitor("other group")}
@@ -129,7 +129,7 @@ def two_groups(*, inside: bool) -> Scenario:
 
 
 def watch_inside_group(purgatory_class: type[AnyPurgatory]) -> Scenario:
-    """A group hands an operation in under its lock; another one of its key needs it to be tried."""
+    """A group hands an operation in under its lock; the test of another operation takes it too."""
     world = PurgatoryWorld(purgatory_class)
     group = sync.monitor("group")
     waiting = LockingOperation(world.flag.get, ExclusiveDiscipline(), condition_lock=group)
@@ -147,7 +147,7 @@ def watch_inside_group(purgatory_class: type[AnyPurgatory]) -> Scenario:
 
 
 def appends_and_leaders(partition_class: type[Partition]) -> Scenario:
-    """Appends on two partitions, each of which a fetch waits for that reads both; two writers."""
+    """Appends on two partitions; a fetch that waits for each reads the other; two writers."""
     world = PurgatoryWorld(DelayedOperationPurgatory)
     partitions = [partition_class(_KEY), partition_class(_OTHER_KEY)]
     for own, other in (partitions, partitions[::-1]):
@@ -167,7 +167,7 @@ def appends_and_leaders(partition_class: type[Partition]) -> Scenario:
 
 
 def watch_inside_read_lock(make: Callable[[], CompletionDiscipline]) -> Scenario:
-    """Watched under a read lock that the predicate reads under, while a writer waits for it."""
+    """A hand-in under a read lock, which the predicate takes too, while a writer waits for it."""
     world = PurgatoryWorld(DelayedOperationPurgatory)
     state = sync.read_write_lock("state's lock")
     operation = LockingOperation(world.flag.get, make(), condition_lock=state.read)
@@ -226,8 +226,8 @@ FAILING_USERS: tuple[Program, ...] = (
     program("bug/KAFKA-7697", partial(appends_and_leaders, CheckInsideReadLockPartition)),
     program("bug/KAFKA-8334/first-fix", partial(watch_inside_read_lock, LateLockDiscipline)),
 )
-"""The known bugs of those who use a purgatory, or that they meet."""
+"""The known bugs of the users of a purgatory, and those that show in users."""
 EXCLUSIVE_EXPIRY = program(
     "exclusive-expiry-private-lock", partial(group_triggers_expiry, private_lock)
 )
-"""What the fix of KAFKA-19312 makes possible: an expiry waits for a group (docs/findings.md)."""
+"""A consequence of the fix of KAFKA-19312: an expiry waits for a group (docs/findings.md)."""

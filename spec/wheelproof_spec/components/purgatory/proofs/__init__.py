@@ -1,1 +1,1 @@
-"""What of the purgatory is proved for any number of threads."""
+"""The proofs about the purgatory for any number of threads."""

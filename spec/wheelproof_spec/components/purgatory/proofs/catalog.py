@@ -1,4 +1,4 @@
-"""The proofs of the purgatory, and what ties them to their modules."""
+"""The proofs of the purgatory, and their ties to the modules."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -12,7 +12,7 @@ _NONE = ModelValue(name="None")
 
 
 def _list(name: str) -> Value:
-    """Return the list that ``k1.2`` is in the module: the second one of k1."""
+    """Return the module's value of a list: ``k1.2`` is the second list of k1."""
     key, _, number = name.partition(".")
     return (key, int(number))
 

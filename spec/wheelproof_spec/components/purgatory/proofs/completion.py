@@ -1,4 +1,4 @@
-"""What MaybeTryComplete promises, in each discipline, and why: the clauses of the proofs."""
+"""The promises that MaybeTryComplete keeps in each discipline, and the clauses of the proofs."""
 
 from wheelproof_spec.base.codec.tables import read_words
 from wheelproof_spec.components.purgatory.proofs.maybe_try_complete import (
@@ -57,7 +57,7 @@ _INSIDE = {
     "blocking": ("IsDoneUnderLock", "TryComplete", "ForceComplete", "OnComplete"),
     "exclusive": ("IsDoneUnderLock", "TryComplete", "ForceIsDone", "ForceComplete", "OnComplete"),
 }
-"""The steps of a trigger at which it holds the lock, beside those that release it."""
+"""The steps of a trigger at which it holds the lock, besides those that release it."""
 
 _OUTSIDE = {
     "monitor": ("Lock",),
@@ -66,7 +66,7 @@ _OUTSIDE = {
     "blocking": ("Lock",),
     "exclusive": ("Lock",),
 }
-"""The steps of a trigger at which it does not hold the lock, beside the first and the last."""
+"""The steps of a trigger at which it does not hold the lock, besides the first and the last."""
 
 _RELEASING = ("Unlock", "UnlockAndRaise")
 
@@ -174,7 +174,7 @@ def instance(
     raises: tuple[str, ...] = (),
     expires: bool = True,
 ) -> Instance:
-    """Return some threads; the predicate needs two events."""
+    """Return an instance with some threads; the predicate needs two events."""
     timers = ("timer",) if expires else ()
     return Instance(
         elements={THREAD: (*triggers, *holders, *timers)},
@@ -260,7 +260,7 @@ def _proof(discipline: str) -> Proof:
 
 
 def _will_look(x: Term) -> Term:
-    """Say that a trigger is going to test the predicate, or to hand that to the next holder."""
+    """Say that a trigger will test the predicate, or will leave that to the next lock holder."""
     return any_of(
         pc(x).among("IsDone", "TryLock", "ClearPending", "TryComplete"),
         pc(x).is_("ForceComplete") & trigger(x),
@@ -274,7 +274,7 @@ _SOMEBODY_LOOKS = done() | there_is(THREAD, _will_look)
 
 
 def _alone(system: System) -> System:
-    """Return the system in which nobody else takes the lock, and nothing raises."""
+    """Return the system in which no other thread takes the lock, and no predicate raises."""
     alone = for_all(THREAD, lambda x: ~holder(x) & ~raising(x))
     system = system.replaced(without=("Hold", "LetGo", "TryCompleteRaises"))
     return System(

@@ -1,7 +1,7 @@
 """MaybeTryComplete.tla for any number of triggers, holders and time-outs, in each discipline.
 
-The actions have the names of the module's, and the fields those of its variables. What is a
-thread or nobody there is a relation here: ``lock(t)`` is ``lock = t``.
+The actions have the names of the module's actions, the fields the names of its variables. A
+variable that is a thread or None there is a relation here: ``lock(t)`` is ``lock = t``.
 """
 
 from wheelproof_spec.engines.prove.system import Action, System, action
@@ -84,7 +84,7 @@ refused = if_step(lock(t), "Unlock", "Done")
 
 
 def attempts(discipline: str) -> System:
-    """Return everything that can happen in a discipline."""
+    """Return the transition system of a discipline."""
     force = "ForceIsDone" if discipline == "exclusive" else "ForceComplete"
     actions = (
         step("MakeTrue", at("MakeTrue"), events.to(events() + 1), owed.to(t, True), go("IsDone")),
@@ -139,7 +139,7 @@ HOLDING = (
     step("Hold", at("Hold") & ~locked, lock.to(t, True), go("LetGo")),
     step("LetGo", at("LetGo"), lock.to(t, False), go("Done")),
 )
-"""What threads do that take the operation's lock for other ends."""
+"""The actions of threads that take the operation's lock for another purpose."""
 
 ASSUMED = {
     "every thread is a trigger, a holder or a timer, and only one of them": for_all(
@@ -186,7 +186,7 @@ def _is_done(discipline: str) -> Term:
 
 
 def _lock(discipline: str) -> Action:
-    """Lock, of the disciplines that wait for it."""
+    """Return the action Lock, for the disciplines that wait for the lock."""
     inside = "TryComplete" if discipline == "monitor" else "IsDoneUnderLock"
     forces = discipline == "exclusive"
     return step(
@@ -198,7 +198,7 @@ def _lock(discipline: str) -> Action:
 
 
 def _trying(discipline: str) -> tuple[Action, ...]:
-    """TryLock and the flag, of the disciplines that do not wait."""
+    """Return TryLock and the actions on the flag, for the disciplines that do not wait."""
     if discipline == "try_lock_once":
         return (try_lock(won="TryComplete", lost=at_end),)
     return (
@@ -216,12 +216,12 @@ def _trying(discipline: str) -> tuple[Action, ...]:
 
 
 def try_lock(won: str, lost: Term) -> Action:
-    """TryLock, and where it leads to."""
+    """Return the action TryLock, with its next step if it is won or lost."""
     return step("TryLock", at("TryLock"), lock.to(t, lock(t) | ~locked), go(if_(locked, lost, won)))
 
 
 def unlock(discipline: str) -> Action:
-    """Unlock, after which the flag is read if there is one."""
+    """Return the action Unlock, after which the flag is read if there is one."""
     after = STEP.word("ReadPending") if discipline == "try_lock_pending" else at_end
     ended = if_(timer(t), if_step(ender(t), "OnExpiration", "Done"), after)
     return step(

@@ -1,4 +1,4 @@
-"""Calls on the reference's purgatory that are recorded where they are made, and its operations."""
+"""Recorded calls on the reference's purgatory, and its recorded operations."""
 
 from collections.abc import Callable
 from functools import partial
@@ -48,7 +48,7 @@ class RecordedOperation(DelayedOperation):
         self._recorder.do(Satisfy(operation=self.name), partial(self._holds.set, True))
 
     def force(self) -> None:
-        """Complete it."""
+        """Force the completion."""
         self._recorder.call(
             ForceComplete(operation=self.name), lambda: Completed(completed=self.force_complete())
         )
@@ -62,18 +62,18 @@ class RecordedOperation(DelayedOperation):
         return completed
 
     def on_complete(self) -> None:
-        """Take note of it."""
+        """Record the completion."""
         what = OnComplete(operation=self.name)
         self._recorder.begins(what)
         self._recorder.ends(what)
 
     def on_expiration(self) -> None:
-        """Take note of it."""
+        """Record the expiry."""
         self._recorder.begins(OnExpiration(operation=self.name))
 
 
 class RecordedCalls:
-    """A purgatory of such operations."""
+    """A purgatory of recorded operations."""
 
     def __init__(self, purgatory: AnyPurgatory, recorder: LoadRecorder) -> None:
         self._purgatory = purgatory
@@ -94,7 +94,7 @@ class RecordedCalls:
         self._recorder.call(CheckAndComplete(key=key), lambda: Checked(count=check()))
 
     def cancel(self, key: str) -> None:
-        """Give a key up."""
+        """Cancel the operations of a key."""
 
         def cancel() -> Cancelled:
             cancelled = self._purgatory.cancel_for_key(key)

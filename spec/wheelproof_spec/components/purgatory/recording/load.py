@@ -19,7 +19,7 @@ _LONGEST_DELAY_MS = 300
 
 
 class _Operation(RecordedOperation):
-    """An operation that one caller satisfies."""
+    """An operation that only one caller satisfies."""
 
     __slots__ = ("claimed",)
 
@@ -79,7 +79,7 @@ class PurgatoryLoad:
             calls.num_delayed()
 
     def _operation(self, recorder: LoadRecorder, dice: random.Random) -> _Operation:
-        """Return a new operation, which others may complete while it is being handed in."""
+        """Return a new operation; other threads may complete it while it is handed in."""
         keys = tuple(dice.sample(_KEYS, dice.randrange(1, 4)))
         delay_ms = dice.randrange(1, _LONGEST_DELAY_MS)
         operation = _Operation(f"op{next(self._names)}", delay_ms, keys, recorder)

@@ -1,4 +1,4 @@
-"""How the public calls of the reference's purgatory, and what its operations see, are recorded."""
+"""Records the public calls of the reference's purgatory, and the callbacks of its operations."""
 
 from collections.abc import Callable, Generator, Hashable, Iterable
 from contextlib import contextmanager
@@ -57,22 +57,22 @@ _CALLBACKS: dict[str, type[TryComplete | OnComplete | OnExpiration]] = {
 
 
 class PurgatoryRecorder:
-    """Records purgatories; the classes of their operations are changed when they are met."""
+    """A recorder of purgatories; it patches the class of an operation that is handed in."""
 
     def __init__(
         self, writer: HistoryWriter, timers: TimerRecorder, claims: PurgatoryConfig
     ) -> None:
-        """`claims` is what histories say of the purgatories, beside how they were made."""
+        """Begin; `claims` are the claims of the histories, besides the purgatories' settings."""
         self._writer = writer
         self._timers = timers
         self._claims = claims
         self._purgatory_of: dict[int, Run] = {}
         self._changed: dict[tuple[type[object], str], object] = {}
-        # What each thread is doing inside operations: the callback's name, and of whom.
+        # The callbacks that each thread is inside: the name, and the operation.
         self._inside: dict[str, list[tuple[str, object]]] = {}
 
     def replacements(self) -> Replacements:
-        """Return the methods that record, by the class and the name that they replace."""
+        """Return the recording methods, by the class and the name that they replace."""
         purgatory, recorded = DelayedOperationPurgatory, self._writer.recorded
         known, gauge = AnyPurgatory, telling(Gauge)
         init: Callable[..., None] = purgatory.__dict__["__init__"]
@@ -105,7 +105,7 @@ class PurgatoryRecorder:
         }
 
     def restore(self) -> None:
-        """Give the classes of operations their methods back."""
+        """Restore the methods of the classes of operations."""
         for (cls, name), method in self._changed.items():
             setattr(cls, name, method)
         self._changed.clear()
@@ -194,7 +194,7 @@ class PurgatoryRecorder:
                 try:
                     return original(purgatory, key)
                 except Exception as problem:
-                    # Whatever a predicate raised: the others have to have been tried.
+                    # A predicate raised: the other operations must have been tried.
                     if isinstance(problem, DelayedOperationError) or not refusal_of(problem):
                         raised.append(problem)
                         return None
@@ -213,13 +213,13 @@ class PurgatoryRecorder:
         return Cancelled(count=len(names), cancelled=names)
 
     def _outermost(self, asked: Call) -> Callable[[Run, AnyPurgatory], Call | None]:
-        """Leave out what the purgatory asks itself: whether to purge, and then to purge."""
+        """Leave out calls of the purgatory itself: it asks whether to purge, and purges."""
         return lambda _run, _purgatory: None if self._writer.open_calls() else asked
 
     def _forces(self, run: Run, operation: DelayedOperation) -> ForceComplete | None:
         inside = self._inside.get(self._writer.thread(), [])
         if inside and inside[-1][1] is operation:
-            # What a test of its predicate, or its time-out, leads to.
+            # A test of its predicate, or its time-out, makes this call.
             return None
         return ForceComplete(operation=self._writer.name(run, operation, "operation"))
 
@@ -234,7 +234,7 @@ class PurgatoryRecorder:
         return expire
 
     def _change(self, cls: type[DelayedOperation]) -> None:
-        """Record what operations of a class see, as soon as there is one."""
+        """Patch a class of operations so that its callbacks are recorded."""
         for name in _CALLBACKS:
             owner = next(base for base in cls.__mro__ if name in base.__dict__)
             if (owner, name) not in self._changed:

@@ -1,8 +1,8 @@
 """Threads that produce, consume, replicate, expire and elect at the same time, on one broker.
 
-The machine `replication` of `wheelproof fuzz`. What they do is recorded, and the history judge says
-whether the broker may have done so. After each burst both purgatories are looked at, and every log
-as consumers see it; at the end of a case everybody's time is over, and nothing is kept.
+The machine `replication` of `wheelproof fuzz`. The calls are recorded, and the history judge
+decides whether they are correct. After each burst the gauges of both purgatories are read, and each
+log, also as consumers see it. At the end of a case all requests have expired, and nothing is kept.
 """
 
 import threading
@@ -49,13 +49,13 @@ def run_threaded_replication_fuzz(bug: ReplicationBug, batch: Batch) -> FuzzRepo
 
 
 class BrokerUnderTest:
-    """A broker that leads both partitions, whose threads record what they do.
+    """A broker that leads both partitions, and whose calls are recorded.
 
     In words: "produce 40 ab" appends to two partitions with acks = all and a time-out of 40 ms,
     "hurry a" with acks = 1; "consume 40 9 ab" waits for 9 bytes at the end that consumers see,
-    "replicate 40 9 2 a" is the same of follower 2, and "round a" is two fetches of each follower
-    that do not wait. "advance 7" moves the clock by 7 ms and lets expire what is due; "lose 1 a"
-    follows somebody else, drops the last record and leads again, alone.
+    "replicate 40 9 2 a" is the same for follower 2, and "round a" is two fetches of each follower
+    that do not wait. "advance 7" moves the clock by 7 ms and expires due requests; "lose 1 a"
+    follows another broker, drops the last record and leads again, alone in sync.
     """
 
     def __init__(self, manager_class: type[ReplicaManager], case: ThreadedCase) -> None:
@@ -75,16 +75,16 @@ class BrokerUnderTest:
                 self._broker.lead(partition, _FOLLOWERS)
 
     def run(self, burst: Burst) -> Violation | None:
-        """Run one burst and return what the history breaks."""
+        """Run one burst and return the violation of its history, if any."""
         programs = [[partial(self._call, words) for words in program] for program in burst]
-        # Requests are made in the threads, of primitives of the same runtime.
+        # The threads make requests, with primitives of the same runtime.
         with use_runtime(self._runtime):
             violation = self._bursts.run(programs, self._look)
         self._broken = violation is not None
         return violation
 
     def finish(self) -> Violation | None:
-        """Let everything expire: everybody was answered, and nothing is kept."""
+        """Let all requests expire: each must be answered, and nothing may be kept."""
         if self._broken:
             return None
         with use_runtime(self._runtime):

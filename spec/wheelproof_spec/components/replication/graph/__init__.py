@@ -1,1 +1,1 @@
-"""How the states of the replica manager compare with those of ProduceFetch."""
+"""The comparison of the replica manager's states with the states of ProduceFetch."""

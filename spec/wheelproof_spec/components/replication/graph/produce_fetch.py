@@ -1,12 +1,12 @@
 """The reference's replica manager against ProduceFetch.tla, step by step.
 
-A step of the module is atomic there because of what Partition and the purgatory are shown to be, so
-whatever a thread does from one step to the next is done at a stretch; the steps of all threads are
-interleaved in every way. Compared are logs, high watermarks, epochs, who leads, who is in sync and
-what is known of them, the followers' copies, who waits, and all answers. Left out are the registers
-of threads: a wrong one shows as a wrong step later. Reading the ends, raising the high watermark
-and answering at once have no names, for the module does them also where the code sees that it need
-not; what they change is compared. A writer asks for the partition's lock only when it is free.
+The steps of the module are atomic, because Partition and the purgatory are shown to be atomic. So a
+thread runs from one step to the next without a switch, and all interleavings of the steps are
+explored. The comparison covers logs, high watermarks, epochs, the leader, the in-sync set, the
+known ends of followers, their copies, the waiting requests, and all answers. It leaves out the
+registers of threads: a wrong register shows later as a wrong step. Reading the ends, raising the
+high watermark and answering at once have no names: the module has these steps even where the code
+skips them. Their effects are compared. A writer requests the partition's lock only when it is free.
 Elections, expiry, and followers that stop are not compared.
 """
 
@@ -54,7 +54,7 @@ _Purgatory = AtomicPurgatory[DelayedProduce] | AtomicPurgatory[DelayedFetch]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Brokers:
-    """Who produces to, replicates and consumes all partitions; followers are slow for watchdogs."""
+    """The threads, each on all partitions; with watchdogs, the followers are slow."""
 
     partitions: tuple[str, ...] = ("q1",)
     producers: tuple[str, ...] = ("p1",)
@@ -64,7 +64,7 @@ class Brokers:
 
     @property
     def everything(self) -> int:
-        """The bytes that are produced."""
+        """The number of bytes that are produced."""
         return len(self.producers) * len(self.partitions)
 
     def constants(self) -> dict[str, Value]:
@@ -85,7 +85,7 @@ class Brokers:
 
 
 class _Bench:
-    """The broker of one run, and what the threads do with it."""
+    """The broker of one run, and the actions of the threads."""
 
     def __init__(self, brokers: Brokers, manager_class: type[SteppedManager]) -> None:
         self._brokers = brokers
@@ -112,7 +112,7 @@ class _Bench:
         return {one.topic_partition.topic: one for one in found if one is not None}
 
     def threads(self) -> dict[str, Action]:
-        """Return what each thread does."""
+        """Return the action of each thread."""
         return {
             name: partial(action, name)
             for names, action in (
@@ -192,7 +192,7 @@ class _Bench:
         self._manager.fetch_messages(params, requests, take)
 
     def _answer(self, name: str, purgatory: _Purgatory, answer: Value) -> None:
-        """Note an answer: in a step of its own, unless it is given where a request is tried."""
+        """Record an answer: in a step of its own, unless it is given while a request is tried."""
         if not purgatory.trying:
             self.steps.stop("Answer")
         self.answers[name].set(answer)
@@ -205,7 +205,7 @@ def _cell(value: Value, name: str) -> sync.Volatile[Value]:
 def produce_fetch(
     brokers: Brokers, manager_class: type[SteppedManager] = SteppedManager
 ) -> GraphProgram:
-    """Return the program of a configuration, with another class of managers if need be."""
+    """Return the program of a configuration, with a manager of `manager_class`."""
 
     def build() -> ViewedRun:
         bench = _Bench(brokers, manager_class)

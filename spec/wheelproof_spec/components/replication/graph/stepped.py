@@ -1,8 +1,8 @@
-"""A replica manager that stops before each step of ProduceFetch, on purgatories that are atomic.
+"""A replica manager that stops before each step of ProduceFetch, on atomic purgatories.
 
-Reading a cell that is called like a step says that the step comes next. All else is the
-reference's; what time decides is left out, as in the module: only a replica that has everything has
-caught up. A purgatory is what Purgatory is shown to be: requests that wait, and triggers.
+A thread reads a cell with the name of a step before it takes the step. All other code is the
+reference's. Time is left out, as in the module: a replica is caught up only if it has the whole
+log. A purgatory is atomic, as it is shown for Purgatory: waiting requests, and triggers.
 """
 
 from collections.abc import Hashable, Iterable, Mapping
@@ -26,7 +26,7 @@ from wheelproof_spec.engines.explore.runtime.read_write_lock import ModelReadWri
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
 BROKER = 1
-"""The broker's own number."""
+"""The id of the broker itself."""
 _SHARED: Mapping[type, str] = {
     PartitionLog: "_segments _epochs _high_watermark",
     Partition: "_leader_id _leader_epoch _epoch_start_offset _remote_replicas _in_sync",
@@ -38,15 +38,15 @@ WATCHED = tuple((kind, name) for kind, names in _SHARED.items() for name in name
 
 
 UNNAMED = frozenset({"Begin", "Answer", "ReadEnds", "Raise"})
-"""The steps that are no action: see `produce_fetch`."""
+"""The steps without an action: see `produce_fetch`."""
 _NAMED = ("Append", "Read", "NoteEnd", "FirstTry", "Watch", "LastTry", "Receive", "LeaveOut")
 
 
 class Steps:
-    """Where threads stop before the steps of the module, by their `names`.
+    """The points where threads stop before the steps of the module, by `names`.
 
-    Noted is what each thread knows of its request beside what is shared, once that is tried: where
-    the high watermark rose, and whether an append was refused.
+    For each thread it also keeps what the thread alone knows about its request: where the high
+    watermark rose, and whether an append was refused.
     """
 
     def __init__(self, partitions: Iterable[str]) -> None:
@@ -60,29 +60,29 @@ class Steps:
         self._cells[name].get()
 
     def stop_and_forget(self, name: str, *known: object) -> None:
-        """Stop before a step that the thread comes to with what was noted, and this."""
+        """Stop before a step; the thread keeps only its notes, and `known`."""
         forget(name, *self._noted.get(caller(), ()), *known)
         self.stop(name)
 
     def begin(self, name: str) -> None:
-        """Stop before a step that the thread comes to without knowing anything."""
+        """Stop before a step; the thread keeps nothing, and its notes are cleared."""
         self._noted[caller()] = ()
         self.stop_and_forget(name)
 
     def note(self, *known: object) -> None:
-        """Let the calling thread know this as well."""
+        """Add `known` to the notes of the calling thread."""
         self._noted[caller()] = *self._noted.get(caller(), ()), *known
 
 
 class _Log(PartitionLog):
-    """Raising the high watermark is a step, unless the partition is held exclusively."""
+    """A log that raises its high watermark in a step, unless the lock is held exclusively."""
 
     def __init__(self, lock: object, steps: Steps) -> None:
         super().__init__()
         self._lock, self._steps = lock, steps
 
     def maybe_increment_high_watermark(self, offset: int) -> bool:
-        """Stop, and raise it."""
+        """Stop, then raise the high watermark."""
         if not is_exclusive(self._lock):
             self._steps.stop("Raise")
         return super().maybe_increment_high_watermark(offset)
@@ -99,14 +99,14 @@ class SteppedPartition(Partition):
     def append_records_to_leader(
         self, values: Iterable[bytes], *, required_acks: int
     ) -> PartitionAppendResult:
-        """Stop, and append."""
+        """Stop, then append."""
         self._steps.stop("Append")
         result = super().append_records_to_leader(tuple(values), required_acks=required_acks)
         self._steps.note(result.error, result.high_watermark_rose)
         return result
 
     def update_follower_fetch_state(self, replica_id: int, request: FetchPartition) -> bool:
-        """Stop, and note how far a follower is."""
+        """Stop, then record the end of a follower's log."""
         self._steps.stop("NoteEnd")
         rose = super().update_follower_fetch_state(replica_id, request)
         self._steps.note(rose)
@@ -122,17 +122,17 @@ class SteppedPartition(Partition):
 
 
 Waiting = tuple[tuple[str, DelayedOperation, tuple[Hashable, ...]], ...]
-"""Requests that wait: by the thread that has made each, with their keys."""
+"""The waiting requests: for each the thread that made it, the operation, and its keys."""
 
 
 class AtomicPurgatory(DelayedOperationPurgatory[Operation]):
-    """Requests that wait, and nothing else of the reference's purgatory.
+    """A purgatory that is only a list of waiting requests, without the reference's code.
 
-    `trying` says that a request is being tried: then its answer is part of the step.
+    `trying` is true while a request is tried: then its answer is part of that step.
     """
 
     def __init__(self, name: str, steps: Steps) -> None:
-        # What the reference's is made of is left out on purpose.
+        # The parts of the reference's purgatory are left out on purpose.
         self.waiting: sync.Volatile[Waiting] = sync.volatile((), f"{name} waiting")
         self._name, self._steps, self.trying = name, steps, False
 
@@ -148,7 +148,7 @@ class AtomicPurgatory(DelayedOperationPurgatory[Operation]):
         return self._try(operation)
 
     def check_and_complete(self, key: Hashable) -> int:
-        """Try whatever waits for `key`, and drop what is done."""
+        """Try the requests that wait for `key`, and drop those that are done."""
         assert isinstance(key, TopicPartition)
         self._steps.stop_and_forget(f"Trigger {self._name} {key.topic}")
         found = [one for one in self.waiting.get() if key in one[2]]
@@ -165,7 +165,7 @@ class AtomicPurgatory(DelayedOperationPurgatory[Operation]):
 
 
 class SteppedManager(ReplicaManager):
-    """The reference's, of stepped partitions."""
+    """The reference's replica manager, with stepped partitions."""
 
     def __init__(
         self,
@@ -182,7 +182,7 @@ class SteppedManager(ReplicaManager):
 
 
 def caller() -> str:
-    """Return the name of the thread that calls; empty before there are any."""
+    """Return the name of the calling thread; empty before there are threads."""
     runtime = sync.current_runtime()
     assert isinstance(runtime, ControlledRuntime)
     return "" if runtime.current is None else runtime.current.name

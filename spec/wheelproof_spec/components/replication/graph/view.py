@@ -22,12 +22,12 @@ _VARIABLES = ("log", "hw", "epoch", "leads", "start", "isr", "ends", "copy")
 
 
 def record_of(record: LogRecord) -> Value:
-    """Return a record as the module has it."""
+    """Return the module's value of a record."""
     return record.leader_epoch, f"p{record.value.decode()}"
 
 
 def sequence_of(value: Value) -> tuple[Value, ...]:
-    """Return a sequence as what it is."""
+    """Return a value that is a sequence, as a tuple."""
     assert isinstance(value, tuple)
     return value
 
@@ -64,12 +64,12 @@ class ProduceFetchView(View):
         }
 
     def label(self, step: NextStep) -> str | None:
-        """Return thread and action, None for no action."""
+        """Return the thread and the action, None for no action."""
         action = self._begins(step)
         return None if action is None or action in UNNAMED else f"{step.thread}: {action}"
 
     def permits(self, step: NextStep, surroundings: Surroundings) -> bool:
-        """Let a thread finish its step before another one begins one, and nobody wait in it."""
+        """Let a thread finish its step before another step begins; no thread waits in a step."""
         within = self._within(surroundings)
         if within:
             return step.thread == within
@@ -92,7 +92,7 @@ class ProduceFetchView(View):
         return step.subject if begins else None
 
     def _within(self, surroundings: Surroundings) -> str:
-        """Return the thread that is within a step, the first one if there are several."""
+        """Return the thread that is within a step, the first thread if there are several."""
         pending = surroundings.pending.values()
         return next((step.thread for step in pending if self._begins(step) is None), "")
 
@@ -150,7 +150,7 @@ def shown(cell: object) -> Value:
 
 
 def project_produce_fetch(state: State) -> State:
-    """Return of a state of the module what is compared."""
+    """Return the compared part of a state of the module."""
     status, received = dict(pairs_of(state["status"])), dict(pairs_of(state["received"]))
 
     def full(request: Value, answer: Value) -> Value:
@@ -172,7 +172,7 @@ def _open_in(requests: Value, state: State) -> Value:
 
 
 def label_of_produce_fetch(action: str, before: State, after: State) -> str | None:
-    """Return thread and action; the thread is who changes its place or what it has left to do."""
+    """Return the thread and the action; the thread is the one whose registers change."""
     del action
     changed = (
         thread
@@ -181,7 +181,7 @@ def label_of_produce_fetch(action: str, before: State, after: State) -> str | No
     )
     thread = next(changed, None)
     if thread is None:
-        # All that changes none of these is the watchdog's step, if it moves no high watermark.
+        # A step that changes no register is the watchdog's, if it moves no high watermark.
         return None if before == after else "isr: LeaveOut"
     pc = dict(pairs_of(before["pc"]))[thread]
     match pc:

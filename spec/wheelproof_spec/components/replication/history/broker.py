@@ -1,4 +1,4 @@
-"""What is known of a broker: its partitions, its requests, its records."""
+"""The knowledge about a broker: its partitions, its requests, its records."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -18,18 +18,18 @@ from wheelproof_spec.components.replication.history.requests import Batch, Reque
 
 @dataclass(slots=True, kw_only=True)
 class BrokerHistory:
-    """A broker as far as its history has come."""
+    """The knowledge about a broker at a point of its history."""
 
     config: ReplicationConfig
     clock: HistoryClock
     tally: Tally
     as_kafka: bool
-    """Whether it does what Kafka does where the reference takes another design."""
+    """Whether it behaves like Kafka where the reference's design differs."""
     requests: dict[RequestName, Request] = field(default_factory=dict[str, Request])
     waiting: dict[Request, None] = field(default_factory=dict[Request, None])
-    """Those that have not been answered."""
+    """The requests that have not been answered."""
     records: dict[str, tuple[Batch, int]] = field(default_factory=dict[str, tuple[Batch, int]])
-    """Where each record belongs: its batch, and its place there."""
+    """The batch of each record, and its place in the batch."""
     partitions: dict[PartitionName, PartitionHistory] = field(
         default_factory=dict[str, PartitionHistory]
     )
@@ -37,7 +37,7 @@ class BrokerHistory:
     _touched: dict[PartitionHistory, None] = field(default_factory=dict[PartitionHistory, None])
 
     def partition(self, name: PartitionName) -> PartitionHistory:
-        """Return what is known of a partition."""
+        """Return the knowledge about a partition."""
         found = self.partitions.get(name)
         if found is None:
             found = self.partitions[name] = PartitionHistory(self.config, as_kafka=self.as_kafka)
@@ -45,23 +45,23 @@ class BrokerHistory:
         return found
 
     def all_partitions(self) -> Iterable[PartitionHistory]:
-        """Return every partition of which anything is known."""
+        """Return all known partitions."""
         return [self.partition(name) for name in self.partitions]
 
     def take_touched(self) -> Iterable[PartitionHistory]:
-        """Return the partitions that somebody has looked at since the last time."""
+        """Return the partitions that were accessed since the last call of this method."""
         touched, self._touched = self._touched, {}
         return touched
 
     def begins(self, request: Request) -> None:
-        """A request is handed in."""
+        """Record that a request began."""
         self.requests[request.name] = request
         self.waiting[request] = None
         for name in request.partitions:
             self.partition(name).waiting[request] = None
 
     def is_over(self, request: Request) -> None:
-        """A request waits no more."""
+        """Record that a request waits no more."""
         self.waiting.pop(request, None)
         for name in request.partitions:
             self.partition(name).waiting.pop(request, None)
@@ -72,7 +72,7 @@ class BrokerHistory:
 
 
 def wrong_answer(asked: str, expected: str, observed: str, reason: str) -> Violation:
-    """Return what is wrong with the answer to what was asked."""
+    """Return the violation of a wrong answer."""
     return ReplicationClause.ANSWER_IS_RIGHT.broken(
         f"{asked}: {expected}", f"{asked}: {observed}", reason
     )

@@ -1,4 +1,4 @@
-"""Judges what fetch requests are answered (semantics.md 2.14)."""
+"""Judges the answers to fetch requests (semantics.md 2.14)."""
 
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
@@ -23,16 +23,16 @@ class Fetches:
     """The fetch requests of a history."""
 
     def __init__(self, broker: BrokerHistory) -> None:
-        """Judge those of a broker."""
+        """Judge the fetch requests of a broker."""
         self._broker = broker
         self._unread: dict[PartitionName, list[tuple[int, int, Part]]] = {}
-        """What is to be judged once the log is known up to there."""
+        """The answers to judge once the log of a partition is known up to an offset."""
         self._numbers = count()
         self.unjudged = 0
-        """How many answers reach into parts of a log that nobody has shown."""
+        """The number of answers that reach into unknown parts of a log."""
 
     def begins(self, call: FetchMessages, index: int) -> Fetch:
-        """A request is handed in; a follower's says how far it has come."""
+        """Record that a request began; a follower's request tells the end of its log."""
         broker = self._broker
         request = Fetch(
             name=call.request,
@@ -52,7 +52,7 @@ class Fetches:
         return request
 
     def ends(self, request: Fetch, index: int, *, refused: bool = False) -> None:
-        """The call is over; it may have been `refused` as a whole."""
+        """Record that the call is over; it may have been `refused` as a whole."""
         if request.call.replica_id is None:
             return
         for name in request.partitions:
@@ -60,7 +60,7 @@ class Fetches:
             self._broker.partition(name).fetch_ends(request.invoked, index, noted=noted)
 
     def has_to_be_refused(self, request: Fetch) -> bool:
-        """Tell whether it makes no sense for a fetch to wait, and never did."""
+        """Tell whether a fetch had to be refused at every moment since it began."""
         for asked in request.call.partitions:
             partition = self._broker.partition(asked.partition)
             if partition.is_calm_since(request.invoked) and (
@@ -97,7 +97,7 @@ class Fetches:
     def judge_log(
         self, name: PartitionName, content: LogContent, seen: Seen, invoked: int
     ) -> Violation | None:
-        """Judge a look at a whole log, which began at `invoked` when so much was there for sure."""
+        """Judge a read of a whole log, which began at `invoked` with the lower bounds `seen`."""
         partition = self._broker.partition(name)
         label = f"a look at {name!r}"
         violation = self._judge_places(label, name, 0, content.records) or self.catch_up(name)
@@ -112,7 +112,7 @@ class Fetches:
         )
 
     def catch_up(self, name: PartitionName) -> Violation | None:
-        """Judge what waits for a part of a log that is known by now."""
+        """Judge the answers for which the log is known far enough by now."""
         partition, unread = self._broker.partition(name), self._unread.get(name, [])
         if partition.lost_track:
             self.forget(name)
@@ -130,7 +130,7 @@ class Fetches:
         return None
 
     def forget(self, name: PartitionName) -> None:
-        """Judge no more what reaches beyond the log as it is known."""
+        """Stop judging the answers that reach beyond the known log."""
         unread = self._unread.pop(name, [])
         self.unjudged += len(unread)
         for _, _, part in unread:
@@ -143,7 +143,7 @@ class Fetches:
     def _judge_places(
         self, reader: str, name: PartitionName, first: int, records: Sequence[Record]
     ) -> Violation | None:
-        """Learn from records, which were read from the offset `first` on, where they are."""
+        """Learn the places of records that were read from the offset `first` on."""
         for offset, record in enumerate(records, start=first):
             violation = self._judge_place(reader, name, offset, record)
             if violation is not None:
@@ -189,7 +189,7 @@ class Fetches:
         heappush(unread, (part.needs(), next(self._numbers), part))
 
     def _without_reason(self, reading: Reading) -> Violation | None:
-        """Judge whether there was a reason to answer, all that was read being known."""
+        """Judge whether there was a reason to answer; the logs are known as far as needed."""
         request = reading.fetch
         self._broker.tally.tests(ReplicationClause.NOT_ANSWERED_BEFORE)
         if reading.has_reason:

@@ -1,8 +1,8 @@
-"""Judges the history of a broker: requests, their answers, and what is known of its partitions.
+"""Judges the history of a broker: its requests, their answers, and its partitions.
 
-An answer has to be right at some moment between the request and the answer, and whoever can be
-answered for sure has to be answered once all calls are over that might do so. No order is searched
-for: an event costs at most as much as the requests that wait for the same partitions.
+An answer must be right at some moment between the request and the answer. A request that can surely
+be answered must be answered once all calls are over that might answer it. There is no search for an
+order: the cost of an event is at most the number of requests that wait for the same partitions.
 """
 
 from collections.abc import Iterable, Iterator
@@ -40,7 +40,7 @@ ILLEGAL = "IllegalArgument"
 
 
 class ReplicationHistoryJudge:
-    """Answers, event by event, which clause is broken first."""
+    """A judge that answers, event by event, which clause is broken first."""
 
     goes_on_after = frozenset(
         {
@@ -58,7 +58,7 @@ class ReplicationHistoryJudge:
         *,
         as_kafka: bool = False,
     ) -> None:
-        """Begin with a broker without partitions, judged by the profile kafka or the other one."""
+        """Begin with a broker without partitions; `as_kafka` means the profile kafka."""
         self._broker = BrokerHistory(config=config, clock=clock, tally=tally, as_kafka=as_kafka)
         self._clock = clock
         self._tests = tally.tests
@@ -66,22 +66,22 @@ class ReplicationHistoryJudge:
         self._fetches = Fetches(self._broker)
         self._waiting = Waiting(self._broker)
         self._advances: dict[int, int] = {}
-        """What the clock had reached when each open advance of the timers began."""
+        """The lower bound of the clock when each open advance of the timers began."""
         self._advanced = -1
         """The index at which the last advance returned."""
         self._expired_ms = -NEVER
-        """What is due by then has expired."""
+        """The time in ms up to which all due requests have expired."""
         self._left: list[Request] = []
-        """Those whose time-outs an advance may have left in a timer as they ended (1.11)."""
+        """The answered requests whose time-outs an advance may have left in a timer (1.11)."""
         self._read: dict[int, Seen] = {}
-        """What was there for sure when each open look at a log began."""
+        """The lower bounds of the partition when each open read of a log began."""
         self._looks: dict[int, bool] = {}
-        """The open looks at the purgatories, and whether nothing else has happened since."""
+        """The open gauge reads and purges, and whether nothing else has happened since."""
         self._purged = False
-        """Whether nothing but looks has happened since what is done was dropped from the lists."""
+        """Whether only gauge reads have happened since a purge of the lists."""
 
     def invoked(self, op: HistoryOp[object]) -> Violation | None:
-        """A call begins, or a request is answered."""
+        """Judge the begin of a call, or the answer to a request."""
         self._clock.at(op.time_ns)
         value = op.value
         self._looks = dict.fromkeys(self._looks, False)
@@ -109,12 +109,12 @@ class ReplicationHistoryJudge:
         return self._waiting.judge(op.index)
 
     def ended(self, op: HistoryOp[object]) -> Violation | None:
-        """An answer has been taken: nothing depends on that."""
+        """Ignore the end of an answer's callback: nothing depends on it."""
         del op
         return None
 
     def returned(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call returned with an answer."""
+        """Judge a call that returned with an answer."""
         self._clock.at(op.time_ns)
         value, answer = asked.value, op.value
         violation: Violation | None = None
@@ -148,7 +148,7 @@ class ReplicationHistoryJudge:
         return violation or self._waiting.judge(op.index)
 
     def failed(self, asked: HistoryOp[object], op: HistoryOp[object]) -> Violation | None:
-        """A call was refused and has had no effect."""
+        """Judge a call that was refused and had no effect."""
         self._clock.at(op.time_ns)
         value = asked.value
         violation: Violation | None = None
@@ -172,14 +172,14 @@ class ReplicationHistoryJudge:
         return violation or self._waiting.judge(op.index)
 
     def lost(self, asked: HistoryOp[object], op: HistoryOp[object]) -> None:
-        """Nobody knows what becomes of a call: it stays under way, and its request may wait."""
+        """Record that the outcome of a call is unknown: it stays open, its request may wait."""
         del op
         if isinstance(asked.value, AppendRecords | FetchMessages):
             self._broker.requests[asked.value.request].expires_low = -NEVER
         self._looks.pop(asked.index, None)
 
     def finish(self, end: HistoryEnd | None, index: int) -> Violation | None:
-        """The history ends; if all is quiet, whoever's time is over has been answered."""
+        """Judge the end of the history; if it is quiescent, expired requests are answered."""
         del index
         if end is None or not end.quiet:
             return None
@@ -288,7 +288,7 @@ class ReplicationHistoryJudge:
         )
 
     def _judge_look(self, asked: HistoryOp[object], answer: object) -> Violation | None:
-        """Compare what is kept with who waits, if nothing else was under way."""
+        """Compare a gauge with the waiting requests, if nothing else was under way."""
         if not self._looks.pop(asked.index):
             return None
         if not isinstance(answer, Gauge):
@@ -298,7 +298,7 @@ class ReplicationHistoryJudge:
         sure = [request for request in waiting if not self._broker.may_have_expired(request)]
         if isinstance(asked.value, NumDelayed):
             if not isinstance(self._clock, VirtualClock):
-                # An advance that nobody has recorded may be moving time-outs from list to list.
+                # An unrecorded advance may be moving time-outs from list to list.
                 return None
             clause = ReplicationClause.DELAYED_ARE_THE_WAITING
             self._left = [left for left in self._left if left.expires_high > self._expired_ms]

@@ -1,8 +1,8 @@
-"""What is known of one partition of a broker, from what was asked of it and answered.
+"""The knowledge about one partition of a broker, from its calls and their answers.
 
-Where its batches stand is in `places`. The log's end and its high watermark lie between two
-bounds: what they have reached for sure, and what they may have reached. A call that changes the
-leader, or the log, disturbs: of a request that meets one, only its place is judged.
+`places` has the places of its batches. The log's end and the high watermark lie between two bounds:
+what they surely have reached, and what they may have reached. A call that changes the leader or the
+log is a disturbance: if a request overlaps such a call, only the place of its batch is judged.
 """
 
 from bisect import bisect_left
@@ -28,14 +28,14 @@ _NEVER = -1
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a partition had reached for sure at some moment, and what the clock may have shown."""
+    """The lower bounds of a partition at some moment, and the latest time of the clock then."""
 
     seen: Seen
     at_ms: int
 
 
 class PartitionHistory:
-    """One partition of a broker, which does not exist before a call makes it."""
+    """One partition of a broker; it does not exist before a call makes it."""
 
     def __init__(self, config: ReplicationConfig, *, as_kafka: bool) -> None:
         """Begin without a leader and with an empty log."""
@@ -46,25 +46,25 @@ class PartitionHistory:
         self.epoch = -1
         self.reigns: list[Reign] = []
         self.lost_track = False
-        """Whether calls that change it have met, so that nobody knows what it is."""
+        """Whether calls that change it have overlapped, so that its state is unknown."""
         self.waiting: dict[Request, None] = {}
         """The requests that name it and have not been answered."""
         self._controls: dict[int, Control] = {}
         self._disturbed = self._shrunk = _NEVER
         self._shrinks = 0
         self._fetches: dict[int, tuple[int, int]] = {}
-        """The followers' fetches under way: who, and at which offset."""
+        """The followers' fetches under way: the follower, and the offset."""
         self._met: set[int] = set()
-        """Those that have met another one."""
+        """The fetches that have overlapped another fetch."""
         self.places = Places(config.segment_bytes)
         self.log = self.places.log
         self.low = self.high = 0
-        """What the high watermark has reached for sure, and what it may have reached."""
+        """The bounds of the high watermark: surely reached, and possibly reached."""
         self._steps: list[Step] = []
-        """How the high watermark rose, as far as everybody has had the time to act upon it."""
+        """The rises of the high watermark that all calls have had the time to act upon."""
         self.settled = Step(Seen(0, 0), _NEVER)
 
-    # What is known
+    # Knowledge
 
     def is_calm_since(self, index: int) -> bool:
         """Tell whether nothing has changed the leader, or the log, from `index` to now."""
@@ -72,22 +72,22 @@ class PartitionHistory:
 
     @property
     def reign(self) -> Reign:
-        """The time as leader that has begun last."""
+        """The latest reign."""
         return self.reigns[-1]
 
     @property
     def seen(self) -> Seen:
-        """What the high watermark and the end of the log have reached for sure."""
+        """The lower bounds of the high watermark and of the end of the log."""
         return Seen(self.low, max(self.log.end, self.places.end_low))
 
     def is_too_high(self, offset: int) -> bool:
-        """Tell whether an offset is known to lie beyond the high watermark: its batch, that is."""
+        """Tell whether the batch of an offset surely begins beyond the high watermark."""
         return offset <= self.log.end and self.log.batch_base(offset) > self.high
 
-    # Who leads
+    # Leadership
 
     def control_begins(self, call: Control, index: int) -> None:
-        """A call begins that changes the leader, or the log."""
+        """Record that a call began that changes the leader or the log."""
         self.lost_track = self.lost_track or bool(self._controls)
         self._controls[index] = call
         self._disturbed = index
@@ -95,7 +95,7 @@ class PartitionHistory:
             self._begin_reign(call, index)
 
     def control_fails(self, call: Control, invoked: int, index: int) -> Violation | None:
-        """The call was refused; tell whether it lay within the domain for sure."""
+        """Judge a refusal of the call: a violation if it surely lay within the domain."""
         self._end_control(invoked, index)
         if self.lost_track:
             return None
@@ -106,7 +106,7 @@ class PartitionHistory:
         return _outside(call, "it is carried out", "it was refused", "it lies within the domain")
 
     def control_ends(self, call: Control, invoked: int, index: int) -> Violation | None:
-        """The call was carried out; tell whether it lay outside the domain for sure."""
+        """Judge the return of the call: a violation if it surely lay outside the domain."""
         self._end_control(invoked, index)
         if self.lost_track:
             return None
@@ -132,31 +132,31 @@ class PartitionHistory:
         return None
 
     def shrink_begins(self) -> None:
-        """A call begins that may drop replicas from the in-sync set."""
+        """Record that a call began that may drop replicas from the in-sync set."""
         self._shrinks += 1
         for reign in self._live():
             reign.shrink_begins()
         self.raise_high()
 
     def shrink_ends(self, index: int) -> None:
-        """The call is over."""
+        """Record that such a call ended."""
         self._shrinks -= 1
         self._shrunk = index
 
     # Appends
 
     def append_begins(self, batch: Batch) -> None:
-        """A batch may be appended from now on."""
+        """Record that a batch may be appended from now on."""
         self.places.expect(batch)
         self.raise_high()
 
     def refused(self, batch: Batch) -> Violation | None:
-        """A batch was not appended; tell whether something is missing before others now."""
+        """Record that a batch was not appended; judge whether a gap cannot be filled now."""
         self.places.forget(batch)
         return None if self.lost_track else self.places.too_far()
 
     def place(self, batch: Batch) -> Violation | None:
-        """Put a batch, whose base is known, where it belongs if that is known by now."""
+        """Put a batch, whose base is known, at its place if its leader is known by now."""
         if self.lost_track:
             return None
         possible, end = self._possible_reigns(batch), self.places.end_high
@@ -184,7 +184,7 @@ class PartitionHistory:
     # Followers
 
     def fetch_begins(self, replica: int, offset: int, index: int) -> None:
-        """A follower says how far it has come."""
+        """Record that a follower's fetch began, which tells the end of its log."""
         if self._fetches:
             self._met |= {*self._fetches, index}
         self._fetches[index] = (replica, offset)
@@ -193,9 +193,9 @@ class PartitionHistory:
         self.raise_high()
 
     def fetch_ends(self, invoked: int, index: int, *, noted: bool) -> None:
-        """The follower's call is over; it was `noted` unless it was refused."""
+        """Record that the follower's fetch ended; it was `noted` unless it was refused."""
         replica, offset = self._fetches.pop(invoked)
-        # While the controller is being asked about one replica, Kafka asks about no other one.
+        # While Kafka asks the controller about one replica, it asks about no other replica.
         met = self.as_kafka and invoked in self._met
         self._met.discard(invoked)
         for reign in self._live():
@@ -211,22 +211,22 @@ class PartitionHistory:
     # Bounds
 
     def raise_high(self) -> None:
-        """Let the high watermark's upper bound follow what has become possible."""
+        """Raise the upper bound of the high watermark to what is possible now."""
         for reign in self._live():
             if reign.may_be_enough():
                 self.high = max(self.high, reign.high_watermark_high(self.places.end_high))
             reign.peak = max(reign.peak, self.high)
 
     def raise_low(self, told: int = 0) -> None:
-        """Let its lower bound follow what has become sure, or what somebody was `told`."""
+        """Raise its lower bound to what is sure now, or to what an answer has `told`."""
         if self.leads and not self._controls and not self.lost_track:
             self.places.reaches(told)
             low = self.reign.high_watermark_low(self.seen.end)
-            # A follower that fetches inside a batch counts as far as the batch before.
+            # A follower that fetches inside a batch counts up to the previous batch.
             self.low = max(self.low, told, self.places.batch_base(low))
 
     def settle(self, step: Step) -> None:
-        """Every call that might have acted upon `step` is over."""
+        """Record that every call that might have acted upon `step` is over."""
         seen = Seen(min(step.seen.high_watermark, self.low), min(step.seen.end, self.seen.end))
         settled = self.settled.seen
         if self.leads and seen.high_watermark > settled.high_watermark:
@@ -237,10 +237,10 @@ class PartitionHistory:
         )
 
     def has_to_be_acknowledged(self, batch: Batch) -> bool:
-        """Tell whether the replicas had a batch in time, and everybody could say so."""
+        """Tell whether the replicas had a batch in time, and all calls could acknowledge it."""
         if batch.placed and not self.places.holds(batch):
             return False
-        # Wherever it is, it is before the end.
+        # Its place may be unknown, but it is before the end.
         end = batch.next_offset if batch.placed else self.places.end_high
         steps = self._steps
         at = bisect_left(steps, end, key=lambda step: step.seen.high_watermark)
@@ -249,7 +249,7 @@ class PartitionHistory:
     # Inside
 
     def _live(self) -> Sequence[Reign]:
-        """Return the times as leader that are not over for sure: the current one, and the next."""
+        """Return the reigns that are not surely over: the current one, and the next."""
         return [reign for reign in self.reigns[-2:] if reign.over is None]
 
     def _begin_reign(self, call: BecomeLeader, index: int) -> None:
@@ -276,7 +276,7 @@ class PartitionHistory:
         self._disturbed = index
 
     def _problem(self, call: Control, end: int) -> str | None:
-        """Return why a call lies outside the domain if the log ends at `end`, if it does."""
+        """Return why a call lies outside the domain for a log that ends at `end`, or None."""
         match call:
             case TruncateAsFollower(offset=offset):
                 if not self.exists or self.leads:
@@ -304,7 +304,7 @@ class PartitionHistory:
         )
 
     def _possible_reigns(self, batch: Batch) -> list[Reign]:
-        """Return the times as leader in which a batch can have been appended at its base."""
+        """Return the reigns in which a batch can have been appended at its base."""
         found: list[Reign] = []
         for reign in reversed(self.reigns):
             if reign.over is not None and reign.over < batch.request.invoked:
@@ -327,17 +327,17 @@ class PartitionHistory:
         return self.places.may_hold(batch, batch.base)
 
     def _may_have_reached(self, reign: Reign, offset: int) -> bool:
-        """Tell whether the high watermark may have reached what was appended in a reign."""
+        """Tell whether the high watermark may have reached `offset` of what a reign appended."""
         for later in self.reigns[reign.number :]:
             if later.peak >= offset:
                 return True
             if later.cut < offset and not self.as_kafka:
-                # Kafka acknowledges by the offset, whatever stands there by then (finding 18).
+                # Kafka acknowledges by the offset, even if other records are there (finding 18).
                 return False
         return False
 
     def _cut_since(self, reign: Reign) -> int:
-        """Return where the log was truncated since a reign began, at least."""
+        """Return the lowest offset at which the log was truncated since a reign began."""
         return min(later.cut for later in self.reigns[reign.number :])
 
 

@@ -1,8 +1,8 @@
-"""Where the batches of one partition stand, from what appends were answered.
+"""The places of the batches of one partition, from the answers to appends.
 
-An append takes its place in the log between its invocation and its return, and its answer says
-which. Places that follow on one another make the log, batch by batch; what lies beyond a gap waits
-until the gap is filled.
+An append takes its place in the log between its invocation and its return, and its answer tells the
+place. Consecutive places make the known log, batch by batch. A batch beyond a gap waits until the
+gap is filled.
 """
 
 from wheelproof_spec.base.history.clock import NEVER
@@ -15,7 +15,7 @@ _NEVER = -1
 
 
 class Places:
-    """The log of a partition as far as it is known, and what lies beyond that."""
+    """The log of a partition as far as it is known, and the batches beyond that."""
 
     def __init__(self, segment_bytes: int) -> None:
         """Begin with an empty log."""
@@ -26,21 +26,21 @@ class Places:
         self._batches: list[Batch] = []
         """The batch of each record of the log."""
         self._ahead: dict[int, Batch] = {}
-        """What lies beyond a gap, by its first offset."""
+        """The batches beyond a gap, by their first offsets."""
         self._taken: dict[int, Batch] = {}
-        """The batch of each record there."""
+        """The batch of each record beyond a gap."""
         self._ahead_records = 0
         self.unsure_from = NEVER
-        """From there on nobody knows where segments begin: one that begins where the log is
-        truncated stays, and what began it may never have been shown."""
+        """The offset from which on the begins of segments are unknown: a segment that begins where
+        the log is truncated stays, and the batch that began it may be unknown."""
         self._lost: dict[int, list[Batch]] = {}
-        """What was truncated at an offset before the log was known up to there."""
+        """The batches that were truncated at an offset before the log was known up to there."""
         self.end_low = 0
-        """The least that the end of the log can be, as far as others than the log show."""
+        """The lower bound of the log's end, from evidence other than the log."""
 
     @property
     def end_high(self) -> int:
-        """The most that the end of the log can be."""
+        """The upper bound of the log's end."""
         return self.log.end + self._ahead_records + self._unplaced_records
 
     def is_boundary(self, offset: int) -> bool:
@@ -50,7 +50,7 @@ class Places:
         return at_an_end or batches[offset - 1] is not batches[offset]
 
     def batch_base(self, offset: int) -> int:
-        """Return where the batch of an offset begins, at least."""
+        """Return the lower bound of the begin of an offset's batch."""
         if offset <= self.log.end:
             return self.log.batch_base(offset)
         if (batch := self._taken.get(offset)) is not None:
@@ -62,46 +62,46 @@ class Places:
         return max(self.log.end, offset + 1 - longest)
 
     def reaches(self, offset: int) -> None:
-        """Somebody has found that the log reaches there."""
+        """Record that the log surely reaches `offset`."""
         self.end_low = max(self.end_low, offset)
 
     def expect(self, batch: Batch) -> None:
-        """A batch may be appended from now on."""
+        """Record that a batch may be appended from now on."""
         self.unplaced[batch] = None
         self._unplaced_records += len(batch.records)
 
     def forget(self, batch: Batch) -> None:
-        """A batch is appended nowhere any more, or its place is known."""
+        """Record that a batch will not be appended any more, or that its place is known."""
         if batch in self.unplaced:
             del self.unplaced[batch]
             self._unplaced_records -= len(batch.records)
 
     def put(self, batch: Batch) -> Violation | None:
-        """Put a batch where it was appended, and what follows on it; return what cannot be."""
+        """Put a batch at its place, then the batches that follow it; return a violation, if any."""
         return self._put_ahead(batch) or self._fill_gaps() or self.too_far()
 
     def lost(self, batch: Batch, base: int) -> None:
-        """A batch stood where the log was truncated since: it may have begun a segment there."""
+        """Record a batch that has been truncated since: it may have begun a segment at `base`."""
         if base == self.unsure_from and self.log.end <= base:
             self._lost.setdefault(base, []).append(batch)
             self.unsure_from = NEVER
             self._lose_again()
 
     def holds(self, batch: Batch) -> bool:
-        """Tell whether a batch stands where it was put."""
+        """Tell whether a batch is still where it was put."""
         assert batch.base is not None
         if batch.base < self.log.end:
             return self._batches[batch.base] is batch
         return self._ahead.get(batch.base) is batch
 
     def may_hold(self, batch: Batch, base: int) -> bool:
-        """Tell whether a batch may stand there, as far as that is known."""
+        """Tell whether a batch may be at `base`, as far as is known."""
         if base < self.log.end:
             return self._batches[base] is batch
         return self._ahead.get(base, batch) is batch
 
     def truncate(self, offset: int) -> None:
-        """The log is truncated; what stands before the offset may still be unknown."""
+        """Truncate the log; the records before the offset may still be unknown."""
         self._keep_what_stood_at(offset)
         if offset <= self.log.end:
             for batch in [one for one in self.unplaced if one.request.ended is not None]:
@@ -117,7 +117,7 @@ class Places:
         self.end_low = offset
 
     def too_far(self) -> Violation | None:
-        """Judge whether enough was appended to stand before what lies beyond a gap."""
+        """Judge whether enough records were appended to fill the gaps."""
         if self.end_low <= self.end_high:
             return None
         return wrong_place(
@@ -127,7 +127,7 @@ class Places:
         )
 
     def _keep_what_stood_at(self, offset: int) -> None:
-        """Remember what the log loses at `offset`: it may have begun a segment, which stays."""
+        """Remember the batch that is lost at `offset`: it may have begun a segment, which stays."""
         for base in [base for base in self._lost if base > offset]:
             del self._lost[base]
         if offset <= self.unsure_from:
@@ -138,13 +138,13 @@ class Places:
             self.unsure_from = min(self.unsure_from, offset)
 
     def _lose_again(self) -> None:
-        """Append what stood at the end of the log and was truncated, and truncate it."""
+        """Append the batches that were truncated at the log's end, and truncate them again."""
         for batch in self._lost.pop(self.log.end, ()):
             assert batch.epoch is not None
             self.log.truncate(self.log.append(batch.records, batch.epoch))
 
     def _put_ahead(self, batch: Batch) -> Violation | None:
-        """Put a batch at its base, up to where the log was cut; return what is there too."""
+        """Put a batch at its base, up to the cut; return a violation if another is there."""
         assert batch.base is not None
         end = min(batch.next_offset, batch.cut)
         for offset in range(batch.base, end):
@@ -161,7 +161,7 @@ class Places:
         return None
 
     def _fill_gaps(self) -> Violation | None:
-        """Append what follows on the log."""
+        """Append the batches that follow the known log."""
         self._lose_again()
         while (batch := self._ahead.pop(self.log.end, None)) is not None:
             assert batch.epoch is not None
@@ -186,5 +186,5 @@ class Places:
 
 
 def wrong_place(expected: str, observed: str, reason: str) -> Violation:
-    """Return what is wrong with the place that an append was told."""
+    """Return the violation of a wrong place in the answer to an append."""
     return ReplicationClause.ANSWER_IS_RIGHT.broken(expected, observed, reason)

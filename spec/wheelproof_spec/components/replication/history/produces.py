@@ -1,4 +1,4 @@
-"""Judges what produce requests are answered (semantics.md 2.13)."""
+"""Judges the answers to produce requests (semantics.md 2.13)."""
 
 from collections.abc import Iterator
 
@@ -24,11 +24,11 @@ class Produces:
     """The produce requests of a history."""
 
     def __init__(self, broker: BrokerHistory) -> None:
-        """Judge those of a broker."""
+        """Judge the produce requests of a broker."""
         self._broker = broker
 
     def begins(self, call: AppendRecords, index: int) -> Produce:
-        """A request is handed in; raises MalformedError for a record that there is already."""
+        """Record that a request began; raise MalformedError for a record that exists already."""
         broker = self._broker
         request = Produce(
             name=call.request,
@@ -55,7 +55,7 @@ class Produces:
         return request
 
     def fails(self, request: Produce) -> None:
-        """The call was refused and has had no effect."""
+        """Record that the call was refused and had no effect."""
         for name, batch in request.batches.items():
             batch.refused = True
             self._broker.partition(name).refused(batch)
@@ -109,7 +109,7 @@ class Produces:
     def _may_be_refused(
         self, request: Produce, batch: Batch, error: ErrorCode, partition: PartitionHistory
     ) -> bool:
-        """Tell whether nothing may have been appended for this reason."""
+        """Tell whether `error` may be the reason that nothing was appended."""
         calm = partition.is_calm_since(request.invoked)
         leads = partition.leads or not calm
         is_valid = request.required_acks in (0, 1, ALL_ACKS)
@@ -160,7 +160,7 @@ class Produces:
     def _may_be_appended(
         self, request: Produce, error: ErrorCode, partition: PartitionHistory
     ) -> bool:
-        """Tell whether something may have been appended and then answered so."""
+        """Tell whether records may have been appended and then answered with `error`."""
         if not request.awaits_replicas:
             is_possible = error is ErrorCode.NONE
         else:

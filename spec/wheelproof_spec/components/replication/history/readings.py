@@ -1,4 +1,4 @@
-"""Compares the answer of a fetch with what is known of the log that it has read (2.14)."""
+"""Compares the answer to a fetch with the known log that the fetch has read (2.14)."""
 
 from dataclasses import dataclass
 
@@ -16,14 +16,14 @@ from wheelproof_spec.components.replication.history.requests import Fetch, Readi
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One partition of an answered fetch; `read` is what the answer has of others before it."""
+    """One partition of an answered fetch; `read` are the bytes of the partitions before it."""
 
     reading: Reading
     asked: FetchPartition
     answer: PartitionFetchResponse
     read: int
     high: int
-    """The most that the high watermark can have been."""
+    """The upper bound of the high watermark."""
 
     @property
     def _end(self) -> int:
@@ -31,11 +31,11 @@ class Part:
         return self.asked.fetch_offset + len(self.answer.records)
 
     def refusal_is_wrong(self, partition: PartitionHistory) -> Violation | None:
-        """Judge whether it is refused exactly if it has to be; nothing has changed meanwhile."""
+        """Judge whether it is refused exactly if it must be; the partition was not disturbed."""
         asked, answer, fetch = self.asked, self.answer, self.reading.fetch
         expected = refusal_of(fetch, asked, partition)
         offset = asked.fetch_offset
-        # A fetcher may also know an epoch that the log does not.
+        # A fetcher may also know an epoch that the log does not know.
         beyond = not 0 <= offset <= self._floor() or asked.last_fetched_epoch is not None
         within = 0 <= offset <= partition.places.end_high
         if expected is not ErrorCode.NONE or answer.error not in (
@@ -56,7 +56,7 @@ class Part:
         )
 
     def high_watermark_is_wrong(self, partition: PartitionHistory) -> Violation | None:
-        """Judge the high watermark that an answer tells."""
+        """Judge the high watermark of the answer."""
         least, most = self.reading.fetch.seen[self.asked.partition].high_watermark, partition.high
         if self.answer.error is not ErrorCode.NONE:
             least = most = -1
@@ -70,21 +70,21 @@ class Part:
         )
 
     def needs(self) -> int:
-        """Return up to where the log has to be known to judge the records."""
+        """Return the offset up to which the log must be known to judge the records."""
         fetch = self.reading.fetch
         if fetch.call.replica_id is None:
             return max(self._end, self.answer.high_watermark)
         return self._end + (self._floor() > self._end)
 
     def records_are_wrong(self, partition: PartitionHistory) -> Violation | None:
-        """Judge the records, of a log that is known as far as `needs` says."""
+        """Judge the records; the log is known up to the offset that `needs` returns."""
         offset, end = self.asked.fetch_offset, self._end
         if self.reading.fetch.call.replica_id is None:
             least = offset + len(self._read(partition, max(offset, self.answer.high_watermark)))
-            # Kafka tells the high watermark of before the read, which may have risen since.
+            # Kafka answers the high watermark from before the read, which may have risen since.
             right = least <= end <= max(offset, self.high) if partition.as_kafka else least == end
         else:
-            # Nobody knows where the log ended then: between two appends, and not before the floor.
+            # The log's end at the read is unknown: between two appends, not before the floor.
             ended_there = self._floor() <= end and partition.places.is_boundary(end)
             right = ended_there or not self._has_room(partition)
         found = self._read(partition, end)
@@ -97,14 +97,14 @@ class Part:
         )
 
     def is_open(self, partition: PartitionHistory) -> bool:
-        """Tell whether it may have ended at the end of a segment that nobody has shown."""
+        """Tell whether it may have ended at the end of a segment that is not known."""
         return self._end >= partition.places.unsure_from
 
     def could_grow(self, partition: PartitionHistory) -> bool:
-        """Tell whether a later answer can have had more: for sure it did not end its segment.
+        """Tell whether a later answer can have had more: surely it did not end its segment.
 
-        A consumer that may have stood beyond the high watermark did not wait either, and Kafka's
-        fetch that came before its segment began counts as on the one before.
+        A consumer's fetch that may be beyond the high watermark does not wait either. In Kafka a
+        fetch that came before its segment began counts as a fetch from the previous segment.
         """
         log, offset, most = partition.log, self.asked.fetch_offset, self._most(partition)
         fetch = self.reading.fetch
@@ -120,13 +120,13 @@ class Part:
         return is_known and log.segment_base(offset) == log.segment_base(max(offset, most))
 
     def available(self, partition: PartitionHistory) -> int:
-        """Return how many bytes can have been available at most."""
+        """Return the most bytes that can have been available."""
         log, offset, most = partition.log, self.asked.fetch_offset, self._most(partition)
         read = log.bytes_read(offset, most, self.asked.max_bytes, at_least_one=True)
         return max(min(log.bytes_between(offset, most), self.asked.max_bytes), read)
 
     def _most(self, partition: PartitionHistory) -> int:
-        """Return up to where it can have read."""
+        """Return the highest offset up to which it can have read."""
         if self.reading.fetch.call.replica_id is None:
             told = self.high if partition.as_kafka else self.answer.high_watermark
             return min(told, partition.log.end)
@@ -134,16 +134,16 @@ class Part:
         return self._end if ended else partition.log.end
 
     def _has_room(self, partition: PartitionHistory) -> bool:
-        """Tell whether one batch more would have fitted, had there been one."""
+        """Tell whether the next batch would have fitted too."""
         log, end = partition.log, self._end
         if end >= log.end:
             return False
         return len(self._read(partition, log.batch_end(end))) > len(self.answer.records)
 
     def _knows_its_room(self, partition: PartitionHistory) -> bool:
-        """Tell whether what was read before cannot have taken some of the room.
+        """Tell whether the partitions before it surely took no room from it.
 
-        A batch that is cut off takes room, and nobody sees it.
+        A batch that is cut off takes room, but is not in the answer.
         """
         call, used = self.reading.fetch.call, 0
         for asked in call.partitions:
@@ -153,17 +153,17 @@ class Part:
         return used == 0 or used + self.asked.max_bytes <= call.max_bytes
 
     def _read(self, partition: PartitionHistory, end: int) -> tuple[Record, ...]:
-        """Return what is read of a log that ends at `end`."""
+        """Return the records that are read from a log that ends at `end`."""
         offset = self.asked.fetch_offset
         return partition.log.read(offset, end, self._room, at_least_one=not self.read)
 
     @property
     def _room(self) -> int:
-        """The most bytes that it may have."""
+        """The most bytes that it may return."""
         return min(max(0, self.reading.fetch.call.max_bytes - self.read), self.asked.max_bytes)
 
     def _floor(self) -> int:
-        """Return where the log had surely come to when it was read."""
+        """Return the lower bound of the log's end when it was read."""
         seen = self.reading.fetch.seen[self.asked.partition]
         return max(seen.end, self.answer.high_watermark)
 
@@ -175,7 +175,7 @@ class Part:
 
 
 def refusal_of(fetch: Fetch, asked: FetchPartition, partition: PartitionHistory) -> ErrorCode:
-    """Return why a fetch is refused, before its offset is looked at."""
+    """Return why a fetch is refused, before its offset is checked; NONE if it is not."""
     claimed, replica = asked.current_leader_epoch, fetch.call.replica_id
     if not partition.exists:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

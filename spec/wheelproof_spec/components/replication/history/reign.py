@@ -1,4 +1,4 @@
-"""What is known of one time in which the broker leads a partition: who follows, and how far."""
+"""The knowledge about a reign: a time as leader of a partition, its followers and their ends."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,21 +10,21 @@ _NOT_YET = -1
 
 @dataclass(slots=True)
 class FollowerEnd:
-    """Bounds on where the leader takes a follower's log to end."""
+    """The bounds of the end of a follower's log, as the leader knows it."""
 
     low: int = 0
     high: int = 0
     under_way: int = 0
-    """How many of its fetches are under way; which of them is noted last, nobody knows."""
+    """The number of its fetches under way; it is unknown which of them is noted last."""
     has_fetched: bool = False
     least: int = 0
-    """The least offset of those that have met each other."""
+    """The least offset of the fetches that have overlapped each other."""
 
 
 class Reign:
-    """A time as leader, from the call that begins it to the one that ends it.
+    """A time as leader, from the call that begins it to the call that ends it.
 
-    `certain` are the followers that are in sync for sure, `possible` those that may be.
+    `certain` are the followers that surely are in sync, `possible` those that may be.
     """
 
     def __init__(
@@ -33,16 +33,16 @@ class Reign:
         """Begin with the call at index `begun`; acks = all asks for `least` replicas in sync."""
         self.epoch = epoch
         self.number = 0
-        """Its place among the times as leader of its partition."""
+        """Its index among the reigns of its partition."""
         self.begun = begun
         self.over: int | None = None
         """The index at which the call that ended it returned."""
         self.cut = NEVER
-        """Where the log was truncated after it and before the next one."""
+        """The lowest offset at which the log was truncated after it and before the next reign."""
         self.peak = 0
-        """The most that the high watermark can have been."""
+        """The upper bound of the high watermark in it."""
         self.start = 0
-        """The most that the end of the log can have been when it began."""
+        """The upper bound of the log's end when it began."""
         self.followers = {replica: FollowerEnd() for replica in followers}
         self.certain = set(in_sync)
         self.possible = set(in_sync)
@@ -50,12 +50,12 @@ class Reign:
         self._short = _NOT_YET
 
     def follows(self, before: "Reign") -> None:
-        """Note that the leader stays the same, and may know what it knew `before`."""
+        """Record that the leader stays the same, and may still know the ends of `before`."""
         for replica in self.followers.keys() & before.followers.keys():
             self.followers[replica].high = before.followers[replica].high
 
     def fetch_begins(self, replica: int, offset: int, low: int) -> None:
-        """Note a fetch at `offset` by a follower, which may come back if it has `low` records."""
+        """Record a follower's fetch at `offset`; from `low` on it may be in sync again."""
         end = self.followers.get(replica)
         if end is None:
             return
@@ -68,13 +68,13 @@ class Reign:
             self.possible.add(replica)
 
     def fetch_ends(self, replica: int) -> None:
-        """Note that a fetch by a follower is over, and may have been noted or not."""
+        """Record that a fetch by a follower ended; the leader may have noted it or not."""
         end = self.followers.get(replica)
         if end is not None:
             end.under_way -= 1
 
     def fetch_was_noted(self, replica: int, offset: int, high: int, index: int) -> None:
-        """Note that the fetch that ended was noted; at `high` records its follower is in sync."""
+        """Record that the leader noted the ended fetch; from `high` on its follower is in sync."""
         end = self.followers.get(replica)
         if end is None or end.under_way:
             return
@@ -86,13 +86,13 @@ class Reign:
             self.possible.add(replica)
 
     def shrink_begins(self) -> None:
-        """Nobody is in sync for sure any more; everybody still may be."""
+        """Record that a shrink began: no follower surely is in sync, each still may be."""
         self.certain.clear()
 
     def high_watermark_low(self, end: int) -> int:
-        """Return what the high watermark has reached for sure if the log ends at `end`.
+        """Return the lower bound of the high watermark if the log ends at `end`.
 
-        It does not rise while too few replicas are in sync, and may wait for one that has fetched.
+        It does not rise while too few replicas are in sync, and may wait for any that has fetched.
         """
         if len(self.certain) < self._least:
             return 0
@@ -104,7 +104,7 @@ class Reign:
         return min([end, *counting])
 
     def high_watermark_high(self, end: int) -> int:
-        """Return what the high watermark may have reached if the log ends at `end`."""
+        """Return the upper bound of the high watermark if the log ends at `end`."""
         return min([end, *(self.followers[replica].high for replica in self.certain)])
 
     def may_be_short(self, since: int) -> bool:

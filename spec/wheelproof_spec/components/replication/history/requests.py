@@ -1,4 +1,4 @@
-"""Requests of a history: what was asked, and what is known of it by now."""
+"""The requests of a history, and the knowledge about each."""
 
 from dataclasses import dataclass, field
 
@@ -21,22 +21,22 @@ class Request:
     partitions: tuple[PartitionName, ...]
     timeout_ms: int
     expires_low: int
-    """The earliest that its time can be over."""
+    """The earliest time at which it can expire."""
     expires_high: int = NEVER
-    """The latest, known once its call has returned."""
+    """The latest time at which it can expire; known once its call has returned."""
     invoked: int
     returned: int | None = None
     ended: int | None = None
-    """Where all that its call does at once is done: its answer in the call, or its return."""
+    """The index where the call has done all that it does at once: at its answer, or its return."""
     at_once: bool
-    """Whether it is answered without waiting, whatever it finds."""
+    """Whether it is answered without waiting in any case."""
     settled_ms: int | None = None
-    """What the clock may have shown when its call returned, once nobody is answering it."""
+    """The latest time of the clock at the return of its call, once no call is answering it."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Batch:
-    """What a request appends to one partition."""
+    """The records that a request appends to one partition."""
 
     request: Request
     partition: PartitionName
@@ -46,11 +46,11 @@ class Batch:
     """The epoch of the leader that appended it."""
     refused: bool = False
     acknowledged: bool = False
-    """Whether its replicas were said to have it."""
+    """Whether an answer said that the replicas have it."""
     placed: bool = False
     """Whether it is known which leader appended it."""
     cut: int = NEVER
-    """Where the log was truncated since it was appended."""
+    """The lowest offset at which the log was truncated since it was appended."""
 
     @property
     def next_offset(self) -> int:
@@ -60,7 +60,7 @@ class Batch:
 
     @property
     def size(self) -> int:
-        """The bytes of all records."""
+        """The size of all records in bytes."""
         return sum(record.size for record in self.records)
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Produce(Request):
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What a partition's high watermark and the end of its log have reached for sure."""
+    """The lower bounds of a partition's high watermark and of the end of its log."""
 
     high_watermark: int
     end: int
@@ -95,18 +95,18 @@ class Fetch(Request):
 
     call: FetchMessages
     seen: dict[PartitionName, Seen] = field(default_factory=dict[str, Seen])
-    """What there was for sure when it came."""
+    """The lower bounds of each partition when the fetch began."""
     refused: frozenset[PartitionName] = frozenset()
-    """Where its answer says that it has to do something else first."""
+    """The partitions in which its answer is a refusal."""
 
 
 @dataclass(slots=True, eq=False, kw_only=True)
 class Reading:
-    """The answer of a fetch, to be compared with logs that are perhaps not known yet."""
+    """The answer to a fetch, to be compared with logs that may not be known yet."""
 
     fetch: Fetch
     response: FetchResponse
     open: int = 0
-    """How many partitions are still to be compared."""
+    """The number of partitions that are still to be compared."""
     has_reason: bool
-    """Whether there was a reason to answer, or may have been, that does not lie in the logs."""
+    """Whether there was, or may have been, a reason to answer that is not in the logs."""

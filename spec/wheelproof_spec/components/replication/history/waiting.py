@@ -1,7 +1,7 @@
-"""Judges whether everybody is answered who can be (semantics.md 2.13 - 2.15).
+"""Judges whether every request is answered that can be (semantics.md 2.13 - 2.15).
 
-What a partition has reached for sure lets requests go. Once all calls are over that may be letting
-them go, they have been answered, unless their time may have been over before.
+The lower bounds of a partition show which requests can be answered. They must be answered once all
+calls are over that may be answering them, unless they may have expired before.
 """
 
 from collections import deque
@@ -19,12 +19,12 @@ ItemT = TypeVar("ItemT")
 
 
 class Grace(Generic[ItemT]):
-    """Hands items back once every call is over that may still be acting upon them.
+    """A queue that returns items once every call is over that may be acting upon them.
 
-    Two rounds: what has happened by some moment has been acted upon when all calls that are under
-    way then are over. One of them may have left an answer to a call that had found the request
-    first, and that is over when all are that are under way by then. Each call costs the same,
-    however many there are.
+    There are two rounds. An event has been acted upon when all calls under way at that moment are
+    over. But one of these may have left an answer to a call that had found the request first. That
+    call is over when all calls are over that are under way after the first round. The cost of a
+    call does not depend on the number of calls.
     """
 
     def __init__(self) -> None:
@@ -36,24 +36,24 @@ class Grace(Generic[ItemT]):
 
     @property
     def calls(self) -> int:
-        """How many calls are under way."""
+        """The number of calls that are under way."""
         return len(self._open)
 
     def begins(self, call: int) -> None:
-        """A call begins at this index."""
+        """Record that a call began at this index."""
         self._open.add(call)
         self._order.append(call)
 
     def ends(self, call: int) -> None:
-        """The call that began at this index is over."""
+        """Record that the call that began at this index ended."""
         self._open.discard(call)
 
     def push(self, index: int, item: ItemT) -> None:
-        """Hand an item in, at this index."""
+        """Add an item at this index."""
         self._first.append((index, item))
 
     def passed(self, index: int) -> Iterator[ItemT]:
-        """Yield the items that nobody can be acting upon any more."""
+        """Yield the items that no call can be acting upon any more."""
         while self._first and self._is_over(self._first[0][0]):
             self._second.append((index, self._first.popleft()[1]))
         while self._second and self._is_over(self._second[0][0]):
@@ -69,7 +69,7 @@ class Grace(Generic[ItemT]):
 
 @dataclass(frozen=True, slots=True)
 class _Rise:
-    """A partition has come further."""
+    """The rise of the lower bounds of a partition."""
 
     partition: PartitionHistory
     step: Step
@@ -77,7 +77,7 @@ class _Rise:
 
 @dataclass(frozen=True, slots=True)
 class _Loss:
-    """A call after which a partition is led here no more began at this index."""
+    """The end of leadership of a partition, by a call that began at index `invoked`."""
 
     partition: PartitionHistory
     invoked: int
@@ -86,40 +86,40 @@ class _Loss:
 
 @dataclass(frozen=True, slots=True)
 class _Return:
-    """The call of a request is over that has not been answered."""
+    """The return of the call of a request that has not been answered."""
 
     request: Request
     at_ms: int
 
 
 class Waiting:
-    """The requests that wait, and the calls that may let them go."""
+    """The requests that wait, and the calls that may answer them."""
 
     def __init__(self, broker: BrokerHistory) -> None:
-        """Judge those of a broker."""
+        """Judge the requests of a broker."""
         self._broker = broker
         self._grace: Grace[_Rise | _Loss | _Return] = Grace()
         self._known: dict[PartitionHistory, tuple[Seen, int]] = {}
 
     @property
     def calls(self) -> int:
-        """How many calls are under way."""
+        """The number of calls that are under way."""
         return self._grace.calls
 
     def call_begins(self, index: int) -> None:
-        """A call begins."""
+        """Record that a call began."""
         self._grace.begins(index)
 
     def call_ends(self, index: int) -> None:
-        """The call that began at this index is over."""
+        """Record that the call that began at this index ended."""
         self._grace.ends(index)
 
     def returns(self, request: Request, index: int) -> None:
-        """The call of a request is over, and it has not been answered."""
+        """Record that the call of a request returned and the request was not answered."""
         self._grace.push(index, _Return(request, self._broker.clock.high))
 
     def loses(self, partition: PartitionHistory, invoked: int, index: int) -> None:
-        """A call has returned after which a partition is led here no more."""
+        """Record that a call returned after which the broker does not lead a partition."""
         self._grace.push(index, _Loss(partition, invoked, self._broker.clock.high))
 
     def judge(self, index: int) -> Violation | None:
@@ -136,7 +136,7 @@ class Waiting:
         return None
 
     def judge_end(self, *, by_ms: int) -> Violation | None:
-        """Judge who waits when nothing is under way, everything due by then having expired."""
+        """Judge the waiting requests of a quiescent history: those due by `by_ms` have expired."""
         for request in self._broker.waiting:
             self._broker.tally.tests(ReplicationClause.ANSWERED_WHEN_IT_CAN_BE)
             if request.expires_high <= by_ms:
@@ -145,7 +145,7 @@ class Waiting:
         return None
 
     def _let_go(self, item: _Rise | _Loss | _Return) -> Iterator[Request]:
-        """Yield the requests that should have been answered because of this, and were not."""
+        """Yield the requests that should have been answered because of the item, and were not."""
         match item:
             case _Rise(partition=partition, step=step):
                 partition.settle(step)
@@ -165,9 +165,9 @@ class Waiting:
                 yield request
 
     def _was_lost(self, request: Request, loss: _Loss) -> bool:
-        """Tell whether a request had to be told that this broker does not lead any more."""
+        """Tell whether a request had to get the answer that this broker does not lead any more."""
         watched = request.returned is not None and request.returned < loss.invoked
-        # Of several partitions nobody knows which were appended to.
+        # With several partitions it is unknown to which the request appended.
         alone = isinstance(request, Fetch) or len(request.partitions) == 1
         return watched and alone and loss.at_ms < request.expires_low
 
@@ -183,7 +183,7 @@ class Waiting:
         )
 
     def _may_read(self, fetch: Fetch, at_ms: int) -> bool:
-        """Tell whether enough was there for sure, before the time was over."""
+        """Tell whether enough bytes surely were there before the fetch expired."""
         available = 0
         is_complete = False
         for asked in fetch.call.partitions:
@@ -197,10 +197,10 @@ class Waiting:
             most = end if fetch.call.replica_id is not None else settled.seen.high_watermark
             most = min(most, log.end)
             if partition.as_kafka and fetch.call.replica_id is None:
-                # Where Kafka has noted its high watermark, the log may have rolled since.
+                # The log may have rolled since Kafka noted the place of its high watermark.
                 end = most
             available += min(log.bytes_between(offset, most), asked.max_bytes)
-            # The segment of the end begins with a record, and that has to be there for sure.
+            # The last segment begins with a record, and that record surely must be there.
             last = max(offset, min(most, end - 1))
             is_older = log.segment_base(offset) < log.segment_base(last)
             is_complete = is_complete or (is_older and last < partition.places.unsure_from)

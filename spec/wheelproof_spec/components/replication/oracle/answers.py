@@ -15,11 +15,11 @@ from wheelproof_spec.components.replication.component import (
 )
 
 Due = dict[RequestName, Response]
-"""Whom a call lets be answered, and how."""
+"""The requests that a call makes answerable, with their answers."""
 
 
 def judge_answers(due: Due, seen: Sequence[Response], tally: Tally) -> Violation | None:
-    """Compare who was answered, and how, with who is due to be; count in `tally` what is tested."""
+    """Compare the answers with those that are due; count in `tally` what is tested."""
     tests = tally.tests
     answered: set[RequestName] = set()
     for response in seen:

@@ -1,7 +1,7 @@
-"""The oracle's broker: what every produce and fetch request is answered, from a ledger of appends.
+"""The oracle's broker: the answers to produce and fetch requests, from a ledger of appends.
 
-It looks at everything after every call: whoever can be answered by then is answered, whoever's
-time is over is answered with what there is. No purgatory, no triggers, no locks. TLA+: the
+After every call it checks all requests: a request that can be answered is answered, an expired
+request is answered with what there is. It has no purgatory, no triggers and no locks. TLA+: the
 properties of ProduceFetch.
 """
 
@@ -46,7 +46,7 @@ from wheelproof_spec.components.replication.oracle.partition import LedgerPartit
 class _Produce:
     expires_ms: int
     answers: dict[PartitionName, PartitionProduceResponse]
-    # What is not replicated yet: the epoch, and the offset after the last record.
+    # The partitions not replicated yet: the epoch, and the offset after the last record.
     pending: dict[PartitionName, tuple[int, int]]
 
     def partitions(self) -> Sequence[PartitionName]:
@@ -57,7 +57,7 @@ class _Produce:
 class _Fetch:
     expires_ms: int
     request: FetchMessages
-    # Where it was found to begin when it came.
+    # The place where it began in each partition when it came.
     begins: dict[PartitionName, Place]
 
     def partitions(self) -> Sequence[PartitionName]:
@@ -65,9 +65,9 @@ class _Fetch:
 
 
 class ReplicationLedger:
-    """A broker on which every call is followed at once by all answers that it makes possible.
+    """A broker that gives, right after each call, all answers that the call makes possible.
 
-    The rules are semantics.md 2.13 to 2.17. Follows one case after another.
+    The rules are semantics.md 2.13 to 2.17. It judges one case after another.
     """
 
     def __init__(self, profile: str, tally: Tally) -> None:
@@ -94,7 +94,7 @@ class ReplicationLedger:
     def batch_base(self, partition: PartitionName, back: int) -> int | None:
         """Return where a follower may truncate: a batch that begins `back` records before the end.
 
-        None where it does not follow, or has no such record.
+        None if the broker does not follow there, or the log has no such record.
         """
         known = self._partitions.get(partition)
         if known is None or known.leads or not 0 <= back <= known.log.end:
@@ -102,14 +102,14 @@ class ReplicationLedger:
         return known.log.batch_base(known.log.end - back)
 
     def foresee(self, call: ReplicationCall) -> None:
-        """Let a call happen as it has to, before anybody has answered it."""
+        """Apply a call by the rules, before an implementation has answered it."""
         if isinstance(call, Reset):
             self._reset(call.config)
         elif self._problem(call) is None:
             self._due(call)
 
     def as_possible(self, call: ReplicationCall) -> ReplicationCall:
-        """Return `call`: every one makes sense at any time."""
+        """Return `call`: every call makes sense at any time."""
         return call
 
     def judge(self, call: ReplicationCall, seen: ReplicationObservation) -> Violation | None:
@@ -142,10 +142,10 @@ class ReplicationLedger:
         self._partitions: dict[PartitionName, LedgerPartition] = {}
         self._waiting: dict[RequestName, _Produce | _Fetch] = {}
         self._checked: set[tuple[type[_Produce | _Fetch], PartitionName]] = set()
-        """Whose requests are looked at by the call."""
+        """The kinds of requests, by partition, that the call checks."""
 
     def _problem(self, call: ReplicationCall) -> str | None:
-        """Return why a call lies outside the domain, if it does."""
+        """Return why a call lies outside the domain, or None."""
         match call:
             case BecomeLeader(replica_ids=replicas, in_sync_ids=in_sync):
                 if not {self._config.broker_id} <= {*in_sync} <= {*replicas}:
@@ -174,7 +174,7 @@ class ReplicationLedger:
         return f"the epoch of {call.partition!r} is {known.epoch} already"
 
     def _due(self, call: ReplicationCall) -> Due:
-        """Let a call of the domain happen, and return whom it lets be answered."""
+        """Apply a call of the domain, and return the answers that are due by it."""
         match call:
             case BecomeLeader():
                 self._partition(call.partition).become_leader(call, self._now_ms)
@@ -205,7 +205,7 @@ class ReplicationLedger:
         return self._settle()
 
     def _touch(self, partition: PartitionName) -> None:
-        """Note that whoever waits for a partition is looked at, on both sides."""
+        """Record that the call checks the produces and the fetches that wait for a partition."""
         self._checked |= {(_Produce, partition), (_Fetch, partition)}
 
     def _judge_delayed(self, num_delayed: int | None) -> Violation | None:
@@ -257,7 +257,7 @@ class ReplicationLedger:
         return self._wait(call.request, waiting)
 
     def _fetch_messages(self, call: FetchMessages) -> Due:
-        """Read, and tell how far a follower has come; answer when there is enough."""
+        """Read, and record the end of a follower; answer when there is enough."""
         response, read = self._read(call)
         at_once = (
             call.max_wait_ms == 0
@@ -284,7 +284,7 @@ class ReplicationLedger:
         return {name: self._answer(name)} if self._is_done(waiting) else {}
 
     def _advance(self, to_ms: int) -> Due:
-        """Move the clock; whoever's time is over is answered with what there is."""
+        """Move the clock; answer the expired requests with what there is."""
         self._now_ms = max(self._now_ms, to_ms)
         expired = [
             name for name, waiting in self._waiting.items() if waiting.expires_ms <= self._now_ms
@@ -323,7 +323,7 @@ class ReplicationLedger:
         return FetchResponse(request=call.request, partitions=tuple(answers)), read
 
     def _settle(self) -> Due:
-        """Answer whoever need not wait any longer; Kafka looks at whom the call has touched."""
+        """Answer requests that need not wait longer; Kafka checks those that the call touched."""
         checked, self._checked = self._checked, set()
         done = [
             name
@@ -347,7 +347,7 @@ class ReplicationLedger:
         return not waiting.pending
 
     def _has_enough(self, waiting: _Fetch) -> bool:
-        """Tell whether there is enough, or the fetcher has to do something else (rule 2.14)."""
+        """Tell whether there is enough, or the fetch need not wait otherwise (rule 2.14)."""
         call, enough = waiting.request, 0
         for fetched in call.partitions:
             known, begin = (

@@ -13,14 +13,14 @@ from wheelproof_spec.components.replication.component import EpochEnd, NewRecord
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """An offset, and where the segment began in which it was when it was looked at."""
+    """An offset, and the base of the segment in which it was when it was looked up."""
 
     offset: int
     segment: int
 
 
 class LedgerLog:
-    """Records in segments; an append goes into one segment, and begins one if it finds no room."""
+    """Records in segments; an append goes into one segment, a new one if there is no room."""
 
     def __init__(self, segment_bytes: int) -> None:
         self._segment_bytes = segment_bytes
@@ -28,7 +28,7 @@ class LedgerLog:
         # Where the batch of each record begins, in bytes of the whole log, and where the last ends.
         self._positions = [0]
         self._bases = [0]
-        # The first offset of each epoch; one in which nothing was written gives way to the next.
+        # The first offset of each epoch; the next epoch replaces an epoch without records.
         self._epochs: list[tuple[int, int]] = []
         self.high = Place(0, 0)
 
@@ -43,11 +43,11 @@ class LedgerLog:
         return self.high.offset
 
     def place(self, offset: int) -> Place:
-        """Return where an offset is now: where its batch begins."""
+        """Return the place of an offset now: the place where its batch begins."""
         return Place(self.batch_base(offset), self.segment_base(offset))
 
     def begin_epoch(self, epoch: int) -> None:
-        """Note that what follows is written in `epoch`."""
+        """Record that the next records are written in `epoch`."""
         self._epochs = [begun for begun in self._epochs if begun[1] < self.end]
         self._epochs.append((epoch, self.end))
 
@@ -101,9 +101,9 @@ class LedgerLog:
         return bisect_right(self._positions, self._positions[offset])
 
     def bytes_read(self, offset: int, end: int, max_bytes: int, *, at_least_one: bool) -> int:
-        """Return how many bytes a read gets, of one segment: the last batch may not be whole.
+        """Return how many bytes a read gets from one segment: the last batch may be cut off.
 
-        The first one is, `at_least_one`; without that there is nothing if it does not fit.
+        With `at_least_one` the first batch is whole; without it, 0 if that does not fit.
         """
         if end <= offset:
             return 0
@@ -130,13 +130,13 @@ class LedgerLog:
         return has_it and end <= self._end_of(epoch).end_offset
 
     def knows(self, last_epoch: int | None) -> bool:
-        """Tell whether an epoch is none that is newer than all that the log has."""
+        """Tell whether the log has an epoch that is at least `last_epoch`; True for None."""
         return last_epoch is None or any(epoch >= last_epoch for epoch, _ in self._epochs)
 
     def diverging(self, offset: int, last_epoch: int | None) -> EpochEnd | None:
-        """Return where a log parts that ends at `offset` in `last_epoch`, which this log knows.
+        """Return where a log that ends at `offset` in `last_epoch` diverges from this one.
 
-        None if it does not part, or does not tell its epoch.
+        This log knows that epoch. None if the other does not diverge, or does not tell its epoch.
         """
         if last_epoch is None:
             return None
@@ -146,7 +146,7 @@ class LedgerLog:
     def _end_of(self, epoch: int) -> EpochEnd:
         """Return the largest epoch up to this one, and where it ends.
 
-        Of what is older than the whole log nothing is known but that it ends where the log begins.
+        An epoch that is older than the whole log is unknown; it ends where the log begins.
         """
         later = bisect_right(self._epochs, epoch, key=lambda begun: begun[0])
         is_last = later == len(self._epochs)

@@ -1,4 +1,4 @@
-"""One partition of the oracle's broker: its log, who leads, how far the others have come.
+"""One partition of the oracle's broker: its log, its leader, and the ends of its followers.
 
 The rules are semantics.md 2.13 to 2.17.
 """
@@ -22,7 +22,7 @@ _NOWHERE = Place(-1, -1)
 
 @dataclass(slots=True)
 class Follower:
-    """What the leader knows of a follower; `end` is -1 before it has fetched."""
+    """The leader's knowledge about a follower; `end` is -1 before it has fetched."""
 
     caught_up_ms: int | None
     end: Place = _NOWHERE
@@ -30,9 +30,9 @@ class Follower:
     leader_end: int = 0
 
     def fetches(self, begin: Place, leader_end: int, now_ms: int) -> bool:
-        """Note a fetch, and tell whether its end has moved.
+        """Record a fetch, and tell whether the follower's end has moved.
 
-        One that has all that there was at the fetch before was caught up then.
+        A follower that has the log end of its previous fetch was caught up at that fetch.
         """
         moved = self.end.offset != begin.offset
         if begin.offset >= leader_end:
@@ -46,7 +46,7 @@ class Follower:
 
 @dataclass(slots=True)
 class LedgerPartition:
-    """A partition as the oracle keeps it, `as_kafka` or as the reference has it."""
+    """A partition of the oracle, by the rules of Kafka (`as_kafka`) or of the reference."""
 
     config: ReplicationConfig
     as_kafka: bool
@@ -58,7 +58,7 @@ class LedgerPartition:
     in_sync: frozenset[int] = frozenset()
 
     def become_leader(self, call: BecomeLeader, now_ms: int) -> None:
-        """Lead: of the others is known who is in sync, and where they were if it has led before."""
+        """Lead; known are the replicas in sync, and their ends if the broker led just before."""
         before, in_sync = self.followers, {*call.in_sync_ids}
         self.followers = {
             replica: Follower(
@@ -72,12 +72,12 @@ class LedgerPartition:
         self.in_sync = frozenset(call.in_sync_ids)
 
     def become_follower(self, epoch: int) -> None:
-        """Follow somebody else."""
+        """Follow another broker."""
         self.leads, self.epoch = False, epoch
         self.followers, self.in_sync = {}, frozenset()
 
     def behind(self, now_ms: int) -> Collection[int]:
-        """Return who is in sync, and has not been caught up for too long."""
+        """Return the replicas in sync that have not been caught up for too long."""
         return {
             replica
             for replica in self.in_sync - {self.config.broker_id}
@@ -90,9 +90,9 @@ class LedgerPartition:
         return len(self.in_sync) >= least
 
     def raise_high_watermark(self, now_ms: int) -> bool:
-        """Raise it to where everybody is who is in sync, or was caught up a short time ago.
+        """Raise it to the least end of the replicas in sync or caught up a short time ago.
 
-        With too few of them in sync it stays where it is. Tells whether it rose.
+        With too few replicas in sync it stays where it is. Return whether it rose.
         """
         if not self.has_enough_in_sync():
             return False
@@ -104,7 +104,7 @@ class LedgerPartition:
         return self.log.raise_high_watermark(place)
 
     def note_follower(self, replica: int, begin: Place, now_ms: int) -> bool:
-        """Note a follower's fetch; tell whether its end has moved, or it is in sync again."""
+        """Record a follower's fetch; tell whether its end has moved, or it is in sync again."""
         moved = self.followers[replica].fetches(begin, self.log.end, now_ms)
         joins = begin.offset >= max(self.log.high_watermark, self.epoch_start)
         if not joins or replica in self.in_sync:
@@ -123,7 +123,7 @@ class LedgerPartition:
         return ErrorCode.NONE
 
     def outcome(self, epoch: int, end: int) -> ErrorCode | None:
-        """Return how an append of an epoch, up to `end`, has ended; None while nobody knows."""
+        """Return the outcome of an append of an epoch, up to `end`; None while it is open."""
         if not self.leads or not (self.as_kafka or self.log.holds(epoch, end)):
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if self.log.high_watermark < end:
@@ -132,7 +132,7 @@ class LedgerPartition:
         return ErrorCode.NONE if enough else ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND
 
     def refusal_of_fetch(self, fetched: FetchPartition, replica: int | None) -> ErrorCode:
-        """Return why a fetch is refused, before its offset is looked at."""
+        """Return why a fetch is refused, before its offset is checked; NONE if it is not."""
         claimed = fetched.current_leader_epoch
         if claimed is not None and claimed < self.epoch:
             return ErrorCode.FENCED_LEADER_EPOCH
@@ -142,18 +142,18 @@ class LedgerPartition:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
         if replica is None or replica in self.followers:
             return ErrorCode.NONE
-        # A replica that knows this leader, and that it does not know, has newer metadata.
+        # An unknown replica that knows this leader's epoch has newer metadata.
         knows = claimed is not None
         return ErrorCode.UNKNOWN_LEADER_EPOCH if knows else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
     def end(self, replica: int | None) -> Place:
-        """Return up to where may be read; Kafka takes the high watermark where it was noted."""
+        """Return the place up to which may be read; Kafka's is the one noted when it rose."""
         if replica is not None:
             return self.log.place(self.log.end)
         return self.log.high if self.as_kafka else self.log.place(self.log.high_watermark)
 
     def begin(self, offset: int, replica: int | None) -> Place:
-        """Return where a fetch begins that comes now."""
+        """Return the place where a fetch at `offset` begins that comes now."""
         end = self.end(replica)
         return end if offset == end.offset else self.log.place(offset)
 
@@ -180,9 +180,9 @@ class LedgerPartition:
         return PartitionFetchResponse(partition=partition, error=ErrorCode.OFFSET_OUT_OF_RANGE), 0
 
     def available(self, fetched: FetchPartition, replica: int | None, begin: Place) -> int | None:
-        """Return how many bytes a fetch can have that began at `begin`; None: it need not wait.
+        """Return how many bytes a fetch from `begin` on can get; None if it need not wait.
 
-        The rule is 2.14. Kafka takes the beginning where it was noted.
+        The rule is 2.14. Kafka counts from `begin`, which was noted when the fetch came.
         """
         if self.refusal_of_fetch(fetched, replica) is not ErrorCode.NONE:
             return None

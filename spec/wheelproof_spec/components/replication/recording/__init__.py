@@ -1,1 +1,1 @@
-"""Work under which the reference's broker is recorded, and how its calls are."""
+"""The load under which the reference's broker is recorded, and the recording of its calls."""

@@ -1,4 +1,4 @@
-"""The calls of a broker's clients, followers and controller, each written down as it is made."""
+"""The calls of a broker's clients, followers and controller, each recorded when it is made."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -39,7 +39,7 @@ _RECORD_BYTES = 10
 
 
 class RecordedBroker:
-    """A broker, and how far each follower has come with each partition."""
+    """A recorded broker, and the end of each follower in each partition."""
 
     def __init__(self, broker: ReferenceBroker, recorder: LoadRecorder) -> None:
         self._broker = broker
@@ -57,9 +57,9 @@ class RecordedBroker:
     def lose_and_lead_again(
         self, partition: PartitionName, records: int, in_sync: Sequence[int]
     ) -> None:
-        """Follow somebody else, drop so many records and the rest of their batch, and lead again.
+        """Follow another broker, drop `records` and the rest of their batch, and lead again.
 
-        One thread at a time.
+        Only one thread may call it at a time.
         """
         epoch = self._next_epoch(partition)
         self._control(
@@ -102,7 +102,7 @@ class RecordedBroker:
     def consume(
         self, partitions: Sequence[PartitionName], max_wait_ms: int, min_bytes: int = 1
     ) -> None:
-        """Wait as a consumer that has read all that it may."""
+        """Fetch as a consumer that has read up to the high watermark."""
         places = {partition: self._broker.high_watermark(partition) for partition in partitions}
         self._fetch(None, places, max_wait_ms, min_bytes)
 
@@ -113,12 +113,12 @@ class RecordedBroker:
     def replicate(
         self, follower: int, partition: PartitionName, max_wait_ms: int, min_bytes: int = 1
     ) -> None:
-        """Fetch what a follower lacks; if it is refused, it begins anew."""
+        """Fetch the records that a follower lacks; after a refusal, from the beginning."""
         offset = self._cursors.get((follower, partition), 0)
         self._fetch(follower, {partition: offset}, max_wait_ms, min_bytes)
 
     def advance(self, clock: ManualClock, now_ms: int) -> None:
-        """Move the broker's clock, then let expire what is due; one thread at a time."""
+        """Move the broker's clock, then expire due requests; only one thread at a time."""
 
         def expire() -> Advanced:
             self._broker.expire()
@@ -128,7 +128,7 @@ class RecordedBroker:
         self._recorder.call(AdvanceClock(timeout_ms=0), expire)
 
     def look(self) -> None:
-        """Look at every log, and at both purgatories without what is done in their lists."""
+        """Read every log and the gauges of both purgatories; the lists' after a purge."""
         recorder, broker = self._recorder, self._broker
         for partition in self._replicas:
             recorder.call(ReadLog(partition=partition), partial(broker.read_log, partition))
@@ -155,7 +155,7 @@ class RecordedBroker:
         self._recorder.do(call, lambda: self._broker.control(call))
 
     def _take(self, call: FetchMessages, response: FetchResponse) -> None:
-        """Write an answer down, and note how far a follower has come by it."""
+        """Record an answer, and the end that a follower has reached by it."""
         self._recorder.begins(response)
         if call.replica_id is None:
             return

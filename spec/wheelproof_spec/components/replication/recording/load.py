@@ -34,7 +34,7 @@ class ReplicationLoad:
         )
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
-        """Use the broker until everybody has been answered."""
+        """Use the broker until every request has been answered."""
         calls = RecordedBroker(self._broker, recorder)
         try:
             for partition in _PARTITIONS:

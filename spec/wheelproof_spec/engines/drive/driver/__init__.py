@@ -1,1 +1,1 @@
-"""The driver protocol: messages, the process, a conversation with it, and the other end."""
+"""The driver protocol: messages, the driver's process, a session with it, and a server."""

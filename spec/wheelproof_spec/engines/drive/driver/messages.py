@@ -32,7 +32,7 @@ SCHEMA = "wheelproof.driver/1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hello:
-    """Ask who the driver is; the first request. Answered with an `Introduction`."""
+    """The first request: the driver introduces itself with an `Introduction`."""
 
     schema: str = SCHEMA
 
@@ -47,23 +47,23 @@ class Hello:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bye:
-    """Ask the driver to end; the last request. The end of its input means the same."""
+    """The last request: the driver ends. The end of its input means the same."""
 
     def name_on_the_wire(self) -> str:
         """Return the name on the wire."""
         return "bye"
 
     def fields(self) -> Mapping[str, object]:
-        """Return nothing: there is nothing to say."""
+        """Return no fields."""
         return {}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Introduction:
-    """Who the driver is: the implementation behind it, its version, and what it can do.
+    """The answer to `hello`: the implementation behind the driver, its version, what it can do.
 
-    `profiles` has the contract of a component, where the driver declares one, and `bounds` the
-    part of the domain in which it can be asked.
+    `profiles` maps a component to the contract that the driver declares for it, `bounds` maps a
+    component to the part of the domain that the driver supports.
     """
 
     implementation: str
@@ -76,7 +76,7 @@ class Introduction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """The implementation refused a request; `kind` is the error's name there."""
+    """A refusal of a request by the implementation; `kind` is the name of its error."""
 
     kind: str
     message: str
@@ -128,7 +128,7 @@ def parse_request(line: bytes) -> tuple[int, str, JsonObject]:
 def parse_answer(line: bytes, number: int) -> JsonObject | Refusal:
     """Return the fields of an answer to the request with the id `number`.
 
-    Raises MalformedError if the line is no answer, or one to another request.
+    Raises MalformedError if the line is no answer, or the answer to another request.
     """
     message = parse_object(line)
     if "error" in message:

@@ -1,4 +1,4 @@
-"""A driver's component behind the door of `port`."""
+"""A driver's component as a `SendingPort`."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Generic, TypeVar
@@ -13,12 +13,12 @@ SeenT = TypeVar("SeenT")
 
 
 class DriverPort(Generic[CallT, SeenT]):
-    """Drives a component of another program; a call may also raise DriverFailedError."""
+    """A component of another program; a call may also raise DriverFailedError."""
 
     def __init__(
         self, session: DriverSession, parse_answer: Callable[[JsonObject, CallT], SeenT]
     ) -> None:
-        """Drive through `session`; `parse_answer` raises MalformedError at what is no answer."""
+        """Drive through `session`; `parse_answer` raises MalformedError for a wrong answer."""
         self._session = session
         self._parse_answer = parse_answer
 

@@ -1,9 +1,8 @@
-"""A driver's process: lines to it and from it, bounded in time, length and memory.
+"""A driver's process: lines sent and received, bounded in time, length and memory.
 
-One thread does it all with non-blocking pipes; a call costs two system calls and a wait, and calls
-that are sent ahead share them. Whatever
-the program does, nothing here waits longer than the time-out or keeps more than a bounded amount of
-its output.
+One thread does all the work with non-blocking pipes. A call costs two system calls and a wait;
+calls that are sent ahead share them. Whatever the program does, no function here waits longer than
+its time-out or keeps more than a bounded amount of output.
 """
 
 import os
@@ -29,17 +28,17 @@ _CHUNK = 64 * 1024
 _KEPT_LINES = 20
 _KEPT_BYTES = 16 * 1024
 _WATCH_S = 0.25
-# More than a pipe holds, so that nothing is lost of what a program wrote before it ended.
+# More than a pipe holds, so that all output of a program before its end is read.
 _DRAINED_CHUNKS = 32
 _ENDED_WELL = "ended"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DriverLimits:
-    """What a driver may use: seconds for an answer, MiB of resident memory for all its processes.
+    """The limits of a driver: seconds for an answer, MiB of resident memory for all its processes.
 
-    `start_s` is how many seconds it has for its first answer, if that is more, and `grace_s` how
-    many it has, once asked to end, before it is ended by force.
+    `start_s` is the limit for the first answer, if it is longer. `grace_s` is the time that the
+    driver has to end by itself before it is killed.
     """
 
     timeout_s: float = TIMEOUT_S
@@ -49,13 +48,13 @@ class DriverLimits:
 
 
 USUAL_LIMITS = DriverLimits()
-"""Generous for a timer, also for one in a JVM on a busy machine."""
+"""The default limits: generous for a timer, even in a JVM on a busy machine."""
 
 
 class DriverFailedError(Exception):
-    """The driver crashed, fell silent, or said something that is no answer.
+    """The driver crashed, did not answer in time, or printed a line that is no answer.
 
-    `problem` is one sentence; `last_lines` are the last that it wrote to its standard error.
+    `problem` is one sentence; `last_lines` are the last lines of its standard error.
     """
 
     def __init__(self, problem: str, last_lines: Sequence[str]) -> None:
@@ -65,7 +64,7 @@ class DriverFailedError(Exception):
 
 
 class DriverProcess:
-    """A running driver; `end` has to be called, whatever happens.
+    """A running driver; the caller must call `end` in every case.
 
     The problem of a DriverFailedError completes the sentence "the driver ...".
     """
@@ -102,7 +101,7 @@ class DriverProcess:
         return self.receive(timeout_s)
 
     def send(self, requests: bytes) -> None:
-        """Send lines; what the driver does not take yet is sent while answers are received."""
+        """Send lines; bytes that do not fit into the pipe yet are sent during `receive`."""
         self._unsent += requests
         self._write()
 
@@ -119,7 +118,7 @@ class DriverProcess:
         return line
 
     def expect_end(self) -> None:
-        """End the driver's input and wait until it has ended by itself, well, without another line.
+        """Close the driver's input; wait until it exits with code 0 and without further output.
 
         Raises DriverFailedError otherwise.
         """
@@ -134,7 +133,7 @@ class DriverProcess:
             raise self.failure(f"{how} after it had answered its last request")
 
     def end(self) -> None:
-        """End the process and all that it has started; a second call has no effect."""
+        """End the process and all its descendants; a second call has no effect."""
         if self._output.closed:
             return
         try:
@@ -145,7 +144,7 @@ class DriverProcess:
                 stream.close()
 
     def failure(self, problem: str) -> DriverFailedError:
-        """Return the error that says `problem`, with what the driver said last."""
+        """Return the error for `problem`, with the last lines of the driver's standard error."""
         for _ in range(_DRAINED_CHUNKS):
             if not self._watches(self._errors) or not self._take_errors():
                 break
@@ -158,7 +157,7 @@ class DriverProcess:
         except BlockingIOError:
             sent = 0
         except BrokenPipeError:
-            # It has ended or will not listen; what it prints, or does not, says which.
+            # The driver ended or closed its input; `receive` and `expect_end` find out which.
             sent = len(self._unsent)
         self._unsent = self._unsent[sent:]
         if self._unsent and not self._watches(self._input):
@@ -180,7 +179,7 @@ class DriverProcess:
         return line
 
     def _wait(self, deadline: "_Deadline") -> bool:
-        """Wait until the driver does something; False if nothing more can come from it."""
+        """Wait for an event of the driver; return False if no more output can come."""
         if not self._watches(self._output):
             return False
         now = time.monotonic()
@@ -193,7 +192,7 @@ class DriverProcess:
         for key, _ in ready:
             react: Callable[[], object] = key.data
             react()
-        # A process that it has left behind may hold its standard output open.
+        # A child that the driver left behind may hold its standard output open.
         return bool(ready) or self._process.poll() is None or self._take_output()
 
     def _take_output(self) -> bool:
@@ -208,7 +207,7 @@ class DriverProcess:
         return bool(chunk)
 
     def _read(self, stream: FileIO) -> bytes:
-        """Return what is there to read, at most one chunk; stop watching a stream at its end."""
+        """Return the bytes that are available, at most one chunk; unregister an ended stream."""
         try:
             chunk = os.read(stream.fileno(), _CHUNK)
         except BlockingIOError:

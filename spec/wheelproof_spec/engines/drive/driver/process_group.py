@@ -1,8 +1,8 @@
-"""A program under test and all that it starts: what they use, and their end.
+"""The processes of a program under test: how much memory they use, and how they are ended.
 
-The program leads a session of its own, so that one signal ends its group. Whoever leaves the group
-is found, where the system has `/proc`, by its parents, and by a mark in its environment once they
-are gone. Elsewhere the group alone is ended.
+The program leads its own session, so that one signal ends its process group. Where the system has
+`/proc`, a process that left the group is found by its parents, or, once they have ended, by a mark
+in its environment. Elsewhere only the group is ended.
 """
 
 import os
@@ -14,21 +14,21 @@ from pathlib import Path
 from typing import Self
 
 MARK = "WHEELPROOF_DRIVER"
-"""The variable that everything has in its environment which a program under test has started."""
+"""The environment variable that marks every process started by a program under test."""
 
 _PROCESSES = Path("/proc")
 _MEBIBYTE = 1024 * 1024
 _MOST_ROUNDS = 100
-"""How often it is looked for processes that were started while others were ended."""
+"""The most searches for processes that were started while others were being killed."""
 
 
 def marked_environment() -> dict[str, str]:
-    """Return an environment for a program under test, with a mark that nothing else has."""
+    """Return an environment for a program under test, with a unique mark."""
     return {**os.environ, MARK: f"{os.getpid()}-{os.urandom(8).hex()}"}
 
 
 def memory_mb(leader: int) -> int:
-    """Return the resident memory of the group and its descendants in MiB; 0 if it is not told."""
+    """Return the resident memory of the group and its descendants in MiB; 0 if it is unknown."""
     if not _PROCESSES.is_dir():
         return 0
     known = {process.number: process for process in _running()}
@@ -37,9 +37,9 @@ def memory_mb(leader: int) -> int:
 
 
 def end(process: "subprocess.Popen[bytes]", grace_s: float, mark: str) -> None:
-    """End `process` and all that it has started, by force after `grace_s` seconds."""
+    """End `process` and all its descendants; kill them after `grace_s` seconds."""
     leader = process.pid
-    # Before anything ends: whoever loses its parent cannot be found by it any more.
+    # Before any process ends: a process whose parent has ended cannot be found by its parent.
     escaped = {one.identity for one in _descendants(leader)}
     try:
         _send(leader, signal.SIGTERM)
@@ -47,7 +47,7 @@ def end(process: "subprocess.Popen[bytes]", grace_s: float, mark: str) -> None:
     except subprocess.TimeoutExpired:
         pass
     finally:
-        # Also after a clean end of the leader: it may have left others behind.
+        # Also after a clean end of the leader: it may have left other processes behind.
         _send(leader, signal.SIGKILL)
         process.wait()
         _end_escaped(escaped, f"{MARK}={mark}".encode())
@@ -64,7 +64,7 @@ class _Process:
 
     @property
     def identity(self) -> tuple[int, int]:
-        """What no other process has, even once the number is used again."""
+        """The number and the start time: unique even if the number is used again."""
         return self.number, self.started
 
     @classmethod
@@ -100,7 +100,7 @@ def _descendants(leader: int) -> Iterator[_Process]:
 
 
 def _belongs(process: _Process, leader: int, known: Mapping[int, _Process]) -> bool:
-    """Tell whether a process is of the leader's group, or below somebody who is."""
+    """Tell whether a process or one of its ancestors is in the leader's group."""
     seen: set[int] = set()
     above: _Process | None = process
     while above is not None and above.number not in seen:
@@ -135,5 +135,5 @@ def _send(group: int, number: signal.Signals) -> None:
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
-        # Nobody is left, or (on macOS) nobody but a process that has ended already.
+        # No process is left, or (on macOS) only a process that has ended already.
         return

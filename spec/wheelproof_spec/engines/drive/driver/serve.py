@@ -1,4 +1,4 @@
-"""Serving components as a driver: the other end of `driver_session`, in Python."""
+"""Serves components as a driver: the other end of `session`, in Python."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,9 +33,9 @@ _CHUNK = 64 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServedComponent:
-    """A component by its name, and what answers a request: operation and fields to fields.
+    """A component to serve; `answer` maps a request's operation and fields to the answer's fields.
 
-    `profile` is the contract that it declares, `capabilities` what it can be asked for.
+    `profile` is the contract that it declares, `capabilities` are those that it declares.
     """
 
     name: str
@@ -49,9 +49,9 @@ def served(
     port: Port[CallT, SeenT],
     profile: str | None = None,
 ) -> ServedComponent:
-    """Return `port`, which can do everything, as a component to be served.
+    """Return `port` as a component to serve, which declares all capabilities.
 
-    It declares `profile`, or else the usual one.
+    It declares `profile`, or else the first profile of the component.
     """
     wire = DrivenWire(definition)
 
@@ -80,8 +80,8 @@ def serve(
 ) -> None:
     """Answer the requests until `bye` or the end of the requests.
 
-    A reset chooses the component, at first it is the first one. Raises InputRejectedError at a line
-    that is no request.
+    A reset chooses the component; before the first reset it is the first one. Raises
+    InputRejectedError for a line that is no request.
     """
     introduction = Introduction(
         implementation=implementation,
@@ -108,7 +108,7 @@ def serve(
 
 
 def _together(requests: BufferedIOBase) -> Iterator[list[bytes]]:
-    """Yield the lines that are there: who sends ahead gets the answers in one go."""
+    """Yield the lines that have arrived together, so that their answers are sent together."""
     rest = b""
     while chunk := requests.read1(_CHUNK):
         *lines, rest = (rest + chunk).split(b"\n")

@@ -30,10 +30,10 @@ RequestT = TypeVar("RequestT", bound=Request)
 
 
 class DriverSession:
-    """A started driver; used in a `with` block, at whose end the driver's whole group is gone.
+    """A started driver, used in a `with` block; the end of the block ends all its processes.
 
-    Once the driver has failed, every further request fails in the same way without a process
-    behind it, so that whoever repeats a case (to shrink it, say) ends soon; until `begin_again`.
+    Once the driver has failed, every further request raises the same error at once, until
+    `begin_again`. So code that repeats a case, for example to shrink it, ends soon.
     """
 
     def __init__(self, command: str, limits: DriverLimits = USUAL_LIMITS) -> None:
@@ -51,16 +51,16 @@ class DriverSession:
         self.end()
 
     def end(self) -> None:
-        """End the driver and all that it has started; a second call has no effect."""
+        """End the driver and all its descendants; a second call has no effect."""
         self._process.end()
 
     @property
     def failure(self) -> DriverFailedError | None:
-        """How the driver failed, if it has."""
+        """The failure of the driver, if it has failed."""
         return self._failure
 
     def begin_again(self) -> Introduction:
-        """End the driver, start it anew and ask it who it is; raises DriverFailedError."""
+        """End the driver, start a new one and let it introduce itself; raises DriverFailedError."""
         self._process.end()
         try:
             self._process = DriverProcess(self._command, self._limits)
@@ -71,7 +71,7 @@ class DriverSession:
         return self.introduce()
 
     def introduce(self) -> Introduction:
-        """Ask the driver who it is; raises DriverFailedError, also if it refuses to say."""
+        """Ask the driver to introduce itself; raises DriverFailedError, also if it refuses."""
         try:
             return self.ask(Hello(), parse_introduction)
         except RefusedError as refusal:
@@ -93,10 +93,10 @@ class DriverSession:
         requests: Sequence[RequestT],
         parse: Callable[[JsonObject, RequestT], Answer],
     ) -> Iterator[Answer | RefusedError]:
-        """Send all `requests` now and yield their answers, which have to be taken to the end.
+        """Send all `requests` now and return an iterator of their answers; exhaust it.
 
-        More may be sent meanwhile; answers are taken in the order of the requests. Raises
-        DriverFailedError, also while they are taken: at the first that is not answered well.
+        More requests may be sent before that; answers come in the order of the requests. Raises
+        DriverFailedError, also from the iterator: at the first request without a valid answer.
         """
         self._send(requests)
         return (self._receive(request, parse) for request in requests)
@@ -111,7 +111,7 @@ class DriverSession:
     def _receive(
         self, request: RequestT, parse: Callable[[JsonObject, RequestT], Answer]
     ) -> Answer | RefusedError:
-        """Return the answer to the oldest request that has none."""
+        """Return the answer to the oldest unanswered request."""
         self._number += 1
         line = b""
         try:
@@ -128,7 +128,7 @@ class DriverSession:
         return RefusedError(printable(answer.kind), printable(answer.message))
 
     def say_goodbye(self) -> None:
-        """Let the driver end by itself; raises DriverFailedError if it does not end well."""
+        """Let the driver end by itself; raises DriverFailedError if it does not end cleanly."""
         try:
             self.ask(Bye(), parse_done)
             self._process.expect_end()

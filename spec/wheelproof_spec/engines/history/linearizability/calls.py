@@ -1,4 +1,4 @@
-"""Histories of public operations: what was invoked, and what came of it."""
+"""Histories of public operations: their invocations, and how they ended."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ AnyRes = TypeVar("AnyRes")
 
 
 class Unknown(Enum):
-    """The type of UNKNOWN, the answer of an operation of which none was seen."""
+    """The type of UNKNOWN, the answer of an operation whose answer was not seen."""
 
     UNKNOWN = "unknown"
 
@@ -27,7 +27,7 @@ UNKNOWN: Final = Unknown.UNKNOWN
 
 
 class MalformedHistoryError(WheelproofSpecError):
-    """The event at place `event`, counted from 0, cannot come where it does."""
+    """The error of a history whose event `event`, counted from 0, cannot come there."""
 
     exit_code = ExitCode.INPUT_REJECTED
 
@@ -39,7 +39,7 @@ class MalformedHistoryError(WheelproofSpecError):
 
 @dataclass(frozen=True, slots=True)
 class Invoked(Generic[Op]):
-    """A process, which does one thing at a time, calls an operation."""
+    """The event that a process, which makes one call at a time, calls an operation."""
 
     process: str
     operation: Op
@@ -47,7 +47,7 @@ class Invoked(Generic[Op]):
 
 @dataclass(frozen=True, slots=True)
 class Returned(Generic[Res]):
-    """The process's call has returned."""
+    """The event that the process's call has returned."""
 
     process: str
     result: Res
@@ -55,16 +55,16 @@ class Returned(Generic[Res]):
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """The process's call is over and had no effect at all."""
+    """The event that the process's call has ended without any effect."""
 
     process: str
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Nothing more will be heard of the process's call: it may take effect at any time, or never.
+    """The event that the process's call has no known end: it takes effect at any time, or never.
 
-    The process may go on with another one. The end of the history does the same to calls under way.
+    The process may make another call. Calls under way at the end of the history are lost as well.
     """
 
     process: str
@@ -75,7 +75,7 @@ Event = Invoked[AnyOp] | Returned[AnyRes] | Failed | Lost
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call(Generic[Op, Res]):
-    """A call with the places of its two events in the history; no `returned` if it has no end."""
+    """A call with the places of its events in the history; without an end `returned` is None."""
 
     number: int
     process: str
@@ -114,7 +114,7 @@ def calls_of(events: Sequence[Event[AnyOp, AnyRes]]) -> Iterator[Call[AnyOp, Any
 
 
 def _ends(events: Sequence[Event[AnyOp, AnyRes]]) -> dict[int, int]:
-    """Return where each call ends, by where it begins."""
+    """Return the place of each call's end, by the place of its invocation."""
     open_calls: dict[str, int] = {}
     ends: dict[int, int] = {}
     for place, event in enumerate(events):

@@ -1,13 +1,13 @@
 """Linearizability of a recorded history: does some order of effects explain every answer?
 
 An operation takes effect at one moment of the closed interval from its invocation to its return.
-Objects are judged one by one, which is enough (M. Herlihy and J. Wing, "Linearizability", TOPLAS
-1990), and in turns: the first that fails ends it, however hard the others are. Instead of one
-state of the model its SET of possible states is carried along, so a model may leave a choice open.
+Each object is judged by itself, which is enough (M. Herlihy and J. Wing, "Linearizability", TOPLAS
+1990). The objects' searches take turns: the first object that fails ends the check. The search
+keeps the SET of possible states of the model, not one state, so a model may leave a choice open.
 
-An operation that never returned, or of which nobody knows whether it did anything, may take effect
-at any time after its invocation, or never. An operation that waits for others takes effect twice:
-its request, which gives it its place among those who wait, and its follow-up, which answers.
+An operation that never returned, or whose effect is not known, may take effect at any time after
+its invocation, or never. An operation that waits for others takes effect twice: its request gives
+it a place among the waiters, and its follow-up gives the answer.
 """
 
 from collections.abc import Hashable, Mapping, Sequence
@@ -40,12 +40,12 @@ __all__ = [
 ]
 
 _PATIENCE: Final = 4
-"""How much longer than a failure its explanation may be searched, for each beginning tried."""
+"""The limit of each search for an explanation, as a multiple of the search that failed."""
 _AT_LEAST: Final = 20_000
 
 
 class Effect(Enum):
-    """Which effect of a call an order lists."""
+    """The kind of a call's effect in an order."""
 
     WHOLE = ""
     REQUEST = "request of "
@@ -54,7 +54,7 @@ class Effect(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moment(Generic[Op, Res]):
-    """One effect in a linearization, and what the object may hold after it."""
+    """One effect in a linearization, and the possible states of the object after it."""
 
     call: Call[Op, Res]
     effect: Effect
@@ -66,12 +66,12 @@ class Moment(Generic[Op, Res]):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Explanation(Generic[Op, Res]):
-    """Why a history is not linearizable.
+    """The reason why a history is not linearizable.
 
-    The first `prefix` events of the history are, in the order `order` for example, which leads to
-    one of `states`; `call` is the one whose return no order explains. That is event `prefix`,
-    counted from 0, unless the search for it was cut short: then it is event `returned`, which
-    comes later, and nobody knows of the returns between.
+    The first `prefix` events of the history are linearizable: the order `order`, for example, leads
+    to one of `states`. No order explains the return of `call`. That is event `prefix`, counted from
+    0, unless the search for it was cut short. Then it is event `call.returned`, which comes later,
+    and it is not known whether the returns in between have an order.
     """
 
     object: Hashable
@@ -82,7 +82,7 @@ class Explanation(Generic[Op, Res]):
 
     @property
     def is_exact(self) -> bool:
-        """Tell whether the return of `call` is the first that nothing explains."""
+        """Whether the return of `call` is the first one that no order explains."""
         return self.call.returned == self.prefix
 
     def __str__(self) -> str:
@@ -99,7 +99,7 @@ class Explanation(Generic[Op, Res]):
 
 
 _SHOWN: Final = 12
-"""How many effects before the failure a sentence has."""
+"""How many effects before the failure the message lists."""
 
 
 def _short(state: Hashable) -> str:
@@ -111,8 +111,8 @@ def _short(state: Hashable) -> str:
 class Judgement(Generic[Op, Res]):
     """The result of a check: PASS, FAIL, or INCONCLUSIVE if the bound was hit.
 
-    `orders` has a linearization for each object that passes, `explanation` is for the first that
-    fails, and `configurations` counts what was tried.
+    `orders` has a linearization for each object that passes, `explanation` is for the first object
+    that fails, and `configurations` counts the configurations that were tried.
     """
 
     verdict: Verdict
@@ -170,10 +170,10 @@ def _explain(
     failed: Search[State, Op, Res],
     limit: int | None,
 ) -> Explanation[Op, Res]:
-    """Find the first return that makes the history impossible: more events never mend it.
+    """Find the first return that makes the history impossible; later events cannot repair it.
 
-    What came before the furthest event of the search that failed is possible, so it is looked for
-    from there on, in steps that double. A search that gives up leaves a gap, and no mistake.
+    The events before the furthest event of the failed search are possible. So the search begins
+    there, with steps that double. A search that gives up leaves a gap, but no wrong answer.
     """
     patience = max(_AT_LEAST, _PATIENCE * failed.tried)
     limit = patience if limit is None else min(limit, patience)
@@ -206,7 +206,7 @@ def _explain(
 
 
 def _first(calls: Sequence[Call[Op, Res]], events: int) -> list[Call[Op, Res]]:
-    """Return the calls as they are known after so many events of the history."""
+    """Return the calls as they are known after the first `events` events of the history."""
     return [
         call
         if call.returned is None or call.returned < events

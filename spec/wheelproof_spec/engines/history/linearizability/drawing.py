@@ -16,14 +16,14 @@ _EVENT: Final = 46
 """How wide an event is, in pixels."""
 _LANE: Final = 38
 _MOST_CALLS: Final = 60
-"""How many calls are drawn of each object: the last ones."""
+"""How many calls of each object are drawn: the last ones."""
 _LONGEST: Final = 60
 
 
 def drawing(
     model: Model[State, Op, Res], events: Sequence[Event[Op, Res]], judgement: Judgement[Op, Res]
 ) -> str:
-    """Return the orders as HTML: of each object, or of the one that fails up to where it does."""
+    """Return the orders as HTML: of each object, or only of the object that fails, until then."""
     bad = judgement.explanation
     orders: Mapping[Hashable, Sequence[Moment[Op, Res]]] = judgement.orders
     if bad is not None:

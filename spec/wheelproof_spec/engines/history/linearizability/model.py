@@ -1,4 +1,4 @@
-"""What an object may answer if its calls come one after the other: what histories are judged by."""
+"""Sequential specifications: what an object may answer if its calls come one after the other."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable
@@ -29,14 +29,14 @@ class Model(ABC, Generic[State, Op, Res]):
         """
 
     def object_of(self, operation: Op) -> Hashable:
-        """Return which object it is an operation of; operations of different ones share nothing."""
+        """Return the object of an operation; operations of different objects share nothing."""
         del operation
         return None
 
     def observes(self, operation: Op, result: Res | Unknown) -> bool:
         """Tell whether the call leaves every state as it is: a read, or a refused change.
 
-        The search takes such a call as soon as it can, which saves orders. No is never wrong.
+        The search takes such a call as soon as possible, which saves orders. False is always safe.
         """
         del operation, result
         return False
@@ -47,7 +47,7 @@ class Model(ABC, Generic[State, Op, Res]):
         return False
 
     def request(self, state: State, operation: Op, ticket: int) -> Iterable[State]:
-        """Return every state after the request, which `ticket` tells from all other ones."""
+        """Return every state after the request; `ticket` identifies the request."""
         raise NotImplementedError(f"{operation!r} waits, but the model knows no requests")
 
     def follow_up(
@@ -58,11 +58,11 @@ class Model(ABC, Generic[State, Op, Res]):
 
 
 class Sequential(Model[State, Op, Res]):
-    """A model of which each operation has one answer and one state after it."""
+    """A model in which each operation has one answer and one state after it."""
 
     @abstractmethod
     def apply(self, state: State, operation: Op) -> tuple[State, Res]:
-        """Return the state after `operation`, and what it answers."""
+        """Return the state after `operation`, and the answer."""
 
     def step(self, state: State, operation: Op, result: Res | Unknown) -> Iterable[State]:
         """Return the state after it, if `result` is its answer."""

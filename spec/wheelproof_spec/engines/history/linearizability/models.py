@@ -1,4 +1,4 @@
-"""Models to use and to learn from: registers, a store of keys and values, queues, sets."""
+"""Models to use and to learn from: registers, a key-value store, queues and sets."""
 
 from collections.abc import Hashable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ State = TypeVar("State", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Answers what register `name` holds."""
+    """The operation that answers the value of register `name`."""
 
     name: str = "x"
 
@@ -22,7 +22,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """Replaces what register `name` holds; answers None."""
+    """The operation that replaces the value of register `name`; it answers None."""
 
     value: Hashable
     name: str = "x"
@@ -33,7 +33,7 @@ class Write:
 
 @dataclass(frozen=True, slots=True)
 class GetAndSet:
-    """Replaces what register `name` holds and answers what it held."""
+    """The operation that replaces the value of register `name`, and answers the old value."""
 
     value: Hashable
     name: str = "x"
@@ -44,7 +44,7 @@ class GetAndSet:
 
 @dataclass(frozen=True, slots=True)
 class CompareAndSet:
-    """Replaces what register `name` holds if that is `expected`; answers whether it was."""
+    """The operation that sets register `name` if it holds `expected`; answers whether it did so."""
 
     expected: Hashable
     value: Hashable
@@ -64,11 +64,11 @@ class Registers(Sequential[Hashable, RegisterOperation, Hashable]):
         self._initial = initial
 
     def initial_state(self) -> Hashable:
-        """Return what the register holds at first."""
+        """Return the first value of a register."""
         return self._initial
 
     def apply(self, state: Hashable, operation: RegisterOperation) -> tuple[Hashable, Hashable]:
-        """Return what it holds afterwards, and the answer."""
+        """Return the new value, and the answer."""
         match operation:
             case Read():
                 return state, state
@@ -81,7 +81,7 @@ class Registers(Sequential[Hashable, RegisterOperation, Hashable]):
                 return (operation.value if swaps else state), swaps
 
     def observes(self, operation: RegisterOperation, result: Hashable | Unknown) -> bool:
-        """A read looks, and so does a compare-and-set that was refused."""
+        """Tell whether the operation is a read, or a compare-and-set that changed nothing."""
         return isinstance(operation, Read) or (
             isinstance(operation, CompareAndSet) and result is False
         )
@@ -105,7 +105,7 @@ class Do:
 
 
 class _Named(Sequential[State, Do, Hashable]):
-    """Objects told apart by name; `_LOOKS` are the operations that change nothing."""
+    """Objects identified by name; `_LOOKS` has the operations that change nothing."""
 
     _LOOKS: tuple[str, ...] = ()
 
@@ -114,7 +114,7 @@ class _Named(Sequential[State, Do, Hashable]):
         return operation.name
 
     def observes(self, operation: Do, result: Hashable | Unknown) -> bool:
-        """Tell whether the operation only looks."""
+        """Tell whether the operation changes nothing."""
         del result
         return operation.f in self._LOOKS
 

@@ -1,14 +1,14 @@
 """The search for an order of the effects of one object's calls.
 
-J. Wing and C. Gong ("Testing and Verifying Concurrent Objects", JPDC 1993) with G. Lowe's memory of
-what has been tried ("Testing for Linearizability", CPSP 2017): the set of effects taken, and what
-the model then holds. What it may hold is a number, and what an effect makes of it is asked of the
-model once: the search itself compares whole numbers alone.
+J. Wing and C. Gong ("Testing and Verifying Concurrent Objects", JPDC 1993) with G. Lowe's cache of
+tried configurations ("Testing for Linearizability", CPSP 2017): the set of effects taken, and the
+set of possible states. Each set of states has a number, and the model computes each transition
+between numbers once. The search itself only compares integers.
 
-A call that leaves every state as it is, and is possible now, is taken at once and no other order is
-tried: in an order that has it later, it can be moved here. A configuration is not tried if one that
-was tried has the same effects but for calls that never return, and no other ones of those: whatever
-may still come could have come there as well.
+A call that changes no state and is possible now is taken at once, and no other order is tried: in
+an order that has the call later, it can be moved here. A configuration is skipped if one was tried
+with the same effects, except that it has fewer of the calls that never return: whatever can follow
+now could follow there as well.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -24,9 +24,9 @@ Op = TypeVar("Op")
 Res = TypeVar("Res")
 
 TURN: Final = 256
-"""After how many configurations another object has its turn."""
+"""After how many configurations the next object gets its turn."""
 _FEW: Final = 32
-"""With how many that were tried another configuration is compared that differs in lost calls."""
+"""How many tried configurations are kept to be compared with others in their lost calls."""
 _NEVER: Final = 1 << 60
 _NOTHING: Final = -1
 
@@ -34,13 +34,13 @@ _NOTHING: Final = -1
 class Search(Generic[State, Op, Res]):
     """The search over the calls of one object.
 
-    Effect number i is the last one of call i, and n + i the request that comes before it if the
-    call waits. `furthest` is the last return before which everything can be explained.
+    Of n calls, effect i is the last effect of call i, and n + i is the request before it if the
+    call waits. `furthest` is the last return before which an order explains every answer.
     """
 
     def __init__(self, model: Model[State, Op, Res], calls: Sequence[Call[Op, Res]]) -> None:
         self._model = model
-        # What only looks, and was not seen to answer, nobody has to explain.
+        # A call that changes nothing and has no known answer needs no explanation.
         self.calls = [
             call
             for call in calls
@@ -54,21 +54,21 @@ class Search(Generic[State, Op, Res]):
         self.furthest = 0
 
     def run(self, limit: int | None) -> Verdict:
-        """Search to the end, or until so many configurations have been tried."""
+        """Search to the end, or until `limit` configurations have been tried."""
         for verdict in self.turns(TURN if limit is None else max(1, min(TURN, limit))):
             if verdict is not Verdict.INCONCLUSIVE or (limit is not None and self.tried >= limit):
                 return verdict
         raise AssertionError("a search ends with a verdict")
 
     def turns(self, turn: int = TURN) -> Iterator[Verdict]:
-        """Yield INCONCLUSIVE after each `turn` configurations, and the verdict at last."""
+        """Yield INCONCLUSIVE after each `turn` configurations, and the verdict at the end."""
         calls, rows, end = self.calls, self._after, len(self.calls)
         stack: list[tuple[int, int, int, list[int]]] = []
         waits = [self._model.waits(call.operation) for call in calls]
         looks = [self._model.observes(call.operation, call.result) for call in calls]
         invoked = [call.invoked for call in calls]
         returned = [_NEVER if call.returned is None else call.returned for call in calls]
-        # The calls whose last effect is open, in the order of their invocations, linked both ways.
+        # A doubly linked list of the calls whose last effect is open, in the order of invocation.
         following, previous = [*range(1, end + 1), 0], [end, *range(end)]
         # Calls that never return go last: what was tried without them need not be tried with them.
         rank = [call + end * (returned[call] == _NEVER) for call in range(end)]
@@ -138,9 +138,9 @@ class Search(Generic[State, Op, Res]):
                 yield Verdict.INCONCLUSIVE
 
     def order(self) -> list[tuple[Call[Op, Res], bool, frozenset[State]]]:
-        """Return the effects in order: whose, whether its last, what may be then.
+        """Return the effects in order: the call, whether it is its last one, the states after it.
 
-        They explain all; of a history that fails, all before the event `furthest`.
+        They explain the whole history, or the events before `furthest` if the history fails.
         """
         end = len(self.calls)
         return [
@@ -149,7 +149,7 @@ class Search(Generic[State, Op, Res]):
         ]
 
     def _next(self, row: dict[int, int], effect: int, node: int) -> int:
-        """Return the number of what the model may hold after `effect`; NOTHING if it cannot be."""
+        """Return the number of the states after `effect`; _NOTHING if the effect is impossible."""
         number = row.get(node)
         if number is None:
             number = row[node] = self._step(effect, node)

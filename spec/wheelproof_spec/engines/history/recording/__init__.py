@@ -1,1 +1,1 @@
-"""Recording what real threads ask for and get."""
+"""Recording the calls of real threads and the answers."""

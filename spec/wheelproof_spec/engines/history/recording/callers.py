@@ -1,4 +1,4 @@
-"""Threads that call at the same time, each with dice of its own."""
+"""Threads that make calls at the same time, each with a random generator of its own."""
 
 import random
 import sys
@@ -15,18 +15,18 @@ from wheelproof_spec.base.results.verdicts import ExitCode
 _PAUSES_ONCE_IN = 8
 _LONGEST_PAUSE_S = 0.002
 _SWITCH_S = 1e-5
-"""How long the interpreter leaves a thread alone: less than a call takes."""
+"""The thread switch interval of the interpreter: shorter than a call."""
 
 
 class LoadFailedError(WheelproofSpecError):
-    """A call raised what is no refusal; there is nothing to judge."""
+    """The error of a load that failed, for example by an unexpected error: nothing is judged."""
 
     exit_code = ExitCode.FAIL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Callers:
-    """How many threads make how many calls in all; `number` is that of the history."""
+    """The number of threads and of all their calls; `number` is the number of the history."""
 
     threads: int
     operations: int
@@ -35,11 +35,11 @@ class Callers:
 
     @property
     def hurried(self) -> bool:
-        """Whether what is loaded is to be closed, or to expire, while it is used."""
+        """Whether the component is closed, or its work expires, while it is in use."""
         return self.number % 2 == 1
 
     def act(self, action: Callable[[random.Random, int], None]) -> None:
-        """Let each caller act until all operations are done; `action` is told who acts.
+        """Let each caller act until all operations are done; `action` gets the caller's number.
 
         Raises LoadFailedError with the first failure.
         """

@@ -1,4 +1,4 @@
-"""What a load is, and what all of them share."""
+"""The interface of a load, and what all loads share."""
 
 import time
 from collections.abc import Callable
@@ -9,29 +9,29 @@ from wheelproof_spec.engines.history.recording.callers import Callers, LoadFaile
 from wheelproof_spec.engines.history.recording.load_recorder import LoadRecorder
 
 LATENESS_MS = 1_000
-"""How late what is due may be on a busy machine, in milliseconds."""
+"""How late a due event may be on a busy machine, in milliseconds."""
 RECENT = 64
-"""How many tasks, or operations, callers remember together."""
+"""How many tasks or operations all callers together remember."""
 
 _POLL_S = 0.005
 _MOST_S = 60
 
 
 class Load(Protocol):
-    """Work for one kind of component; made new for each history."""
+    """The work for one kind of component; each history has a new load."""
 
     @property
     def config(self) -> Config:
-        """What the header of the history says of the configuration."""
+        """The configuration in the header of the history."""
         ...
 
     def run(self, recorder: LoadRecorder, callers: Callers) -> None:
-        """Use the component until all is quiet and nothing runs any more."""
+        """Use the component until it is quiescent and no thread runs any more."""
         ...
 
 
 def wait_until_quiet(condition: Callable[[], bool]) -> None:
-    """Look again and again, with pauses, until something holds; raises LoadFailedError if never."""
+    """Poll until `condition` holds; raises LoadFailedError if it does not within a time limit."""
     deadline = time.monotonic() + _MOST_S
     while not condition():
         if time.monotonic() > deadline:

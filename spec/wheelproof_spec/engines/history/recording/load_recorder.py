@@ -1,7 +1,7 @@
-"""Writes down what callers ask for and get, without keeping any two of them apart.
+"""Records the calls of threads and the answers, without mutual exclusion of the threads.
 
-`recorded_run` records whatever a block of code does, under one lock. Here threads share a counter
-and nothing else: each has lines of its own, which are put in order when all is over.
+`recorded_run` records all calls of a block of code, under one lock. Here the threads only share a
+counter: each thread has lines of its own, which are put in order at the end.
 """
 
 import threading
@@ -27,10 +27,10 @@ class _Mine(threading.local):
 
 
 class LoadRecorder:
-    """Records one component."""
+    """The recorder of the calls of one component."""
 
     def __init__(self, history: str, process: Callable[[], str] | None = None) -> None:
-        """`process` says what the current thread is called, where that is no thread of its own."""
+        """Begin; `process` names the current process, if it is not simply a real thread."""
         self._history = history
         self._process = process or thread_name
         self._indices = count()
@@ -38,13 +38,13 @@ class LoadRecorder:
         self._mine = _Mine()
 
     def process(self) -> str:
-        """Return what the current thread is called; names of threads need not differ."""
+        """Return the name of the current process; the names of threads alone need not be unique."""
         return self._process()
 
     def call(self, asked: Call, call: Callable[[], object]) -> bool:
-        """Make a call between its two lines, and tell whether it was served.
+        """Make a call, write a line before and a line after it, and return whether it succeeded.
 
-        `call` returns the answer as it is written. Raises what the call raised, unless that is a
+        `call` returns the answer as it is written. Raises the error of the call, unless it is a
         refusal.
         """
         f = asked.name_on_the_wire()
@@ -62,7 +62,7 @@ class LoadRecorder:
         return True
 
     def do(self, asked: Call, call: Callable[[], object]) -> bool:
-        """Make a call that has no answer, like `call`; what it returns is not written."""
+        """Make a call without an answer, like `call`; its return value is not written."""
 
         def answer() -> Nothing:
             call()
@@ -71,22 +71,22 @@ class LoadRecorder:
         return self.call(asked, answer)
 
     def begins(self, what: Call, process: str | None = None) -> None:
-        """Write down that a callback begins, which nobody called; by default on this thread."""
+        """Record that a callback began; by default on this thread."""
         self._write("invoke", what.name_on_the_wire(), what, process=process)
 
     def ends(self, what: Call) -> None:
-        """Write down that the callback that began on this thread is over."""
+        """Record that the callback that began on this thread has ended."""
         self._write("ok", what.name_on_the_wire(), NOTHING)
 
     def take(self) -> list[HistoryOp[object]]:
-        """Return what was written since the last time, in order; no thread may be in a call."""
+        """Return the lines written since the last `take`, in order; no thread may be in a call."""
         taken = [op for lines in self._processes for op in lines]
         for lines in self._processes:
             lines.clear()
         return sorted(taken, key=lambda op: op.index)
 
     def write_to(self, stream: BinaryIO, header: HistoryHeader[object]) -> int:
-        """Write the history, and return how many events it has; all threads have ended."""
+        """Write the history, and return how many events it has; all threads must have ended."""
         stream.write(format_line(header))
         ops = self.take()
         for op in ops:
@@ -107,7 +107,7 @@ class LoadRecorder:
         if lines is None:
             lines = self._mine.lines = []
             self._processes.append(lines)
-        # The time first: by the moment of the index the clock has surely reached it.
+        # Read the time first: the clock has surely reached it when the index is taken.
         time_ns = time.monotonic_ns()
         lines.append(
             HistoryOp(

@@ -1,4 +1,4 @@
-"""Writes histories of several objects into one stream; what is recorded of each is not known here.
+"""Writes histories of several objects into one stream; callers choose the calls to record.
 
 Every line is written under one lock, so the index of a line is its order in real time.
 """
@@ -23,19 +23,19 @@ _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _S = TypeVar("_S")
 Replacements = dict[tuple[type[object], str], Callable[..., object]]
-"""Methods that record, by the class and the name that they replace."""
+"""Methods that record, by the class and the name of the method that they replace."""
 LineType = Literal["invoke", "ok", "fail", "info"]
 Clock = Literal["virtual", "monotonic_ns", "none"]
 
 
 def thread_name() -> str:
-    """Return a name of the calling thread that no other one has."""
+    """Return a unique name of the calling thread."""
     return f"{threading.current_thread().name}-{threading.get_ident()}"
 
 
 @dataclass(slots=True)
 class Run:
-    """One object that is recorded, and its names for tasks, operations and buffers."""
+    """The history of one object, and its names for tasks, operations and buffers."""
 
     name: str
     clock: Clock
@@ -46,26 +46,26 @@ class Run:
 
 
 class HistoryWriter:
-    """The stream, the objects that are recorded, and which calls are open in which thread."""
+    """The stream, the recorded objects, and the open calls of each thread."""
 
     def __init__(
         self, stream: BinaryIO, *, real_clock: bool, process: Callable[[], str] = thread_name
     ) -> None:
-        """`process` names the calling thread, in letters that are the same in every run of it."""
+        """Begin; `process` returns the name of the calling thread, the same in every run."""
         self._stream = stream
         self._real_clock = real_clock
         self._process = process
         self._lock = threading.Lock()
         self._runs: dict[int, Run] = {}
-        # What is named by its id has to live as long as the name.
+        # An object that is named by its id has to live as long as the name.
         self._kept: list[object] = []
         self._open: dict[str, list[str]] = {}
         self._ended = False
 
     def end(self, *, stuck: bool = False) -> None:
-        """Write the ends, and nothing after them.
+        """Write the end of each history, and nothing after it.
 
-        A history is quiet if no call is under way any more; those of one that is `stuck` never end.
+        A history is quiet if no call is under way. If it is `stuck`, these calls never end.
         """
         with self._lock:
             if self._ended:
@@ -106,7 +106,7 @@ class HistoryWriter:
         return run
 
     def name(self, run: Run, subject: object, kind: str) -> str:
-        """Return the name of something that the object is given."""
+        """Return the name of a value that is passed to the object."""
         with self._lock:
             name = run.names.get(id(subject))
             if name is None:
@@ -115,7 +115,7 @@ class HistoryWriter:
             return name
 
     def rename(self, run: Run, subject: object, kind: str) -> str:
-        """Return a new name of something that the object gives away anew."""
+        """Return a new name of a value that the object hands out again."""
         with self._lock:
             self._kept.append(subject)
             name = run.names[id(subject)] = f"{kind}-{next(run.numbers)}"
@@ -124,7 +124,7 @@ class HistoryWriter:
     def happens(
         self, run: Run, asked: Call, kind: LineType = "invoke", process: str | None = None
     ) -> str:
-        """Write a line of something that is no call, and return who it happens to."""
+        """Write a line of an event that is not a call, and return its process."""
         process = process or self._inner(self._process())
         value = asked if kind == "invoke" else Nothing()
         self.write(run, kind, asked.name_on_the_wire(), value, process=process)
@@ -138,9 +138,9 @@ class HistoryWriter:
         call: Callable[[], _R],
         refusal: Callable[[Exception], tuple[LineType, str | None]] | None = None,
     ) -> _R:
-        """Make a call and write down its beginning and its end.
+        """Make a call, and write its beginning and its end.
 
-        One inside another one has a process of its own. `refusal` says how an error is written.
+        A nested call has a process of its own. `refusal` says how an error is written.
         """
         thread = self._process()
         stack = self._open.setdefault(thread, [])
@@ -158,11 +158,11 @@ class HistoryWriter:
         answer: Callable[[Run, _R], object],
         run_of: Callable[[_S], Run | None] | None = None,
     ) -> Callable[..., object]:
-        """Return a method that does the same and is recorded, for objects that are.
+        """Return a method that does the same, and records its call if the object is recorded.
 
-        `asked` says which call it is, None for one that is not written; a class of calls has the
-        method's arguments by their names. `run_of` says whose it is, if the object has no history
-        of its own.
+        `asked` returns the call, or None if it is not written; a class of calls gets the method's
+        arguments by their names. `run_of` returns the history of an object that has none of its
+        own.
         """
         asks = _asking(original, asked) if isinstance(asked, type) else asked
 
@@ -178,7 +178,7 @@ class HistoryWriter:
         return method
 
     def open_calls(self) -> int:
-        """Return how many calls the calling thread is inside of."""
+        """Return how many calls of the calling thread are open."""
         return len(self._open.get(self._process(), ()))
 
     def thread(self) -> str:
@@ -250,7 +250,7 @@ class HistoryWriter:
 
 
 def end_of(problem: Exception) -> tuple[LineType, str | None]:
-    """Return how an error is written: a refusal by its name, a defect as such."""
+    """Return how an error is written: a known one by its name, another one as a lost call."""
     refusal = refusal_of(problem)
     return ("info", None) if refusal is None else ("fail", refusal)
 
@@ -265,7 +265,7 @@ def _asking(method: Callable[..., object], call: Callable[..., Call]) -> Callabl
 
 
 def telling(answer: type[object]) -> Callable[[Run, object], object]:
-    """Return what makes an answer of a result, which is its one field."""
+    """Return a function that makes an answer, whose only field is the result."""
     assert is_dataclass(answer)
     (told,) = fields(answer)
     make: Callable[..., object] = answer
@@ -273,6 +273,6 @@ def telling(answer: type[object]) -> Callable[[Run, object], object]:
 
 
 def nothing(*results: object) -> Nothing:
-    """Return the value of a call that answers nothing."""
+    """Return the value of a call that has no answer."""
     del results
     return Nothing()

@@ -18,11 +18,11 @@ _REFUSALS: Mapping[type[Exception], str] = {
     RuntimeError: "Closed",
 }
 _DEFECTS = (AssertionError, AttributeError, LookupError, RecursionError, TypeError)
-"""What a call raises that has met a defect; a caller can cause none of these."""
+"""The errors of a call that has met a defect; a caller cannot cause any of them."""
 
 
 def refusal_of(error: Exception) -> str | None:
-    """Return the name of an error that ends a call without an effect, or None if nobody knows."""
+    """Return the name of a refusal, CRASHED for a defect, or None for an unknown error."""
     if isinstance(error, WheelproofError | MemoryError):
         names = (name for cls, name in _REFUSALS.items() if isinstance(error, cls))
         return next(names, type(error).__name__)

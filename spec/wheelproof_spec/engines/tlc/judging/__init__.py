@@ -1,1 +1,1 @@
-"""Judging runs of TLC against the manifest, and telling their counterexamples."""
+"""Judging runs of TLC against the manifest, and explaining their counterexamples."""

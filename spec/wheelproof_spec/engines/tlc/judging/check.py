@@ -1,4 +1,4 @@
-"""Judges a run of TLC against what the manifest says of the model; reads no file, runs nothing."""
+"""Judges a run of TLC against the manifest's expectation; reads no file, runs no program."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ def describe(violation: Violation) -> str:
 
 
 def _unusable(run: TlcRun) -> Judgement | None:
-    """Return why the run says nothing about the model, or None when it does."""
+    """Return the judgement of a run that shows nothing about the model, else None."""
     report = run.report
     if run.ending is Ending.INTERRUPTED:
         return _inconclusive(f"interrupted; {_so_far(report)}")
@@ -101,7 +101,7 @@ def _unusable(run: TlcRun) -> Judgement | None:
 
 
 def _signs_of_incompleteness(report: TlcReport) -> Iterator[str]:
-    """Liveness that runs out of memory looks like success, so the end of the run is read."""
+    """Yield what the end of a run lacks: liveness without enough memory looks like success."""
     if not (report.completed and report.finished):
         yield "its closing message is missing"
     if report.statistics is None or report.depth is None:
@@ -201,7 +201,7 @@ def _ran_out_of_memory(report: TlcReport) -> bool:
 
 
 def _last_words(report: TlcReport) -> list[str]:
-    """Return what was printed last outside messages; that is where the parser's errors stand."""
+    """Return the last lines printed outside messages, where the parser prints its errors."""
     lines = [line for line in report.output_tail if not line.startswith(_SIGNS_OF_LIFE)]
     return lines[-_TAIL_SHOWN:]
 

@@ -1,8 +1,8 @@
-"""Tells a counterexample in the words of the model: action, who took it, what changed.
+"""Explains a counterexample in terms of the model: the action, its thread, what changed.
 
 TLC 2.15 does not print an action's arguments. The models keep a thread's local state in variables
-that are functions of the thread, `pc` first of all, so the thread is the one argument at which
-they changed; in a model without threads the same argument is what the action was about.
+that are functions of the thread, above all `pc`, so the thread is the only argument at which they
+changed. In a model without threads the same argument is the object of the action.
 """
 
 from collections.abc import Iterable, Mapping, Set
@@ -18,7 +18,7 @@ _CONTROL = "pc"
 class ExplainedStep:
     """One step of a counterexample.
 
-    `actor` is the thread, or what the action was about, None when the change does not tell;
+    `actor` is the thread, or the object of the action, None when the change does not show it;
     `changes` are sentences like ``pc[t1]: "idle" -> "busy"``.
     """
 
@@ -29,7 +29,7 @@ class ExplainedStep:
     changes: tuple[str, ...]
 
     def headline(self) -> str:
-        """Return the number, the action and who took it."""
+        """Return the number, the action and its actor."""
         if self.actor is None:
             return f"{self.number}. {self.action}"
         who = f"thread {self.actor}" if self.is_thread else self.actor
@@ -46,7 +46,7 @@ def explain(counterexample: Counterexample) -> tuple[ExplainedStep, ...]:
 
 
 def explain_text(counterexample: Counterexample) -> str:
-    """Return the whole story as lines of text."""
+    """Return the whole counterexample as lines of text."""
     lines = ["1. initially"]
     lines += [
         f"     {name} = {show(value)}"
@@ -84,7 +84,7 @@ def _explained(number: int, before: State, step: Step) -> ExplainedStep:
 
 
 def show_actor(actor: Value) -> str:
-    """Print a thread without the quotes of a string."""
+    """Return the text of an actor, without the quotes of a string."""
     return actor if isinstance(actor, str) else show(actor)
 
 
@@ -138,7 +138,7 @@ def _function_difference(
 
 
 def _part(path: str, whole: Value, argument: Value) -> str:
-    """Return the path of a part; a variable is mostly a function, what is inside it a record."""
+    """Return the path of a part: ``.field`` for a record inside a variable, else ``[argument]``."""
     is_inside = "[" in path
     if is_inside and isinstance(whole, Record) and isinstance(argument, str):
         return f"{path}.{argument}"
@@ -146,7 +146,7 @@ def _part(path: str, whole: Value, argument: Value) -> str:
 
 
 def _actor(before: State, after: State) -> "Value | None":
-    """Return the argument at which the functions of the state changed, if it is one alone."""
+    """Return the argument at which the functions of the state changed, if there is only one."""
     threads = _arguments(before.get(_CONTROL))
     changed = {
         name: arguments

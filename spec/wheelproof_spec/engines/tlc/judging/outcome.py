@@ -15,7 +15,7 @@ GROUP = "tlc"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessOutcome:
-    """Whether a witness was reached, and how many states a shortest way to it has."""
+    """Whether a witness was reached, and the number of states on a shortest path to it."""
 
     name: str
     verdict: Verdict
@@ -48,7 +48,7 @@ class ModelOutcome:
 
     @property
     def witnesses(self) -> tuple[WitnessOutcome, ...]:
-        """The witnesses that the run looked for; one that is not reached fails a complete run."""
+        """The witnesses that the run looked for; a witness not reached fails a complete run."""
         reached = self.run.report.reached
         if not reached and self.run.report.statistics is None:
             return ()
@@ -63,7 +63,7 @@ class ModelOutcome:
 
     @property
     def distinct(self) -> int | None:
-        """The number of distinct states, None when TLC did not come to an end."""
+        """The number of distinct states, None when TLC did not finish."""
         statistics = self.run.report.statistics
         return None if statistics is None else statistics.distinct
 
@@ -85,7 +85,7 @@ class ModelOutcome:
 
     @property
     def counterexample_text(self) -> str:
-        """The counterexample in the words of the model, empty without one."""
+        """The counterexample in terms of the model, empty without one."""
         counterexample = self.run.report.counterexample
         return "" if counterexample is None else explain_text(counterexample)
 

@@ -27,28 +27,28 @@ from wheelproof_spec.engines.tlc.states.graph import read_graph
 
 
 class SilentObserver:
-    """Hears how the run goes on, and says nothing; called from several threads."""
+    """An observer of a run that does nothing; it is called from several threads."""
 
     def started(self, model: Model) -> None:
-        """TLC starts on `model`."""
+        """Record that TLC started on `model`."""
 
     def progressed(self, model: Model, statistics: Statistics, depth: int) -> None:
-        """TLC told its counts; it does so after some seconds and then each minute."""
+        """Record the counts that TLC prints, after some seconds and then each minute."""
 
     def finished(self, outcome: ModelOutcome) -> None:
-        """`outcome` is final."""
+        """Record that `outcome` is final."""
 
 
 Observer = SilentObserver
-"""What says something of it extends that which does not."""
+"""The base class of the observers that print something."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSettings:
     """How to run: at most `jobs` models at a time (None: what cores and memory allow).
 
-    `seconds` replaces the limits of time of the tiers, `graphs` is the folder for state graphs,
-    `coverage` counts actions also where no verdict needs it, a `simulation` replaces the complete
+    `seconds` replaces the time limits of the tiers, `graphs` is the folder for state graphs,
+    `coverage` counts actions even if no verdict needs it, `simulation` replaces the complete
     search.
     """
 

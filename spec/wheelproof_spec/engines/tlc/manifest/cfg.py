@@ -1,7 +1,7 @@
 """Reads the cfg of a model as far as the runner needs, and derives others from it.
 
-A keyword that only newer versions of TLC have is accepted here; whether the jar at hand has it is
-found out before the run.
+A keyword that only newer versions of TLC have is accepted here; the runner checks before the run
+whether the jar knows it.
 """
 
 import re
@@ -59,9 +59,9 @@ class Section:
 class Variation:
     """How a cfg differs from its base.
 
-    `constants` get another value, operators in `replaced` another definition, `specification` is
-    another formula than the base's. `checked` is all that is checked: a keyword and a name, or
-    None for nothing but deadlocks.
+    `constants` get another value, operators in `replaced` another definition. `specification`
+    replaces the base's formula. `checked` is the only check: a keyword and a name, or None to check
+    only for deadlocks.
     """
 
     constants: Mapping[str, str]
@@ -110,7 +110,7 @@ class Cfg:
         return all(section.text.strip() != "FALSE" for section in sections)
 
     def require(self, known: Container[str], jar: str) -> None:
-        """Raise InputRejectedError for a keyword that the TLC at hand, `jar`, does not have."""
+        """Raise InputRejectedError for a keyword that the TLC in `jar` does not have."""
         for section in self.sections:
             if section.keyword in NEWER_KEYWORDS - {_DEADLOCK} and section.keyword not in known:
                 raise InputRejectedError(
@@ -123,7 +123,7 @@ class Cfg:
     def text_for(self, known: Container[str]) -> str:
         """Return the text for a TLC that knows these newer keywords.
 
-        CHECK_DEADLOCK is left out where it is not known: an option of the command says the same.
+        CHECK_DEADLOCK is left out if it is not known: an option of the command has the same effect.
         """
         if _DEADLOCK in known or all(section.keyword != _DEADLOCK for section in self.sections):
             return self.text
@@ -162,7 +162,7 @@ class Cfg:
         )
 
     def _assignments(self) -> Iterator[tuple[str, str, str]]:
-        """Yield what each constant or operator is set to, and whether by ``=`` or ``<-``."""
+        """Yield each constant or operator that is set, with ``=`` or ``<-``, and its value."""
         for section in self.sections:
             if section.keyword in _CONSTANTS:
                 tokens = _ASSIGNMENT_OR_STRING.finditer(section.text)

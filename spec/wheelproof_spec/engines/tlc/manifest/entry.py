@@ -1,4 +1,4 @@
-"""One table of a manifest, read key by key; what is not understood is refused, never skipped."""
+"""One table of a manifest, read key by key; an unknown key is refused, never skipped."""
 
 import re
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def is_name(text: str) -> bool:
 class Entry:
     """The table ``[section.name]`` of the file at `path`.
 
-    `lines` has the line of the table, under "", and that of each of its keys.
+    `lines` has the line number of the table, under "", and of each of its keys.
     """
 
     def __init__(
@@ -121,9 +121,9 @@ class Entry:
         return names
 
     def assignments(self, key: str) -> Mapping[str, str]:
-        """Return a table from names to what they are set to, empty if the key is missing.
+        """Return a table of names and their values, empty if the key is missing.
 
-        A whole number may be written as such, everything else as TLC reads it, in a string.
+        A whole number may be written as such; every other value is a string, as TLC reads it.
         """
         value = self._table.get(key, {})
         if not is_table(value):

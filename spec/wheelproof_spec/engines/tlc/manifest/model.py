@@ -44,8 +44,8 @@ class Model:
     """One entry of the manifest, with its files resolved.
 
     `library` has the folders in which TLC finds the modules that `module` extends. Numbers that
-    its expectation does not call for are None; so are those that are to be pinned. A model that is
-    not `listed` is in no manifest: nobody has said which numbers and actions are right.
+    its expectation does not need are None; so are numbers that are not pinned yet. A model that is
+    not `listed` is in no manifest: its correct numbers and actions are unknown.
     """
 
     name: str

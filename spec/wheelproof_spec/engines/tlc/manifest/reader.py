@@ -1,4 +1,4 @@
-"""Makes models of the tables of a manifest: paths follow from names, bugs start from a base."""
+"""Makes models from the tables of a manifest: paths follow from names, bugs start from a base."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from wheelproof_spec.engines.tlc.manifest.entry import Entry, is_name
 from wheelproof_spec.engines.tlc.manifest.model import Expectation, Kind, Model, Tier
 
 BASE = "base"
-"""The section of tables that are no models, but what several models start from."""
+"""The section of tables that are not models, but bases from which several models start."""
 
 _COMMON = frozenset({"tier", "check_deadlock", "summary"})
 _COUNTS_OF_PASS = ("distinct", "generated", "depth")
@@ -26,12 +26,12 @@ _KEYWORDS = {
     Expectation.ACTION_PROPERTY: "PROPERTY",
     Expectation.LIVENESS: "PROPERTY",
 }
-"""Under what the property is checked that has to fail: alone, since TLC does not always name it."""
+"""The keyword for the property that must fail; it is checked alone, as TLC may not name it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Base:
-    """What other tables may start from."""
+    """A base from which other tables may start."""
 
     module: str
     specifies: str
@@ -40,7 +40,7 @@ class _Base:
 
 
 class ModelReader:
-    """Reads one table after another; each may start from those before it."""
+    """Reads tables in their order; each may start from an earlier one."""
 
     def __init__(self, manifest: Path, *, library: tuple[Path, ...], pinning: bool) -> None:
         self.models: list[Model] = []
@@ -52,7 +52,7 @@ class ModelReader:
         self._names: set[str] = set()
 
     def read(self, entry: Entry) -> None:
-        """Add what the table says; raises InputRejectedError."""
+        """Add the base or the model of a table; raises InputRejectedError."""
         if entry.name in self._names:
             entry.reject("the name occurs twice", "rename one of the two", "name")
         self._names.add(entry.name)
@@ -104,7 +104,7 @@ class ModelReader:
         )
 
     def _failing_model(self, entry: Entry) -> Model:
-        """Return a model that starts from a base and fails."""
+        """Return a model that starts from a base and must fail."""
         expect, name = _expectation(entry)
         varied = self._varied(entry, None if name is None else (_KEYWORDS[expect], name))
         module = entry.identifier("module") if "module" in entry else f"{varied.module}_bugs"

@@ -1,4 +1,4 @@
-"""Makes a model of anybody's module and cfg, without a manifest."""
+"""Makes a model from any module and cfg, without a manifest."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`python -m wheelproof_spec.engines.tlc.readmes`: renews the tables in the READMEs of tla."""
+"""`python -m wheelproof_spec.engines.tlc.readmes`: updates the tables in the READMEs of tla."""
 
 import sys
 

@@ -1,8 +1,8 @@
-"""Finds which lines of the reference are which actions of TLA+: their docstrings say so.
+"""Finds which lines of the reference implement which actions of TLA+, from their docstrings.
 
 A docstring ends a sentence with, for example, ``TLA+: Poll and AdvanceClock of SystemTimer``;
-``the steps Remove* of EntryMigration`` are all actions whose name begins so. A module alone, or in
-backquotes a variable or an operator that is no step by itself, is cited as well.
+``the steps Remove* of EntryMigration`` are all actions whose name begins with Remove. A variable,
+or an operator that is no step by itself, is cited in backquotes. A module alone is no citation.
 """
 
 import ast
@@ -36,7 +36,7 @@ class Citation:
 
 
 def citations(folder: Path) -> Iterator[Citation]:
-    """Yield what the docstrings of the Python files below `folder` name, file by file."""
+    """Yield the citations in the docstrings of the Python files below `folder`, file by file."""
     for path in sorted(folder.rglob("*.py")):
         tree = ast.parse(path.read_text(encoding="utf-8"), path.name)
         yield from _citations_in(path, tree, ())
@@ -60,7 +60,7 @@ def _citations_in(path: Path, node: ast.AST, outer: tuple[str, ...]) -> Iterator
 
 
 def _named(text: str) -> Iterator[tuple[str, str | None, str | None]]:
-    """Yield each module of the sentences, with the action or the part that is named of it."""
+    """Yield each module that the sentences cite, with the cited action or part."""
     for sentence in _SENTENCE.findall(text):
         for names, first, others in _GROUP.findall(sentence):
             for module in (first, *_FURTHER.findall(others)):

@@ -1,4 +1,4 @@
-"""Reads of a TLA+ module which operators it defines, and which of them are actions."""
+"""Reads which operators a TLA+ module defines, and which of them are actions."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,18 +24,18 @@ class Module:
     def actions(self) -> Sequence[str]:
         """Return the actions, in the order of the module.
 
-        An action is an operator that `Next` comes to first which says something about the next
-        state by itself; what only chooses between others is none.
+        An action is the first operator on a way down from `Next` that itself constrains the next
+        state; an operator that only chooses between others is no action.
         """
         found = set(self._actions_of("Next", set()))
         return [name for name in self.operators if name in found]
 
     def steps(self) -> frozenset[str]:
-        """Return the operators that say something about the next state, themselves or by others."""
+        """Return the operators that constrain the next state, directly or through others."""
         return frozenset(name for name in self.operators if self._is_step(name, set()))
 
     def needed_by(self, names: Iterable[str]) -> frozenset[str]:
-        """Return the operators that these names come to."""
+        """Return the operators with these names, and all operators that they use."""
         found, left = set[str](), [*names]
         while left:
             if (name := left.pop()) in self.operators and name not in found:
@@ -56,7 +56,7 @@ class Module:
                 yield from self._actions_of(word, seen)
 
     def _is_step(self, name: str, seen: set[str]) -> bool:
-        """Tell whether an operator says something about the next state, itself or by others."""
+        """Tell whether an operator constrains the next state, directly or through others."""
         if name in seen:
             return False
         seen.add(name)

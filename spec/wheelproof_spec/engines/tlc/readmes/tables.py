@@ -1,4 +1,4 @@
-"""Makes the two tables of a README: which model shows what, and which line is which action."""
+"""Makes the two tables of a README: what each model shows, and which line is which action."""
 
 import os.path
 import re
@@ -16,7 +16,7 @@ from wheelproof_spec.engines.tlc.readmes.module import Module, read_module
 _PART = re.compile(r"(<!-- (models|actions): made by [^>]* -->\n).*?(<!-- end -->)", re.DOTALL)
 _LINE = re.compile(r"#L\d+")
 _STUTTERING = "Terminated"
-"""The step that keeps an end from being a deadlock; no code does it."""
+"""The step that keeps a final state from being a deadlock; no code implements it."""
 _REASONS = "uncited.toml"
 _UNCITED = read_table(__file__, _REASONS)
 """For each module the actions that no docstring names, with the reason."""
@@ -24,7 +24,7 @@ _UNCITED = read_table(__file__, _REASONS)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """All models, and what the docstrings of the reference name of the modules."""
+    """All models, and the citations of modules in the docstrings of the reference."""
 
     root: Path
     models: Sequence[Model]
@@ -35,7 +35,7 @@ class Suite:
         return sorted((self.root / "tla").glob("*/README.md"))
 
     def renewed(self, readme: Path) -> str:
-        """Return the text of a README with its tables made anew."""
+        """Return the text of a README with its tables updated."""
         folder = readme.parent
         parts = {"models": self._models(folder), "actions": self._actions(folder)}
         return _PART.sub(
@@ -44,10 +44,10 @@ class Suite:
         )
 
     def unknown(self) -> list[str]:
-        """Return a sentence for each thing that a docstring names and no module has.
+        """Return a sentence for each citation of something that no module has.
 
-        And one for each action that no docstring names without a reason, or with a reason though
-        one names it.
+        Also for each action that no docstring names and that has no reason, and for each action
+        that has a reason although a docstring names it.
         """
         folders = [readme.parent for readme in self.readmes()]
         modules = {module.name: module for folder in folders for module in self.modules(folder)}
@@ -77,7 +77,7 @@ class Suite:
         return [name for name in actions if name not in named and name != _STUTTERING]
 
     def modules(self, folder: Path) -> list[Module]:
-        """Return the modules of a component in the order in which the manifest comes to them."""
+        """Return the modules of a component, in the order of the manifest."""
         names = dict.fromkeys(model.specifies for model in self._models_of(folder))
         return [read_module(folder / f"{name}.tla") for name in names]
 
@@ -109,7 +109,7 @@ class Suite:
         )
 
     def _actions_of(self, module: Module, folder: Path) -> Iterator[str]:
-        """Yield the part of a module: a table, and the actions that no line of code names."""
+        """Yield the section of a module: a table, and the actions that no docstring names."""
         actions = module.actions()
         links: dict[str, list[str]] = {}
         for citation in self.cited:
@@ -141,12 +141,12 @@ def load_suite(root: Path) -> Suite:
 
 
 def without_lines(text: str) -> str:
-    """Return a README without the numbers of lines, which change with every edit of the code."""
+    """Return a README without its line numbers, which change with every edit of the code."""
     return _LINE.sub("", text)
 
 
 def _named(citation: Citation, module: Module, actions: Sequence[str]) -> list[str]:
-    """Return the rows of a citation: what it names of the module, if the module has it."""
+    """Return the rows of a citation; none if the module does not have what it names."""
     if citation.action is None:
         is_operator = citation.part in module.operators and citation.part not in actions
         kind = "operator" if is_operator else "variable"

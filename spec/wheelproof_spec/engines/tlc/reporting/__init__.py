@@ -1,1 +1,1 @@
-"""What a run of models shows: its progress, the table, the document, numbers for the manifest."""
+"""The output of a run of models: progress, table, document, numbers for the manifest."""

@@ -1,4 +1,4 @@
-"""The outcome of a run as JSON, complete; and its numbers as lines of the manifest."""
+"""The complete outcome of a run as JSON, and its numbers as lines of the manifest."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -32,7 +32,7 @@ def run_document(toolchain: Toolchain, outcomes: Sequence[ModelOutcome]) -> dict
 
 
 def announced_version(outcomes: Sequence[ModelOutcome]) -> str | None:
-    """Return what TLC said of itself in the first run that got so far."""
+    """Return the version that TLC announced, from the first run that has one."""
     versions = (outcome.run.report.version for outcome in outcomes)
     return next((version for version in versions if version), None)
 
@@ -64,7 +64,7 @@ def model_document(outcome: ModelOutcome) -> dict[str, object]:
 
 
 def counterexample_document(counterexample: Counterexample) -> dict[str, object]:
-    """Return a counterexample, its states with each value as TLA+."""
+    """Return a counterexample, with each value of its states as TLA+."""
     explained = {step.number: step for step in explain(counterexample)}
     steps: list[dict[str, object]] = []
     for number, step in enumerate(counterexample.steps, start=1):
@@ -86,7 +86,7 @@ def counterexample_document(counterexample: Counterexample) -> dict[str, object]
 
 
 def pin_lines(outcome: ModelOutcome) -> list[str]:
-    """Return the measured numbers of a model as TOML; comments say what needs a human."""
+    """Return the measured numbers of a model as TOML; comments say what a person must check."""
     model, violation = outcome.model, first_violation(outcome.run.report)
     lines = [f"# {model.name}, expects {model.expected_text()}"]
     lines += [f"# {problem}" for problem in outcome.problems]

@@ -1,8 +1,7 @@
-"""Writes the suite in the form of the repository tlaplus/Examples: a folder a specification.
+"""Writes the suite in the form of the repository tlaplus/Examples: a folder per specification.
 
-There a folder has all its modules and cfgs side by side, and a manifest.json that says of each
-cfg how TLC ends on it. The cfgs of models that have to fail are made from their base, as they are
-for a run.
+A folder there has all its modules and cfgs side by side, and a manifest.json that says for each
+cfg how TLC ends. The cfgs of models that must fail are derived from their base, as for a run.
 """
 
 import shutil
@@ -23,7 +22,7 @@ _RESULTS = {
     Expectation.LIVENESS: "liveness failure",
 }
 _RUNTIMES = {Tier.SMOKE: "00:00:10", Tier.SMALL: "00:01:00", Tier.BIG: "unknown"}
-"""What the tiers promise; nobody measures it there either."""
+"""The run times that the tiers promise; that repository does not measure them either."""
 
 
 def write_examples(folder: Path, models: Sequence[Model]) -> list[Path]:
@@ -35,7 +34,7 @@ def write_examples(folder: Path, models: Sequence[Model]) -> list[Path]:
 
 
 def _specification(folder: Path) -> str:
-    """Return the name of the specification whose modules, models or bugs stand in a folder."""
+    """Return the name of the specification whose modules, models or bugs are in a folder."""
     return [part for part in folder.parts if part not in ("bugs", "models")][-1]
 
 

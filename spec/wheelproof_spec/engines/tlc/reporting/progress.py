@@ -1,4 +1,4 @@
-"""Shows how a run goes on: live on a terminal, one line a model elsewhere."""
+"""Shows the progress of a run: live on a terminal, elsewhere one line for each model."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from wheelproof_spec.engines.tlc.manifest.model import Model
 from wheelproof_spec.engines.tlc.running.report import Statistics
 
 _QUIET_SECONDS = 20
-"""A model that takes less writes no line but its last one to a file."""
+"""A model that takes less writes only its last line to a file."""
 
 
 @contextmanager

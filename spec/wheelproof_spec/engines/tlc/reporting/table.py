@@ -1,4 +1,4 @@
-"""What a run shows on the screen: a table of the models and the stories of those that matter."""
+"""The output of a run on the screen: a table of the models, and details of some of them."""
 
 import sys
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ _COLOURS = {
 
 
 def make_console(*, stderr: bool = False) -> Console:
-    """Return a console that is wide enough for the table where there is no terminal."""
+    """Return a console; without a terminal it is made wide enough for the table."""
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() else _WIDTH_OF_A_FILE
     return Console(file=stream, width=width, highlight=False)
@@ -67,7 +67,7 @@ def closing_line(outcomes: Sequence[ModelOutcome]) -> str:
 
 
 def list_lines(models: Sequence[Model]) -> list[str]:
-    """Return a line for each model: name, tier, kind, how TLC has to end, and what it shows."""
+    """Return a line for each model: name, tier, kind, expected ending and summary."""
     rows = [
         (model.name, model.tier.value, model.kind.value, model.expected_text(), model.summary)
         for model in models

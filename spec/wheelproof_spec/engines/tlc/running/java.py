@@ -17,7 +17,7 @@ _ANSWER_SECONDS = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Java:
-    """A Java virtual machine; `version` is what it says of itself."""
+    """A Java virtual machine; `version` is the version that it reports."""
 
     path: Path
     major: int
@@ -27,7 +27,7 @@ class Java:
 def find_java(option: Path | None, environment: Mapping[str, str]) -> Java:
     """Return the Java of `option`, else of JAVA_HOME, else the first one on the PATH.
 
-    One that is named explicitly and does not work is an error, never passed over in silence.
+    A Java that is named explicitly and does not work is an error; it is never skipped silently.
     Raises MissingToolError.
     """
     if option is not None:

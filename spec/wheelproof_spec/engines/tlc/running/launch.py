@@ -2,10 +2,10 @@
 
 Measured on two cores (Java 17, TLC 2.15, two threads of a small model): a run with nothing to
 explore takes 0.90 s of wall and 0.97 s of processor time; with ``TieredStopAtLevel=1`` 0.80 s and
-0.69 s; models of up to ten seconds are not slower with it. So smoke models run with the first
-compiler alone, larger ones with both. A class-data archive would save another 0.13 s a run and
-cost a cached file that has to fit jar and Java: not worth it. Which collector runs makes no
-difference that could be measured; TLC asks for the parallel one.
+0.69 s; models of up to ten seconds are not slower with it. So smoke models run with only the first
+compiler, larger ones with both. A class-data archive would save another 0.13 s a run, but need a
+cached file that fits jar and Java: not worth it. The choice of garbage collector makes no
+measurable difference; TLC asks for the parallel one.
 """
 
 import os
@@ -26,7 +26,7 @@ from wheelproof_spec.engines.tlc.running.report_builder import ReportBuilder
 from wheelproof_spec.engines.tlc.running.witnesses import WITNESSED_ROOT, write_witnessed
 
 _ATTEMPTS = 3
-"""How often a run is begun that stands still."""
+"""How often a run that stalls is started in all."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,10 +73,10 @@ class TlcRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunOptions:
-    """What one run does beside checking what the cfg says.
+    """The options of one run beside its cfg.
 
-    `dump` is where the state graph goes, `coverage` asks TLC to count how often each action was
-    taken; a `simulation` takes the place of the complete search.
+    `dump` is the file for the state graph, `coverage` asks TLC to count how often each action was
+    taken, `simulation` replaces the complete search.
     """
 
     limits: Limits
@@ -100,10 +100,10 @@ def run_tlc(
     options: RunOptions,
     on_progress: ProgressCallback | None = None,
 ) -> TlcRun:
-    """Run TLC on `model`; everything that it writes, except the dump, is gone afterwards.
+    """Run TLC on `model`; everything that it writes, except the dump, is deleted afterwards.
 
-    A disk that is full, or a Java that no longer starts, is an error of this run alone. A run that
-    stands still is begun again, since TLC itself can lose a wake-up.
+    A full disk, or a Java that no longer starts, is an error of this run alone. A run that stalls
+    is started again, since TLC itself can lose a wake-up.
     """
     for _ in range(_ATTEMPTS - 1):
         run = _run_once(toolchain, pool, model, options, on_progress)
@@ -196,7 +196,7 @@ def _search(simulation: Simulation | None) -> Sequence[str]:
 
 
 def _is_short(model: Model) -> bool:
-    """Tell whether the run is over before an optimizing compiler would have paid."""
+    """Tell whether the run ends before an optimizing compiler pays off."""
     return model.expect is not Expectation.PASS or model.tier is Tier.SMOKE
 
 

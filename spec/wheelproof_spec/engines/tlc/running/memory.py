@@ -1,4 +1,4 @@
-"""How many models fit on this machine at the same time."""
+"""How many models can run on this computer at the same time."""
 
 import os
 from collections.abc import Iterable
@@ -13,12 +13,12 @@ _MEMINFO = Path("/proc/meminfo")
 
 
 def available_memory() -> int:
-    """Return the bytes of memory that are free for use, the limit of a container respected."""
+    """Return the free memory in bytes, within the limit of a container."""
     return min(_free_in_cgroup(), _free_on_machine())
 
 
 def job_count(heap_bytes: int, cores: int, memory: int) -> int:
-    """Return how many Java machines of `heap_bytes` run side by side; at least one."""
+    """Return how many JVMs with `heap_bytes` each can run side by side; at least one."""
     return max(1, min(cores, int(memory * _SHARE) // (heap_bytes + _OVERHEAD_OF_JVM)))
 
 

@@ -1,4 +1,4 @@
-"""Runs a program in a process group of its own and never leaves it behind."""
+"""Runs a program in its own process group, and always ends the whole group."""
 
 import os
 import signal
@@ -62,7 +62,7 @@ class ProcessPool:
         seconds: float,
         consume: Callable[[Iterator[str]], None],
     ) -> ProcessResult:
-        """Run `command` in `folder` for at most `seconds`; `consume` gets its output by lines.
+        """Run `command` in `folder` for at most `seconds`; `consume` gets the lines of its output.
 
         Standard error is part of the output. Raises OSError when the program cannot be started.
         """
@@ -111,7 +111,7 @@ def _lines(stream: IO[bytes]) -> Iterator[str]:
 
 
 def _kill_group(process: "subprocess.Popen[bytes]") -> None:
-    """End the group while its leader is not reaped: until then its number belongs to it."""
+    """Kill the group unless its leader is reaped: then the number may be another process's."""
     if process.poll() is None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -42,7 +42,7 @@ class Counterexample:
     """A behaviour that breaks a property.
 
     `back_to` is the number (from 1) of the state that the last one returns to, when the behaviour
-    is a lasso; `stutters` tells that it stays in its last state for ever.
+    is a lasso; `stutters` is whether it stays in its last state forever.
     """
 
     steps: tuple[Step, ...]
@@ -73,11 +73,11 @@ class Statistics:
 
 @dataclass(slots=True, kw_only=True)
 class TlcReport:
-    """Everything that one run said, filled message by message.
+    """Everything that one run reported, filled message by message.
 
-    `progress` are the last counts on the way, `statistics` those at the end; `simulated` is how
+    `progress` are the last counts during the run, `statistics` those at the end; `simulated` is how
     many states a simulation generated. `reached` has each witness that was reached, with the
-    number of states on a shortest way to it.
+    number of states on a shortest path to it.
     """
 
     version: str | None = None

@@ -18,7 +18,7 @@ from wheelproof_spec.engines.tlc.running.witnesses import read_reached
 from wheelproof_spec.engines.tlc.states.value_parser import ValueSyntaxError, parse_state
 
 TRACE_LIMIT = 10_000
-"""The most states of a counterexample that are kept; a longer one is cut and said to be."""
+"""The most states of a counterexample that are kept; a longer one is cut, with an error."""
 
 _VERSION = 2262
 _PROGRESS = 2200
@@ -70,7 +70,7 @@ _VIOLATIONS = {
 
 
 class ReportBuilder:
-    """Builds a `TlcReport` from messages; `on_progress` hears TLC's counts while it runs."""
+    """Builds a `TlcReport` from messages; `on_progress` gets TLC's counts while it runs."""
 
     def __init__(self, on_progress: ProgressCallback | None = None) -> None:
         self.report = TlcReport()
@@ -94,12 +94,12 @@ class ReportBuilder:
         }
 
     def consume(self, frames: Iterable[Frame]) -> None:
-        """Take in `frames` as they come."""
+        """Add `frames` as they arrive."""
         for frame in frames:
             self.add(frame)
 
     def add(self, frame: Frame) -> None:
-        """Take in one message."""
+        """Add one message to the report."""
         report = self.report
         report.completed |= frame.code == _SUCCESS
         report.finished |= frame.code == _FINISHED

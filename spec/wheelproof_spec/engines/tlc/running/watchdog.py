@@ -1,4 +1,4 @@
-"""Notices when a program has used up its time, or has stopped working altogether."""
+"""Detects a program that has used up its time, or that has stalled."""
 
 import os
 import threading
@@ -9,15 +9,15 @@ STALLED_AFTER_S = 60.0
 """How long a program may do next to nothing, in seconds."""
 _LEAST_WORK_S = 0.5
 LOOK_EVERY_S = 5.0
-"""How often a program is looked at, in seconds."""
+"""The interval between two checks of a program, in seconds."""
 
 
 class Watchdog:
-    """Watches one process and calls `end` once: when its time is over, or when it stands still.
+    """Watches one process and calls `end` once: when its time is over, or when it stalls.
 
-    A program that computes and uses less than half a second of processor time in a minute waits for
-    something that will not come: TLC 2.15 does so at times (docs/findings.md). Where the system
-    does not tell a process's time, only the limit counts.
+    A program that should compute, but uses less than half a second of processor time in a minute,
+    waits for an event that never comes: TLC 2.15 does so at times (docs/findings.md). If the system
+    does not report a process's time, only the time limit counts.
     """
 
     def __init__(self, pid: int, seconds: float, end: Callable[[], None]) -> None:
@@ -35,7 +35,7 @@ class Watchdog:
         self._thread.start()
 
     def stop(self) -> None:
-        """Watch no longer; nothing is ended after this."""
+        """Stop watching; `end` is not called after this."""
         self._over.set()
         self._thread.join()
 
@@ -59,7 +59,7 @@ class Watchdog:
 
 
 def processor_seconds(pid: int) -> float | None:
-    """Return the processor time that a process has used; None where the system does not tell."""
+    """Return the processor time of a process in seconds; None if the system does not report it."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     except OSError:

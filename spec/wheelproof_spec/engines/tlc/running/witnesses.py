@@ -1,9 +1,9 @@
-"""Has the run of a model tell which witnesses it reaches, beside everything else that it checks.
+"""Makes the run of a model report which witnesses it reaches, in addition to its checks.
 
-A root module that extends the model has one more invariant. It is always true, and prints the name
-of each witness when a state breaks it for the first time, with the length of the way to that
-state: the search is breadth-first, so no way is shorter. Each witness has a register of TLC that
-says whether it was printed.
+A root module that extends the model has one more invariant. It is always true. When a state breaks
+a witness for the first time, it prints the name of the witness and the length of the path to that
+state; the search is breadth-first, so no path is shorter. A TLC register for each witness says
+whether it was printed.
 """
 
 from collections.abc import Sequence
@@ -14,12 +14,12 @@ from wheelproof_spec.engines.tlc.states.value_parser import ValueSyntaxError, pa
 WITNESSED_ROOT = "WheelproofRoot"
 """The module that extends the model."""
 REACHED = '<<"wheelproof reached", '
-"""How a line begins that tells of a witness."""
+"""The beginning of a line that reports a witness."""
 
 _INVARIANT = "WheelproofWitnesses"
 _REGISTERS = "WheelproofRegisters"
 _FIRST_REGISTER = 1001
-# TLC is instantiated locally: its names would clash with those of a model that has the same.
+# TLC is instantiated locally: a model may define the same names.
 _REGISTERS_MODULE = f"""---- MODULE {_REGISTERS} ----
 LOCAL INSTANCE TLC
 LOCAL INSTANCE Naturals
@@ -53,7 +53,7 @@ def write_witnessed(folder: Path, module: str, witnesses: Sequence[str]) -> str:
 
 
 def read_reached(line: str) -> tuple[str, int]:
-    """Return the witness that a line tells of, and how many states the way to it has.
+    """Return the witness that a line reports, and the number of states on the path to it.
 
     Raises ValueSyntaxError.
     """

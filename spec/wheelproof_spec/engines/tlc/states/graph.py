@@ -1,8 +1,8 @@
-"""Reads the state graph that TLC dumps as DOT, and sums it up.
+"""Reads the state graph that TLC dumps as DOT, and summarizes it.
 
-TLC writes ``strict digraph``, yet lists one line for each way to take a step; `StateGraph` keeps a
+TLC writes ``strict digraph``, but lists one line for each way to take a step; `StateGraph` keeps a
 step once for each label, as the comparison with another graph needs it. The dashed loops that TLC
-adds for stuttering when it checks liveness are no steps of an action and are left out.
+adds for stuttering when it checks liveness are not steps of an action and are left out.
 """
 
 import re

@@ -1,7 +1,7 @@
 """Reads TLA+ values and states as TLC prints them.
 
-TLC breaks long values over lines, so white space means nothing here. What TLC prints for values
-that it has not enumerated (``SUBSET S``, ``[S -> T]``) is refused: a state must be explicit.
+TLC breaks long values over lines, so white space has no meaning here. The text of values that TLC
+has not enumerated (``SUBSET S``, ``[S -> T]``) is refused: a state must be explicit.
 """
 
 import re
@@ -28,7 +28,7 @@ _SHOWN_OF_BAD_INPUT = 60
 
 
 class ValueSyntaxError(WheelproofSpecError):
-    """A text is no value, or no state, as TLC prints them."""
+    """A text is not a value, or not a state, as TLC prints them."""
 
 
 def parse_value(text: str) -> Value:
