@@ -1,11 +1,11 @@
-"""How many classes a program has, estimated before they are all explored.
+"""An estimate of how many classes a program has, before they are all explored.
 
-D. Knuth, "Estimating the efficiency of backtrack programs", Math. Comp. 29 (1975). The tree is that
-of all steps with sleep sets alone: each class ends in exactly one of its leaves, and every other
-leaf is a run that has been put to sleep. A probe goes down at random and counts the product of the
-numbers of branches, or 0 if it is put to sleep; the mean over many probes is the number of classes.
-Where no probe so far has seen a step conflict with another thread, it is not branched, which leaves
-out what would nearly always be put to sleep.
+D. Knuth, "Estimating the efficiency of backtrack programs", Math. Comp. 29 (1975). The tree has all
+steps under sleep sets alone: each class ends in exactly one leaf, and every other leaf is a run
+that its sleep set blocks. A probe walks down at random and multiplies the numbers of branches; a
+blocked probe counts 0. The mean over many probes estimates the number of classes. A step that no
+probe so far has seen conflict with another thread is not branched: its other branches would nearly
+always be blocked.
 """
 
 import math
@@ -28,14 +28,14 @@ _NOBODY: frozenset[Actor] = frozenset()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """The mean of so many probes and its standard error."""
+    """The mean of a number of probes, and its standard error."""
 
     probes: int
     classes: float
     error: float
 
     def text(self) -> str:
-        """Return it in words, at two digits: more would be a pretence."""
+        """Return the estimate in words, with two digits: it is not more precise."""
         if not 0 < self.classes < _TOO_MANY:
             return "too many classes for an estimate"
         low, high = max(self.classes - 2 * self.error, 1), self.classes + 2 * self.error
@@ -44,9 +44,9 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far an exploration has come.
+    """The progress of an exploration.
 
-    `fraction` is the part of what is known to be there, None for an engine that knows nothing.
+    `fraction` is the explored part of the work known so far, None if the engine does not know it.
     """
 
     runs: int
@@ -55,7 +55,7 @@ class Progress:
     fraction: float | None = None
 
     def text(self) -> str:
-        """Return it in words."""
+        """Return the progress in words."""
         words = [f"{self.runs:,} runs in {self.seconds:.0f} s"]
         if self.estimate is not None:
             words.append(self.estimate.text())
@@ -66,7 +66,7 @@ class Progress:
 
 
 class Estimator:
-    """Makes probes, one after another, and says what they amount to."""
+    """A series of probes, and the estimate that they give."""
 
     def __init__(self, world: World, seed: int = 0) -> None:
         self._world = world
@@ -75,7 +75,7 @@ class Estimator:
         self._users: dict[int, set[Actor]] = {}
 
     def probe(self) -> None:
-        """Go down once."""
+        """Walk down the tree once at random."""
         execution = Execution(self._world)
         try:
             self._sizes.append(min(self._go_down(execution), _TOO_MANY))
@@ -111,7 +111,7 @@ class Estimator:
         return size
 
     def _conflicts(self, actor: Actor, accesses: Accesses) -> bool:
-        """Tell whether another thread has been seen to conflict; true before the first probe."""
+        """Tell whether another thread was seen to conflict; true before the first probe."""
         if not self._sizes or actor > THREAD_MASK:
             return True
         return any(
@@ -124,7 +124,7 @@ class Estimator:
 def _still_asleep(
     sleep: dict[Actor, Accesses], explored: Sequence[Event], accesses: Accesses
 ) -> dict[Actor, Accesses]:
-    """Return the steps that sleep on after one with these accesses: those that commute with it."""
+    """Return the steps that stay asleep after a step with these accesses: they commute with it."""
     return {
         actor: touched
         for actor, touched in (*sleep.items(), *explored)

@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
 SAMPLES = 10_000
 CHECK_EVERY = 256
-"""One run in so many is repeated to see whether the program is deterministic."""
+"""One run in this many is repeated, to check that the program is deterministic."""
 
 FIRST_REPORT_S = 2.0
-"""After how many seconds a run counts as a long one: then its size is estimated."""
+"""The seconds after which an exploration counts as long: then its size is estimated."""
 REPORT_EVERY_S = 5.0
 PROBES = 300
 
@@ -65,7 +65,7 @@ _PRIMITIVES = (
 
 
 class Engine(StrEnum):
-    """The engines there are."""
+    """The engines of the model checker."""
 
     OPTIMAL = CERTIFYING_ENGINE
     SAMPLE = "sample"
@@ -76,14 +76,14 @@ class Engine(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How to explore.
+    """The options of an exploration.
 
-    `max_runs` ends the exploration early (None: never), `keep_going` does not end it at the first
-    failure, `shrink` makes that one simple, `schedule` is what the engine `replay` replays,
-    `check_every` see CHECK_EVERY. With `record` the result has the failing run, or an example of
-    one that passes, with all its states. `jobs` processes explore side by side, which the engine
-    `optimal` alone can do; they may make a few runs more than `max_runs`. A `strategy` of the
-    caller's takes the place of the engine, and never passes.
+    `max_runs` ends the exploration early (None: never). `keep_going` continues after the first
+    failure. `shrink` simplifies that failure. `schedule` is what the engine `replay` replays. For
+    `check_every` see CHECK_EVERY. With `record` the result has the failing run, or an example of a
+    passing one, with all its states. `jobs` processes explore in parallel, only with the engine
+    `optimal`; they may make a few runs more than `max_runs`. A `strategy` of the caller replaces
+    the engine; the verdict is then never PASS.
     """
 
     engine: Engine = Engine.OPTIMAL
@@ -107,20 +107,20 @@ def explore(
     options: Options = DEFAULT_OPTIONS,
     progress: Callable[[Progress], None] | None = None,
 ) -> Exploration:
-    """Explore `program`; `progress` is called after two seconds, and then now and then.
+    """Explore `program`; `progress` is called after two seconds, and then at intervals.
 
     Raises ProgramRejectedError or ScheduleRejectedError for what cannot be explored. Ctrl-C ends
-    the exploration early: its result is inconclusive, unless a failure had been found.
+    the exploration early: its result is inconclusive, unless a failure was found before.
     """
     require_assertions(program.name)
     import_packages(program.name, program.instrument)
     seeing = Seeing(steps=program.accesses_are_steps)
-    # Each process that explores patches for itself.
+    # With several jobs, each process patches for itself.
     patched = program.patch_threading and options.jobs == 1
     with patched_threading() if patched else nullcontext():
         if options.engine is Engine.REPLAY:
             if seeing.steps:
-                # Which accesses are steps shows when the failure is looked for.
+                # This exploration finds out which accesses are steps.
                 _explore_anew(program, Options(), None, seeing)
             program, _ = decode(program, options.schedule)
         return _explore_anew(program, options, progress, seeing)
@@ -132,7 +132,7 @@ def _explore_anew(
     progress: Callable[[Progress], None] | None,
     seeing: Seeing,
 ) -> Exploration:
-    """Explore, and begin again whenever something turns out that changes what is a step."""
+    """Explore, and begin again whenever a run changes what counts as a step."""
     roster = False
     while True:
         try:
@@ -140,7 +140,7 @@ def _explore_anew(
         except RosterNeededError:
             roster = True
         except NewlySharedError:
-            # It is one of those that `seeing` knows from now on.
+            # `seeing` knows the shared object from now on.
             continue
 
 
@@ -187,7 +187,7 @@ class _Session:
 
     @contextmanager
     def contexts(self) -> Generator[None]:
-        """Watch the program, inside the block, for what it must not do."""
+        """Install, inside the block, the patches and checks that the program runs under."""
         program, options = self._program, self._options
         with ExitStack() as stack:
             stack.callback(self.world.substrate.close)
@@ -211,7 +211,7 @@ class _Session:
         if self._program.instrument:
             raise UsageError("code that is instrumented is explored in one process: omit --jobs")
 
-        # Whoever explores in one process needs no module for several.
+        # An exploration in one process does not need this module.
         from wheelproof_spec.engines.explore.processes import explore_side_by_side
 
         def work(explorer: "Explorer") -> Tally:
@@ -220,7 +220,7 @@ class _Session:
             child._names = ClassNames(child.world)
             child._strategy = explorer
             with child.contexts():
-                # The watchdog is told that waiting is no step.
+                # Waiting for work counts as progress, so that the watchdog does not fire.
                 while explorer.next(partial(child.world.begin_run, ())):
                     try:
                         child._explore_branch(explorer)
@@ -248,7 +248,7 @@ class _Session:
                 break
 
     def explore(self) -> None:
-        """Run the engine to its end, then make the failure simple, if there was one."""
+        """Run the engine to its end, then simplify the failure, if there is one."""
         try:
             if self._options.jobs == 1:
                 self._run_engine()
@@ -265,7 +265,7 @@ class _Session:
             self._recording = record(self.world, tuple(step.actor for step in steps))
 
     def result(self, seconds: float) -> Exploration:
-        """Return what was found out."""
+        """Return the result of the exploration."""
         options, tally = self._options, self._tally
         return Exploration(
             program=self._program.name,
@@ -301,7 +301,7 @@ class _Session:
         return self._has_enough() or self._is_bound_reached(runs)
 
     def _has_enough(self) -> bool:
-        """Tell whether a failure is enough, or each of the other runs may be as long as this."""
+        """Tell whether to stop: at a failure, or if other runs may be too long as well."""
         found = self._tally.first is not None or self._tally.too_long
         return found and not self._options.keep_going
 
@@ -338,7 +338,7 @@ class _Session:
             self._repeat(execution)
 
     def _repeat(self, execution: Execution) -> None:
-        """Repeat the run twice and compare every step, and everything else that was possible."""
+        """Repeat the run twice, and compare every step and all enabled steps."""
         execution.seal()
         steps = list(zip(execution.actors, execution.accesses, strict=True))
         possible: list[list[object]] = []

@@ -7,9 +7,9 @@ def test_two_threads_count_to_two() -> None:
     ...
     assert counter.value == 2
 
-What is given is what the main thread of a run does, with `threading` patched, or a function that
-returns a Scenario. A failure is an InterleavingError with the shrunk run; its schedule string is
-repeated by `WHEELPROOF_REPLAY=STRING` before the command, or by `replay=` in the call.
+The given function is the main thread of a run, with `threading` patched, or it returns a Scenario.
+A failure raises an InterleavingError with the shrunk run. Its schedule string is repeated by
+`WHEELPROOF_REPLAY=STRING` before the command, or by `replay=` in the call.
 """
 
 import os
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from hypothesis.strategies import DataObject
 
 REPLAY = "WHEELPROOF_REPLAY"
-"""The environment variable with a schedule string to be repeated, in the program it belongs to."""
+"""The environment variable with a schedule string to repeat, for the program it belongs to."""
 
 
 class InterleavingError(AssertionError):

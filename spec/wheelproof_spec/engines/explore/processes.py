@@ -1,4 +1,4 @@
-"""Several processes that explore one program, and the one that keeps what they share."""
+"""Processes that explore one program in parallel, and the parent that keeps what they share."""
 
 import multiprocessing
 import signal
@@ -27,7 +27,7 @@ _OVER = "nothing more"
 
 
 class ProcessFailedError(WheelproofSpecError):
-    """One of the processes could not go on; its sentence and its exit code."""
+    """The error that one of the processes failed, with its message and its exit code."""
 
     def __init__(self, sentence: str, code: ExitCode) -> None:
         super().__init__(sentence)
@@ -35,9 +35,9 @@ class ProcessFailedError(WheelproofSpecError):
 
 
 class Explorer:
-    """A process that explores: its strategy, and how it is told what to do.
+    """An exploring process: its strategy, and its connection to the parent.
 
-    It gives something away if somebody has nothing to do, once in `GIVE_EVERY` runs at most.
+    It gives away a part of its work if a process is idle, at most once in `GIVE_EVERY` runs.
     """
 
     complete = True
@@ -50,7 +50,7 @@ class Explorer:
 
     @property
     def blocked_runs(self) -> int:
-        """How many runs ended because all that could go on was known already."""
+        """The number of runs that ended because every enabled step was explored already."""
         return self._own.blocked_runs
 
     def prefix(self) -> Sequence[Event]:
@@ -62,7 +62,7 @@ class Explorer:
         return self._own.choose(execution)
 
     def learn(self, analysis: Analysis) -> bool:
-        """Take note of the run that is over, and tell whether there is another one."""
+        """Record a finished run, and tell whether there is another one."""
         self._own.learn(analysis)
         self._since += 1
         if self._signals.wanted.value and self._since >= GIVE_EVERY:
@@ -73,20 +73,20 @@ class Explorer:
         return self._own.has_more and not self.ends()
 
     def ends(self) -> bool:
-        """Tell whether all are to stop."""
+        """Tell whether all processes have to stop."""
         return bool(self._signals.end.value)
 
     def end(self) -> None:
-        """Make all stop."""
+        """Make all processes stop."""
         self._signals.end.value = 1
 
     def count(self, runs: int) -> int:
-        """Note how many runs this process has made, and return how many all have."""
+        """Record how many runs this process has made, and return how many all have made."""
         self._signals.runs[self._place] = runs
         return sum(self._signals.runs)
 
     def next(self, wait: Callable[[], None]) -> bool:
-        """Wait for something to explore, and call `wait` meanwhile; False if there is none left."""
+        """Wait for work, and call `wait` meanwhile; return False if no work is left."""
         while not self._pipe.poll(LOOK_EVERY_S):
             wait()
         found: Rest | str = self._pipe.recv()
@@ -95,7 +95,7 @@ class Explorer:
         return found != _OVER
 
     def has_explored(self) -> None:
-        """Tell that nothing of it is left."""
+        """Tell the parent that the work is done."""
         self._pipe.send(None)
 
 
@@ -107,14 +107,14 @@ class _Signals:
 
 
 class _SharedNumbers(Numbers):
-    """The numbers of threads: who meets a new one asks which it has for all."""
+    """The numbers of threads; the parent gives a new thread one number for all processes."""
 
     def __init__(self, pipe: Connection) -> None:
         super().__init__()
         self._pipe = pipe
 
     def setdefault(self, key: tuple[Actor, int], default: Actor = FIRST) -> Actor:
-        """Return the number of a thread; `default` is what another process may have given away."""
+        """Return the number of a thread; `default` is ignored, as another process may use it."""
         del default
         known = self.get(key)
         if known is None:
@@ -129,10 +129,10 @@ def explore_side_by_side(
     numbers: Numbers,
     progress: Callable[[int], None] = lambda _: None,
 ) -> tuple[Tally, bool]:
-    """Let `jobs` processes do `work`; return what they have seen, and whether Ctrl-C ended it.
+    """Run `work` in `jobs` processes; return their summed tally, and whether Ctrl-C ended it.
 
-    `numbers` are those of the threads, and get those that turn up; `progress` is told of the runs.
-    Raises ProcessFailedError if one of them does.
+    `numbers` are the numbers of the threads; new ones are added. `progress` gets the number of
+    runs. Raises ProcessFailedError if a process fails.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         raise UsageError("--jobs needs a system that can fork, such as Linux: explore without it")
@@ -204,7 +204,7 @@ def _received(pipe: Connection) -> object:
 def _explore(
     pipe: Connection, place: int, signals: _Signals, work: Callable[[Explorer], Tally]
 ) -> None:
-    # Ctrl-C is for the process that keeps the tree, which ends the others in order.
+    # The parent alone handles Ctrl-C, and ends the other processes in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     try:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from wheelproof_spec.engines.explore.result import Exploration
 
 PAGES = "wheelproof.pages"
-"""The group of entry points that render pages, which engines do not know."""
+"""The group of entry points that render pages; engines do not import them."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -76,7 +76,7 @@ def explore(request: pytest.FixtureRequest) -> "Explore":
 
 
 class Explore:
-    """Runs a program in every interleaving and fails the test if one of them fails."""
+    """The function that runs a program in every interleaving and fails the test if a run fails."""
 
     def __init__(self, config: pytest.Config) -> None:
         replay: object = config.getoption("explore_replay")
@@ -86,7 +86,7 @@ class Explore:
 
     @property
     def _node(self) -> str:
-        """The test that is running, as pytest tells."""
+        """The id of the running test, as pytest reports it."""
         return os.environ["PYTEST_CURRENT_TEST"].rpartition(" (")[0]
 
     def __call__(
@@ -103,10 +103,10 @@ class Explore:
         samples: int | None = None,
         seed: int = 0,
     ) -> "Exploration":
-        """Explore what `build` sets up, and return the certificate.
+        """Explore the program that `build` sets up, and return the result.
 
-        With `patch_threading` what is set up, or the main thread itself, uses `threading`. What
-        the packages that `instrument` names read and write is searched for data races, or is steps.
+        With `patch_threading` the program, or `build` itself as the main thread, uses `threading`.
+        Accesses in the packages that `instrument` names are searched for data races, or are steps.
         The test fails with the table of the shrunk run if a run fails, and if the end is not
         reached within `max_runs` (None: no bound). `replay` repeats the run of a schedule string
         instead, `samples` draws that many runs with `seed`: both only look for failures.

@@ -1,4 +1,4 @@
-"""What an exploration found out, and the one place that turns it into a verdict."""
+"""The result of an exploration, and the one place that turns it into a verdict."""
 
 from dataclasses import asdict, dataclass, fields
 
@@ -9,17 +9,17 @@ from wheelproof_spec.engines.explore.counterexamples.recording import RunRecordi
 CERTIFYING_ENGINE = "optimal"
 CERTIFICATE_SCHEMA = "wheelproof.certificate/1"
 _NOT_TOLD = ("complete", "recording")
-"""What a certificate does not have: it is told in words, or it is a page."""
+"""Fields that a certificate does not have: other fields tell them, or a page shows them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exploration:
     """The result of exploring one program with one engine.
 
-    `stopped` says why the engine did not come to its end, None if it did; `complete` whether its
-    end means that every class has been run. `gap` says why the runs show nothing, if so.
-    `digest` depends on the classes alone. `recording` is the counterexample's run, or without one
-    an example: each thread as far as it can.
+    `stopped` is the reason why the engine ended early, None if it did not; `complete` is whether
+    its normal end means that every class was run. `gap` is the reason why the runs show nothing,
+    empty if they show something. `digest` depends on the classes alone. `recording` is the failing
+    run, or without one an example, in which each thread runs as far as it can.
     """
 
     program: str
@@ -44,7 +44,7 @@ class Exploration:
     recording: RunRecording | None
 
     def verdict(self) -> Verdict:
-        """Return how the check ended: the brute engines are oracles for tests and never pass."""
+        """Return the verdict; only the certifying engine can pass, the others are test oracles."""
         if self.counterexample is not None:
             return Verdict.FAIL
         certified = self.engine == CERTIFYING_ENGINE and self.complete
@@ -53,7 +53,7 @@ class Exploration:
         return Verdict.INCONCLUSIVE
 
     def summary(self) -> str:
-        """Return one sentence."""
+        """Return the result in one sentence."""
         if self.counterexample is not None:
             return f"{self.counterexample.failure.sentence()} (run {self.runs})"
         rate = f"{self.runs / self.seconds:,.0f} runs/s" if self.seconds else ""
@@ -80,7 +80,7 @@ class Exploration:
         return "\n".join(lines)
 
     def check_result(self) -> CheckResult:
-        """Return it as the result of a check."""
+        """Return the result as the result of a check."""
         return CheckResult(
             name=self.program,
             group="explore",
@@ -91,7 +91,7 @@ class Exploration:
         )
 
     def document(self) -> dict[str, object]:
-        """Return it as JSON values: the certificate, or the counterexample."""
+        """Return the result as JSON values: the certificate, or the counterexample."""
         told = {field.name: getattr(self, field.name) for field in fields(self)}
         for name in _NOT_TOLD:
             del told[name]

@@ -1,4 +1,4 @@
-"""What one process has seen of a program, run by run; the tallies of several can be added."""
+"""The counts of a program's runs in one process; the tallies of several processes can be added."""
 
 from dataclasses import dataclass, field
 
@@ -11,13 +11,13 @@ from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
 @dataclass(slots=True)
 class Tally:
-    """Counts of runs, the names of their classes, and the first run that failed, with its steps.
+    """Counts of runs, the names of their classes, and the first failing run with its steps.
 
-    `blocked` runs ended in what was explored already, as is known only of other processes.
-    `cut` ones ended at an assumption that did not hold.
-    `given_up` counts the runs that did not come to their end, and `why` says what the first was.
-    `too_long` tells that one was only long: then each other run may be as long as well.
-    `needs_roster` tells that one asked which threads there are, which nobody had expected.
+    `blocked` counts runs in other processes that ended in steps which were explored already.
+    `cut` counts runs that ended at an assumption that did not hold.
+    `given_up` counts runs that did not come to their end; `why` is the reason of the first one.
+    `too_long` is whether a run was given up only for its length: other runs may be as long.
+    `needs_roster` is whether a run asked for a list of threads that was not kept.
     """
 
     runs: int = 0
@@ -37,7 +37,7 @@ class Tally:
     sharing: Sharing = field(default_factory=Sharing)
 
     def note(self, execution: Execution, names: ClassNames, *, complete: bool) -> None:
-        """Take note of a run that is over; `complete` says that every class is to be run."""
+        """Record a finished run; `complete` is whether every class will be run."""
         self.runs += 1
         if execution.runtime.cut:
             self.cut += 1
@@ -61,7 +61,7 @@ class Tally:
                 self.first = failure, tuple(execution.actors)
 
     def add(self, other: "Tally") -> None:
-        """Add what another process has seen."""
+        """Add the tally of another process."""
         self.runs += other.runs
         self.blocked += other.blocked
         self.failing += other.failing
@@ -79,7 +79,7 @@ class Tally:
             self._add(name)
 
     def gap(self) -> str:
-        """Return why the runs show nothing, in a sentence; empty if they show something."""
+        """Return in a sentence why the runs show nothing; empty if they show something."""
         if self.for_graph_mode and not self.given_up:
             return "its sometimes, leads_to and wakes are judged by --engine graph alone"
         if self.runs and self.cut == self.runs:

@@ -1,1 +1,1 @@
-"""Runtimes that stand in front of another one and tell somebody of each operation."""
+"""Runtimes that wrap another runtime and report each operation."""

@@ -1,8 +1,8 @@
 """Hooks that a runtime calls before every operation of another runtime.
 
 They serve two fuzzers: one that gives up when a single call makes more steps than any call could
-need (a flush that never ends is found without a clock), and one that makes threads change places
-inside the races.
+need (a flush that never ends is found without a clock), and one that makes threads switch inside
+the races.
 """
 
 import random
@@ -22,7 +22,7 @@ Hook = Callable[[], None]
 
 
 class StepLimitExceededError(Exception):
-    """One call made more steps than the limit: it would not have ended."""
+    """The error that one call made more steps than the limit: it would not have ended."""
 
 
 class StepLimit:
@@ -33,7 +33,7 @@ class StepLimit:
         self._left = limit
 
     def restart(self) -> None:
-        """Count from the beginning."""
+        """Reset the count."""
         self._left = self._limit
 
     def __call__(self) -> None:
@@ -44,10 +44,10 @@ class StepLimit:
 
 
 class Preemption:
-    """A hook that now and then lets other threads run first; which steps, a seed decides.
+    """A hook that pauses before some steps, so that other threads run first; a seed decides.
 
-    Each thread draws from its own sequence, so that one thread's luck does not depend on how fast
-    the others are.
+    Each thread draws from its own sequence, so its pauses do not depend on how fast the other
+    threads are.
     """
 
     def __init__(self, seed: int, one_in: int) -> None:
@@ -56,7 +56,7 @@ class Preemption:
         self._local = threading.local()
 
     def __call__(self) -> None:
-        """Give the processor away, once in `one_in` steps on average."""
+        """Pause the thread, once in `one_in` steps on average."""
         draws: random.Random | None = getattr(self._local, "draws", None)
         if draws is None:
             draws = random.Random(f"{self._seed}/{threading.current_thread().name}")
@@ -66,25 +66,25 @@ class Preemption:
 
 
 class InstrumentedRuntime(ProxyRuntime):
-    """The runtime `inner`, with `before` called before each operation on what it makes."""
+    """The runtime `inner`, with `before` called before each operation on its primitives."""
 
     def __init__(self, inner: Runtime, before: Hook) -> None:
         super().__init__(inner, _Before(before))
 
 
 class _Before:
-    """A watcher that calls a hook before whatever may let another thread go first."""
+    """A watcher that calls a hook before an operation that may let another thread go first."""
 
     def __init__(self, hook: Hook) -> None:
         self._hook = hook
 
     def making(self, name: str) -> None:
-        """Do nothing: nobody else has it yet."""
+        """Do nothing: no other thread has the primitive yet."""
 
     def around(
         self, name: str, primitive: object, how: str, perform: Callable[[], R], value: object
     ) -> R:
-        """Call the hook, unless a lock is given back."""
+        """Call the hook, unless the operation releases a lock."""
         del name, primitive, value
         if how not in RELEASES:
             self._hook()

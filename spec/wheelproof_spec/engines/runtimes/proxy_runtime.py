@@ -1,7 +1,7 @@
-"""A runtime in front of another one: a watcher stands around every operation on what it makes.
+"""A runtime that wraps another one: a watcher controls every operation on its primitives.
 
-The watcher makes the operation itself, by calling what it is given. So it can do something before,
-learn the result, or hold a lock of its own while the operation takes effect.
+The watcher performs the operation itself, by a call of the given function. So it can act before the
+operation, learn the result, or hold a lock of its own while the operation takes effect.
 """
 
 from collections.abc import Callable
@@ -26,14 +26,14 @@ from wheelproof.units import Millis
 T = TypeVar("T")
 R = TypeVar("R")
 RELEASES = ("__exit__", "release")
-"""The operations that give a lock back."""
+"""The operations that release a lock."""
 
 
 class Watcher(Protocol):
-    """Stands around operations; called on the thread that asks for them."""
+    """The code around operations; called on the thread that performs them."""
 
     def making(self, name: str) -> None:
-        """A primitive is about to be made under this name."""
+        """Record that a primitive is about to be made under this name."""
         ...
 
     def around(
@@ -43,13 +43,13 @@ class Watcher(Protocol):
 
         `perform` is the operation `how` ("get", "__enter__", "wait") of `primitive`, which was made
         under `name`; the sides of a read-write lock are "name.read" and "name.write". `value` is
-        what a cell is given, None for all other operations.
+        the argument of a cell's operation, None for all other operations.
         """
         ...
 
 
 class ProxyRuntime:
-    """The runtime `inner`, watched; `clock` stands in for its clock."""
+    """The runtime `inner`, watched; `clock` replaces its clock."""
 
     def __init__(
         self, inner: Runtime, watcher: Watcher, clock: Callable[[], Millis] | None = None

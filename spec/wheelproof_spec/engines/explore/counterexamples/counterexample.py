@@ -1,4 +1,4 @@
-"""A failing run as people read it: a table with a column for each thread, and one line."""
+"""A failing run in readable form: a table with a column for each thread, and a schedule line."""
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from wheelproof_spec.engines.explore.strategies.replay import DeviationStrategy,
 from wheelproof_spec.engines.explore.strategies.strategy import run
 
 Deviation = tuple[int, str, str]
-"""A step, from 1, at which a thread would have gone on, and another one did."""
+"""A step number (from 1), the thread that would run by default, and the thread that ran."""
 
 _WIDEST = 52
 _FIRST_ROWS = 150
@@ -21,7 +21,7 @@ _LAST_ROWS = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownStep:
-    """One event: the actor, its thread by name, the operation with its result, who called it."""
+    """One event: the actor, its thread's name, the operation with its result, the source line."""
 
     actor: Actor
     thread: str
@@ -31,11 +31,11 @@ class ShownStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FailingInterleaving:
-    """A failing run: its steps, the threads in the order of their columns, and how to repeat it.
+    """A failing run: its steps, its threads in column order, and the schedule that repeats it.
 
-    `deviations` are the steps, counted from 1, at which the run departs from running each thread
-    as far as it can: who would have gone on, and who does. `left_out` are operations of the
-    program that the failure does not need: the thread, and which one of its operations, from 1.
+    `deviations` are the steps, counted from 1, at which the run departs from the default schedule,
+    which runs each thread as far as it can. `left_out` are operations of the program that the
+    failure does not need: the thread, and the number of the operation in it, from 1.
     """
 
     program: str
@@ -52,7 +52,7 @@ class FailingInterleaving:
         return schedule_line(self.deviations)
 
     def switches(self) -> tuple[str, ...]:
-        """Return where in the source each departure is: who stops before what, who goes on."""
+        """Return the source lines of each deviation: where one thread stops and another goes on."""
         said: list[str] = []
         for number, usual, chosen in self.deviations:
             later = self.steps[number - 1 :]
@@ -63,7 +63,7 @@ class FailingInterleaving:
         return tuple(said)
 
     def left_out_line(self) -> str:
-        """Return what is left out in one line, nothing if that is nothing."""
+        """Return the operations that are left out, in one line; empty if there are none."""
         if not self.left_out:
             return ""
         parts = (f"{thread} {place}" for thread, place in self.left_out)
@@ -85,7 +85,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
         if failure is None:
             return None
         columns = column_names(execution.threads)
-        # Of a cycle the first round is enough.
+        # The first round of a cycle is enough.
         cycle = execution.cycle()
         actors = tuple(execution.actors[: None if cycle is None else cycle.end])
         operations = execution.scenario.operations()
@@ -112,7 +112,7 @@ def run_of(world: World, actors: Sequence[Actor]) -> FailingInterleaving | None:
 
 
 def table_of(threads: Sequence[str], steps: Sequence[ShownStep], marked: Container[int]) -> str:
-    """Return steps as a table with one column for each thread; those `marked`, from 1, get a *."""
+    """Return steps as a table with a column for each thread; steps in `marked` (from 1) get a *."""
     columns = {name: place for place, name in enumerate(threads)}
     widths = [len(name) for name in threads]
     for step in steps:
@@ -164,7 +164,7 @@ def chosen_name(actor: Actor, names: Mapping[Actor, str]) -> str:
 
 
 def column_names(threads: Mapping[int, ModelThread]) -> dict[Actor, str]:
-    """Return the threads' names; a name that several threads share gets the number behind it."""
+    """Return the threads' names; a name that several threads share gets the number appended."""
     taken = [thread.name for thread in threads.values()]
     return {
         thread.number: thread.name

@@ -1,9 +1,9 @@
-"""Making a failing program small: operations that the failure does not need are left out.
+"""Shrinking of a failing program: operations that the failure does not need are left out.
 
-First whole threads, then single operations, then two of them, which may belong together, as long as
-some run still fails by the same check for the same reason. A part of which every run fails is no
-use: what was left out is missing there, or the check does not hold without it. Nor is one that
-fails when each thread runs as far as it can, unless the whole does.
+First whole threads are tried, then single operations, then pairs, which may belong together, as
+long as some run still fails the same check for the same reason. A part whose every run fails is not
+used: it misses something that was left out, or the check cannot hold without it. Nor is a part
+whose default run fails (each thread runs as far as it can), unless that of the whole fails as well.
 """
 
 from collections.abc import Iterator
@@ -20,11 +20,11 @@ from wheelproof_spec.engines.explore.strategies.strategy import run
 RUNS = 3_000
 """How many runs the search may take in all."""
 RUNS_OF_A_PART = 500
-"""How many runs of a part are tried before it counts as one that does not fail."""
+"""How many runs of a part are tried before the part counts as not failing."""
 
 
 class OperationShrinker:
-    """Looks for the smallest part of a program that fails in the same way."""
+    """A search for the smallest part of a program that fails in the same way."""
 
     def __init__(self, world: World, like: Failure, budget: int = RUNS) -> None:
         self._world = world
@@ -32,7 +32,7 @@ class OperationShrinker:
         self._left = budget
 
     def shrink(self, actors: tuple[Actor, ...]) -> tuple[World, tuple[Actor, ...]]:
-        """Return the part and the steps of a failing run of it; `actors` are those of the whole."""
+        """Return a part and the steps of its failing run; `actors` is that of the whole."""
         operations = self._operations()
         if not operations:
             return self._world, actors
@@ -75,7 +75,7 @@ class OperationShrinker:
         return self._like.is_like(failure)
 
     def _failing_run(self, world: World) -> tuple[Actor, ...] | None:
-        """Return a run that fails, if another one does not."""
+        """Return a failing run if some other run passes, else None."""
         failing: tuple[Actor, ...] | None = None
         some_pass = False
         runs = analysed_runs(world, OptimalStrategy())
@@ -95,7 +95,7 @@ class OperationShrinker:
 def _candidates(
     operations: tuple[tuple[str, int], ...], without: frozenset[int]
 ) -> Iterator[frozenset[int]]:
-    """Yield what more could be left out: a whole thread, else one operation, else two."""
+    """Yield further sets to leave out: whole threads, then single operations, then pairs."""
     left = [number for number in range(len(operations)) if number not in without]
     for thread in dict.fromkeys(operations[number][0] for number in left):
         whole = frozenset(number for number in left if operations[number][0] == thread)

@@ -1,7 +1,7 @@
-"""A run with all its states: after each step, which thread holds and which waits for what.
+"""A run with all its states: after each step, what each thread holds and waits for.
 
-A counterexample says what was done; a recording says in which state, so that the run can be gone
-through step by step.
+A counterexample has the steps of a run. A recording also has the state after each step, so that a
+reader can go through the run step by step.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,7 +27,7 @@ _PLAIN_VALUES = (bool, int, float, str, type(None), Life)
 
 
 class KeepingRuntime(ControlledRuntime):
-    """The runtime of a run whose objects are looked at: `objects` has them as they were made."""
+    """The runtime of a recorded run: `objects` are the run's objects, in the order of creation."""
 
     def __init__(self, world: World) -> None:
         self.objects: list[Enrolled] = []
@@ -35,18 +35,18 @@ class KeepingRuntime(ControlledRuntime):
         super().__init__(
             program.name, program.settings, world.substrate, world.numbers, logging=True
         )
-        # The clock is none of the program's objects.
+        # The clock is not an object of the program.
         self.objects.clear()
 
     def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
-        """Take note of a new object, and keep it."""
+        """Register a new object, and keep it in `objects`."""
         self.objects.append(made)
         return super().enroll(made, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hold:
-    """A lock in the hands of a thread, both by their numbers in the recording."""
+    """A lock and a thread that holds it, both by their numbers in the recording."""
 
     lock: int
     thread: int
@@ -57,9 +57,8 @@ class Hold:
 class Snapshot:
     """The state between two steps.
 
-    `values` has a text for each object, `threads` one for each thread; both are shorter than the
-    recording's lists where something has not been made yet. `waiting` are the threads that cannot
-    go on now.
+    `values` has a text for each object that has been made so far, `threads` one for each thread of
+    the whole run. `waiting` are the threads that cannot make a step now.
     """
 
     values: tuple[str, ...]
@@ -72,7 +71,7 @@ class Snapshot:
 class RecordedStep:
     """A step: the thread that made it, by its number in the recording, and the state after it.
 
-    `line` is the line of the program that made it, with its place.
+    `line` is the source line that made the step, with its place.
     """
 
     thread: int
@@ -102,7 +101,7 @@ class RunRecording:
 
 
 def record(world: World, actors: Sequence[Actor]) -> RunRecording:
-    """Replay a schedule and write down all there is to see; beyond it each thread runs on."""
+    """Replay a schedule and record every state; after its end each thread runs on."""
     strategy = ReplayStrategy(actors)
     execution = _RecordedExecution(world)
     camera = _Camera(execution)
@@ -148,7 +147,7 @@ class _RecordedExecution(Execution):
 
 @dataclass(frozen=True, slots=True)
 class _Picture:
-    """A moment in the numbers of the run."""
+    """A state, with the thread numbers of the run."""
 
     values: tuple[str, ...]
     threads: Mapping[Actor, str]
@@ -156,7 +155,7 @@ class _Picture:
     holds: tuple[tuple[int, Actor, bool], ...]
 
     def moment(self, numbers: Mapping[Actor, int]) -> Snapshot:
-        """Return it in the numbers of the recording."""
+        """Return the state with the thread numbers of the recording."""
         return Snapshot(
             values=self.values,
             threads=tuple(self.threads.get(number, "not there yet") for number in numbers),

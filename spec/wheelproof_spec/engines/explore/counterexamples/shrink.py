@@ -1,8 +1,8 @@
-"""Making a failing run simple: as few departures as possible from running each thread to its end.
+"""Shrinking of a failing run: as few deviations as possible from the default schedule.
 
-First every schedule with no departure, then with one, then with two, while the budget lasts; then
-the departures of the run that was found are struck off one by one. At last a thread that goes round
-in a cycle until others go on is let go round less often.
+The default schedule runs each thread as far as it can. First the deviations of the given run are
+removed one by one. Then schedules with fewer deviations are searched breadth first, while the
+budget lasts. At last, rounds of a thread that cycles before other threads go on are removed.
 """
 
 from collections import deque
@@ -15,13 +15,13 @@ from wheelproof_spec.engines.explore.strategies.replay import DeviationStrategy
 from wheelproof_spec.engines.explore.strategies.strategy import run
 
 BUDGET = 2_000
-"""How many runs a search for fewer departures may take."""
+"""How many runs the search for a simpler run may take."""
 
 Deviations = Mapping[int, Actor]
 
 
 class Shrinker:
-    """Looks for the simplest run that fails in the same way."""
+    """A search for the simplest run that fails in the same way."""
 
     def __init__(self, world: World, like: Failure, budget: int = BUDGET) -> None:
         self._world = world
@@ -35,7 +35,7 @@ class Shrinker:
         return tuple(self._without_rounds(found if fewest is None else fewest).actors)
 
     def _without_rounds(self, found: "_Trial") -> "_Trial":
-        """Leave out that a thread goes round in a cycle before others go on."""
+        """Remove the rounds that a thread makes in a cycle before other threads go on."""
         for begin, end in reversed(found.rounds):
             shorter = [*found.actors[:begin], *found.actors[end:]]
             trial = self._try(dict(enumerate(shorter)))

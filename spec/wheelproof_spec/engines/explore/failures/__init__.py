@@ -1,1 +1,1 @@
-"""How a run can go wrong, what cannot be explored, and where in the program it happened."""
+"""The failures of a run, the errors of rejected programs, and places in the program."""

@@ -1,4 +1,4 @@
-"""How a run can go wrong."""
+"""The ways in which a run can fail."""
 
 import re
 import traceback
@@ -32,7 +32,7 @@ class FailureKind(StrEnum):
 class WaitFor:
     """A node of the wait-for graph: a thread, what it waits to do, and which threads prevent that.
 
-    `for_threads` is empty if it waits on a condition, which nobody will notify any more.
+    `for_threads` is empty if the thread waits on a condition that no thread will notify any more.
     """
 
     thread: str
@@ -49,10 +49,10 @@ class WaitFor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """What went wrong in a run, in which thread (None: in no single one), in words.
+    """A failure of a run: its kind, its thread (None: no single one), and a message.
 
-    `waits` is the wait-for graph, if nobody could make a step. `cause` is what two failures have in
-    common that are the same: where it was found and why, without names and numbers of the run.
+    `waits` is the wait-for graph, if no thread could make a step. `cause` is equal for failures
+    that count as the same: where and why it was found, without names and numbers of the run.
     """
 
     kind: FailureKind
@@ -67,7 +67,7 @@ class Failure:
 
     @classmethod
     def of_exception(cls, kind: FailureKind, thread: str | None, error: BaseException) -> Self:
-        """Return the failure that an exception is."""
+        """Return the failure for an exception."""
         frames = traceback.extract_tb(error.__traceback__)
         theirs = [frame for frame in frames if not is_checkers(frame.filename)] or frames
         where = (
@@ -85,6 +85,6 @@ class Failure:
         )
 
     def sentence(self) -> str:
-        """Return it as one line."""
+        """Return the failure as one line."""
         place = "" if self.thread is None else f" in {self.thread}"
         return f"{self.kind.value}{place}: {self.message}"

@@ -1,4 +1,4 @@
-"""Where in the program under test something happens."""
+"""Places in the program under test."""
 
 import inspect
 import linecache
@@ -24,7 +24,7 @@ def calling_frame() -> FrameType | None:
 
 @cache
 def is_checkers(file: str) -> bool:
-    """Tell whether a source file is the checker's own: its frames explain nothing."""
+    """Tell whether a source file belongs to the checker, so that its frames explain nothing."""
     path = Path(file)
     return path.is_relative_to(_CHECKER) and not path.is_relative_to(_PROGRAMS)
 
@@ -32,7 +32,7 @@ def is_checkers(file: str) -> bool:
 def users_line() -> str:
     """Return the file, line, function and text of the innermost line that a user has written.
 
-    The library of Python, `wheelproof.sync` and the checker are not among those.
+    Lines of Python's library, of `wheelproof.sync` and of the checker do not count.
     """
     frame = inspect.currentframe()
     while frame is not None and _is_tool(frame):
@@ -51,7 +51,7 @@ def _is_tool(frame: FrameType) -> bool:
 
 
 def call_stack(frame: FrameType | None) -> str:
-    """Return the program's own calls under way, the innermost first."""
+    """Return the open calls of the program, the innermost first."""
     places: list[str] = []
     while frame is not None and len(places) < _SHOWN_CALLS:
         code = frame.f_code
@@ -62,7 +62,7 @@ def call_stack(frame: FrameType | None) -> str:
 
 
 def calling_line() -> str:
-    """Return the file, line and function of that frame."""
+    """Return the file, line and function of the program's innermost frame."""
     frame = calling_frame()
     if frame is None:
         return "an unknown place"

@@ -1,4 +1,4 @@
-"""Programs and schedules that cannot be explored: one clear sentence each."""
+"""The errors for programs and schedules that cannot be explored."""
 
 from wheelproof_spec.base.errors import InputRejectedError, WheelproofSpecError
 from wheelproof_spec.base.results.verdicts import ExitCode
@@ -12,7 +12,7 @@ class ProgramRejectedError(InputRejectedError):
 
 
 class SilentActionError(Exception):
-    """An action of the program that did nothing, or whose answer would be dropped."""
+    """An action of the program that did nothing, or whose result would be dropped."""
 
     def __init__(self, action: object, problem: str) -> None:
         name: object = getattr(action, "__qualname__", type(action).__name__)
@@ -20,13 +20,13 @@ class SilentActionError(Exception):
 
 
 def rejected(program: str, error: SilentActionError) -> ProgramRejectedError:
-    """Return the error of a program with such an action."""
+    """Return the error for a program with a silent action."""
     remedy = "let threads call plain functions, and let checks raise: assert ..."
     return ProgramRejectedError(program, str(error), remedy)
 
 
 class NondeterminismError(ProgramRejectedError):
-    """The same schedule did not give the same run."""
+    """The error that the same schedule did not give the same run."""
 
 
 class ScheduleRejectedError(InputRejectedError):
@@ -37,6 +37,6 @@ class ScheduleRejectedError(InputRejectedError):
 
 
 class EngineDefectError(WheelproofSpecError):
-    """The engine broke its own promise; nothing is known about the program."""
+    """A defect of the engine itself; the result says nothing about the program."""
 
     exit_code = ExitCode.INTERNAL_ERROR

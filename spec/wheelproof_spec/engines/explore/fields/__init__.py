@@ -1,1 +1,1 @@
-"""Plain fields that threads share: watched, held to their declared locks, searched for races."""
+"""Plain fields that threads share: watching, checks of declared locks, data race detection."""

@@ -1,9 +1,9 @@
-"""Data races of a run: conflicting accesses of a plain field that nothing orders.
+"""Data races of a run: conflicting accesses of a plain field that happens-before does not order.
 
-Happens-before as in C. Flanagan and S. Freund, "FastTrack" (PLDI 2009), with the past of a step as
-a bit mask over the events of the run. What orders is what orders in Java: a lock given back before
-it is taken, a volatile write before a read that comes later, a start, the end of a thread before
-its join, a notification. That one access came first in this run is no order.
+Happens-before is as in C. Flanagan and S. Freund, "FastTrack" (PLDI 2009); the past of a step is a
+bit mask over the events of the run. The edges are those of Java: release of a lock to its next
+acquisition, volatile write to a later read, start of a thread to its steps, end of a thread to its
+join, notification to wake-up. That one access came first in this run does not order the two.
 """
 
 from wheelproof_spec.engines.explore.failures.failure import Failure, FailureKind
@@ -15,7 +15,7 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime, L
 
 
 class _Published:
-    """The past that has been published at a lock or cell by its writers, and by its readers."""
+    """The pasts that writers and readers have published at a lock or cell."""
 
     __slots__ = ("by_readers", "by_writers")
 
@@ -25,7 +25,7 @@ class _Published:
 
 
 class _Field:
-    """The last write of a field, and what each thread has read there since."""
+    """The last write of a field, and the last read of each thread since then."""
 
     __slots__ = ("last_write", "reads")
 
@@ -91,7 +91,7 @@ class _HappensBefore:
         accesses: Accesses,
         operation: AtomicOperation[object] | None,
     ) -> None:
-        """Take note of one step of a thread."""
+        """Record one step of a thread."""
         past = self._pasts.get(number, 0) | 1 << event
         self._own[number] = self._own.get(number, 0) | 1 << event
         if operation is not None and not isinstance(operation, FieldAccess):
@@ -103,7 +103,7 @@ class _HappensBefore:
             self._pasts[child] = past
 
     def access(self, access: LoggedAccess) -> LoggedAccess | None:
-        """Take note of one access of a field; returns one that it races with."""
+        """Record one access of a field; returns an earlier access that it races with, if any."""
         field = self._fields.setdefault((id(access.instance), access.field), _Field())
         if field.last_write is not None and self._is_unordered(field.last_write, access):
             return field.last_write
@@ -120,7 +120,7 @@ class _HappensBefore:
     def _is_unordered(self, earlier: LoggedAccess, later: LoggedAccess) -> bool:
         if earlier.thread == later.thread:
             return False
-        # Only by a later step of its own can a thread tell others of the access.
+        # Other threads learn of the access only through a later step of the earlier thread.
         known = self._pasts.get(later.thread, 0) & self._own.get(earlier.thread, 0)
         return not known >> (earlier.event + 1)
 

@@ -1,7 +1,7 @@
-"""Which fields are declared with the lock that guards them, found in the source of their classes.
+"""The fields declared with the lock that guards them, found in the source of their classes.
 
-A declaration is an annotation: `Annotated[int, GuardedBy("_lock")]`, of a field in the class body
-or of `self.field` in a method, where nothing of it is left when the program runs.
+A declaration is an annotation such as `Annotated[int, GuardedBy("_lock")]`, of a field in the class
+body or of `self.field` in a method. An annotation in a method leaves no trace at run time.
 """
 
 import ast
@@ -19,7 +19,7 @@ from wheelproof.sync import GuardedBy
 class Declaration:
     """A field of a class, and the attributes that lead from an instance to its lock.
 
-    There are none if the declaration names the lock in words.
+    `path` is empty if the declaration names the lock in words.
     """
 
     owner: type
@@ -36,7 +36,7 @@ _known: dict[str, tuple[ModuleType, tuple[Declaration, ...]]] = {}
 def declarations() -> Iterator[Declaration]:
     """Yield the declarations of all classes of modules that have been imported.
 
-    Classes inside functions are left out, which have no name to be found by.
+    Classes inside functions are left out, because they cannot be found by name.
     """
     for name, module in list(sys.modules.items()):
         known = _known.get(name)
@@ -62,7 +62,7 @@ def _declared_in(module: ModuleType) -> Iterator[Declaration]:
 
 
 def _knows_guards(module: ModuleType) -> bool:
-    # What pretends to be a module may have no names at all.
+    # An object in `sys.modules` may have no `__dict__`.
     names: dict[str, object] = getattr(module, "__dict__", {})
     return any(value is GuardedBy or value is sync for value in list(names.values()))
 
@@ -93,7 +93,7 @@ def _annotated(body: ast.ClassDef) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _lock(annotation: ast.expr) -> str | None:
-    """Return what the declaration says of the lock: in words, if it does not write it out."""
+    """Return the declared lock; the source of the declaration if it is no string literal."""
     for node in ast.walk(annotation):
         if isinstance(node, ast.Call) and _is_guarded_by(node.func):
             match node.args:

@@ -1,9 +1,9 @@
-"""Declared guards, verified: every access of such a field asks whether the thread holds the lock.
+"""Declared guards, verified: every access of such a field checks that the thread holds the lock.
 
-Asking is no step: whether a thread holds a lock is known to that thread alone, and every access
-that the program can make is made in some run. Where the declaration names the lock in words, since
-no attribute leads to it or it guards the field only for a time, the accesses are kept, so that data
-races are found. Outside explorations the classes are as they were.
+The check is no step: whether a thread holds a lock depends on that thread alone, and every possible
+access is made in some run. If the declaration names the lock in words, because no attribute leads
+to it or because it guards the field only for a time, the accesses are logged for the data race
+search instead. Outside explorations the classes are unchanged.
 """
 
 from collections.abc import Generator
@@ -30,7 +30,7 @@ _MISSING = object()
 def verified_guards(program: str) -> Generator[None]:
     """Verify, inside the block, every access of a declared field in a thread of a run.
 
-    What is found is the run's `breach`. The constructor of an object is exempt. Raises
+    A violation becomes the run's `breach`. The constructor of an object is exempt. Raises
     ProgramRejectedError for a declaration that cannot be verified.
     """
     with ExitStack() as stack:
@@ -71,7 +71,7 @@ class _Verifier(Protocol):
 
 
 class _OrderVerifier:
-    """Keeps the accesses of a field whose guard is named in words."""
+    """A logger of the accesses of a field whose guard is named in words."""
 
     def __init__(self, declaration: Declaration) -> None:
         self._name = str(declaration)
@@ -83,7 +83,7 @@ class _OrderVerifier:
 
 
 class _LockVerifier:
-    """Asks whether the thread that accesses a field holds its lock."""
+    """A check that the thread that accesses a field holds its lock."""
 
     def __init__(self, program: str, declaration: Declaration) -> None:
         self._program = program
@@ -116,7 +116,7 @@ class _LockVerifier:
             runtime.breach = _Breach(self._declaration, runtime, instance, thread, write).failure
 
     def _reject(self, instance: object) -> None:
-        """Reject the program unless the way to the lock just leads nowhere at the moment."""
+        """Reject the program, unless an attribute on the way to the lock is None or not set yet."""
         here: object = instance
         for name in self._declaration.path:
             here = _held_by(here)
@@ -136,7 +136,7 @@ class _LockVerifier:
 
 
 class _GuardedSlot:
-    """Stands in for a slot in its class."""
+    """The replacement of a slot in its class."""
 
     def __init__(self, verify: _Verifier, slot: MemberDescriptorType) -> None:
         self._verify = verify
@@ -159,7 +159,7 @@ class _GuardedSlot:
 
 
 class _GuardedAttribute:
-    """Stands in for a field in the dictionary of each instance, and for the class's own value."""
+    """The replacement of a field in instance dictionaries, and of the class's default value."""
 
     def __init__(self, verify: _Verifier, field: str, default: object) -> None:
         self._verify = verify
@@ -189,7 +189,7 @@ class _GuardedAttribute:
 
 
 def _held_by(holder: object) -> object:
-    """Return what a cell holds, without a step, or the object itself if it is no cell."""
+    """Return what a cell holds, without a step; return any other object itself."""
     return holder.state if _is_cell(holder) else holder
 
 
@@ -200,7 +200,7 @@ def _is_cell(value: object) -> TypeGuard[Cell[object]]:
 def _note(
     runtime: ControlledRuntime, instance: object, field: str, thread: ModelThread, write: bool
 ) -> None:
-    """Keep the last access of each thread to a field of an object, for the story of a breach."""
+    """Keep the last access of each thread to a field of an object, for the report of a breach."""
     said = f"{thread.name} {'writes' if write else 'reads'} it ({calling_line()})"
     runtime.field_accesses.setdefault((id(instance), field), {})[thread.number] = said
 
@@ -224,7 +224,7 @@ class _Breach:
         self._what = f"{'written' if write else 'read'} by {thread.name} ({calling_line()})"
 
     def failure(self) -> Failure:
-        """Return it in words, with what another thread does to the field in the same run."""
+        """Return the failure, with another thread's access of the field in the same run."""
         declaration = self._declaration
         accesses = self._runtime.field_accesses.get((id(self._instance), declaration.field), {})
         others = [said for number, said in accesses.items() if number != self._thread.number]

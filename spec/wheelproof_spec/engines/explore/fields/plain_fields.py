@@ -1,8 +1,8 @@
 """Plain fields that are watched: every read and write of them becomes a step.
 
-A field that several threads share under a lock needs no step of its own as long as the lock is
-taken. Whether it is, only shows if the accesses are steps: a program names the fields, and every
-order of unsynchronised accesses is explored, and reported as a data race.
+A field that threads share under a lock needs no step of its own as long as each access holds the
+lock. Whether it does shows only if the accesses are steps. A program names such fields; every order
+of unsynchronised accesses is explored, and reported as a data race.
 """
 
 from collections.abc import Generator, Sequence
@@ -22,9 +22,9 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 class PlainField:
     """A field in the slots of a class.
 
-    `identity` names an attribute that holds a primitive of the object's own, made with it, by which
-    the object is told from others. Without one, an object is known from the first access on, which
-    its maker has to make.
+    `identity` names an attribute that holds a primitive which was made together with the object;
+    its number identifies the object. Without `identity` the first access identifies the object, so
+    the thread that made the object has to make that access.
     """
 
     owner: type
@@ -58,7 +58,7 @@ def defining_class(owner: type, field: str) -> type:
 
 
 class _WatchedSlot:
-    """What stands in for the slot in its class."""
+    """The replacement of the slot in its class."""
 
     def __init__(self, field: PlainField, index: int, slot: _Slot) -> None:
         self._field = field
@@ -108,7 +108,7 @@ class _WatchedSlot:
 
 
 class FieldAccess(AtomicOperation[object]):
-    """Reading, writing or deleting a plain field: it orders nothing."""
+    """A read, write or deletion of a plain field; it adds no happens-before edge."""
 
     __slots__ = ("_instance", "_name", "_number", "_slot")
 
@@ -123,7 +123,7 @@ class FieldAccess(AtomicOperation[object]):
         return writing(self._number)
 
     def describe(self) -> str:
-        """Return the field, and what is written."""
+        """Return the field, and the value that is written."""
         return self._name
 
 

@@ -1,5 +1,5 @@
-"""Plain state that threads share is seen: packages that the user names are instrumented.
+"""Instrumentation of packages that the user names: accesses of plain shared state become visible.
 
 Each read and write of an attribute, an item, a global or a closure's variable in their functions is
-either noted, to be searched for data races, or a step of its own, to be explored in every order.
+either logged, for the data race search, or a step of its own, explored in every order.
 """

@@ -1,7 +1,7 @@
-"""What instrumented functions call: an access is noted or becomes a step, then it is made.
+"""The functions that instrumented code calls: they log an access or make it a step, then make it.
 
-Without a run under way, in the set-up and in its checks, an access is made and that is all. Objects
-that only one thread has reached cost nothing but being remembered.
+Outside a run, in its set-up and in its checks, only the access itself is made. An object that only
+one thread has reached makes no steps; the thread is remembered.
 """
 
 import builtins
@@ -43,17 +43,17 @@ _FIELDS = (1 << 19) - 2
 
 
 _Container = dict[object, object]
-"""Whatever has items."""
+"""Any object that has items."""
 
 
 class NewlySharedError(ProgramRejectedError):
-    """An object has turned out to be shared: its accesses have to be steps from now on."""
+    """The error that an object turned out to be shared: its accesses have to become steps."""
 
 
 class Seeing:
-    """How accesses are seen in one exploration: as `steps`, or noted for the search for races.
+    """The handling of accesses in one exploration: as `steps`, or logged for the data race search.
 
-    `shared` are the numbers of what more than one thread has reached, and one of them changed.
+    `shared` are the numbers of state that several threads have reached, at least one by a write.
     """
 
     def __init__(self, *, steps: bool) -> None:
@@ -63,7 +63,7 @@ class Seeing:
         self._reached: dict[int, tuple[int, bool]] = {}
 
     def access(self, instance: object, name: str, key: str, *, write: bool) -> None:
-        """Take note of an access by the running thread, or wait until it is permitted."""
+        """Log an access by the running thread, or make it a step."""
         runtime = running()
         if runtime is None:
             return
@@ -101,7 +101,7 @@ class Seeing:
             self._reached[number] = first, True
 
     def made(self, container: object) -> None:
-        """Take note of a new container: its maker is who tells it from others."""
+        """Register a new container: the thread that makes it gives it its number."""
         if self.steps and type(container) in _CONTAINERS:
             runtime = running()
             if runtime is not None:
@@ -109,7 +109,7 @@ class Seeing:
 
 
 class _Access(FieldAccess):
-    """An access of plain state: a step that orders nothing."""
+    """An access of plain state: a step that adds no happens-before edge."""
 
     __slots__ = ("_shared", "_text", "_write")
 
@@ -129,7 +129,7 @@ class _Access(FieldAccess):
 
 
 class _Functions:
-    """The functions that stand in rewritten code, by their names without `_wp_`."""
+    """The functions that rewritten code calls, named without the prefix `_wp_`."""
 
     def __init__(self, seeing: Seeing) -> None:
         self._seeing = seeing
@@ -225,7 +225,7 @@ class _Functions:
             found, MemberDescriptorType | GetSetDescriptorType
         )
         if is_property or (not write and found is not None and _is_method(found)):
-            # A property, whose code tells of itself, or a method.
+            # A property, whose code is instrumented itself, or a method.
             return
         if kind.__module__ != "builtins":
             self._access(instance, f"{kind.__name__}.", name, write=write)
@@ -240,7 +240,7 @@ class _Functions:
         self._access(container, kind.__name__, f"[{key!r}]", write=write)
         thread = runtime.current
         if resized and thread is not None:
-            # Two threads may add and remove different keys, but nobody may look at all meanwhile.
+            # Two threads may add or remove different keys; a look at all keys conflicts with both.
             own = f" {thread.number}"
             self._access(container, f"the keys of a {kind.__name__}", own, write=True)
 
@@ -280,12 +280,12 @@ class _Functions:
 
 
 def _running_with(value: object) -> ControlledRuntime | None:
-    """Return the runtime of the thread that is running, if the value is a container."""
+    """Return the runtime of the running thread, if the value is a container."""
     return running() if type(value) in _CONTAINERS else None
 
 
 def _is_method(member: object) -> bool:
-    """Tell whether what a class has is a method or the like, which does not change."""
+    """Tell whether a member of a class is a method or similar, which does not change."""
     return callable(member) or isinstance(member, property | classmethod | staticmethod)
 
 
@@ -305,7 +305,7 @@ def _cell_of(reader: Callable[[], object], name: str) -> CellType:
 
 @contextmanager
 def seen(seeing: Seeing) -> Generator[None]:
-    """Let rewritten functions tell `seeing` what they do, inside the block."""
+    """Route the accesses of rewritten functions to `seeing`, inside the block."""
     functions = _Functions(seeing)
     names = [name for name in vars(_Functions) if not name.startswith("_")]
     given = {f"_wp_{name}": getattr(functions, name) for name in names}

@@ -1,4 +1,4 @@
-"""Puts rewritten code into the functions of the packages that are to be seen."""
+"""Replacement of the code of functions in the packages that are instrumented."""
 
 import gc
 import importlib
@@ -18,7 +18,7 @@ _Known = dict[tuple[str, int, str], CodeType]
 
 @contextmanager
 def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Generator[None]:
-    """Let the functions of these packages say what they do, inside the block.
+    """Make the functions of these packages report their accesses, inside the block.
 
     Raises ProgramRejectedError for a package that has no source.
     """
@@ -35,7 +35,7 @@ def instrumented(program: str, packages: Sequence[str], seeing: Seeing) -> Gener
 
 
 def import_packages(program: str, packages: Sequence[str]) -> None:
-    """Import what the program would import later.
+    """Import the packages that are instrumented, before the program does.
 
     Raises ProgramRejectedError for a package that is not there.
     """
@@ -61,7 +61,7 @@ def _rewritten_codes(program: str, module: ModuleType) -> _Known:
         source, file = inspect.getsource(module), inspect.getfile(module)
     except (OSError, TypeError):
         if hasattr(module, "__path__"):
-            # A package of which nothing is in a file.
+            # A package without a source file of its own.
             return {}
         raise ProgramRejectedError(
             program,
@@ -81,11 +81,11 @@ def _rewritten_source(source: str, file: str) -> _Known:
 
 
 def _pair(before: CodeType, after: CodeType, known: _Known) -> None:
-    """Take note of the new code of all functions in one piece of code."""
+    """Record the new code of all functions inside a code object."""
     old, new = _inner(before), [code for code in _inner(after) if code.co_firstlineno < MARK]
     for one, other in zip(old, new, strict=True):
         key = _key(one)
-        # Of two lambdas in one line it cannot be told which is which: both stay as they are.
+        # Two lambdas on one line cannot be told apart: both stay unchanged.
         if one.co_freevars == other.co_freevars and key not in known:
             known[key] = other
         else:

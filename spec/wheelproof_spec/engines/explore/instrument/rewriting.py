@@ -1,8 +1,8 @@
-"""Rewrites the functions of a module so that they say what they read and write.
+"""Rewriting of a module's functions so that they report what they read and write.
 
 `x.y` becomes `_wp_get(x, "y")`, `x.y = z` becomes `_wp_set(z, x, "y")`, and so on: see `accesses`.
-Lines stay as they are. No function is added but lambdas on the line MARK, which are never called:
-they lead to the variable of a closure.
+Line numbers are kept. The only functions added are lambdas on the line MARK, which are never
+called: they give access to the variable of a closure.
 """
 
 import ast
@@ -10,12 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 MARK = 1_000_000
-"""The line of what is not in the source."""
+"""The line number of code that is not in the source."""
 
 _LOOKING = frozenset(
     ("all", "any", "bool", "dict", "enumerate", "frozenset", "iter", "len", "list", "max", "min")
 ) | {"repr", "reversed", "set", "sorted", "str", "sum", "tuple", "zip"}
-"""Functions of Python's that look at a container."""
+"""Built-in functions that read a whole container."""
 _MAKING = frozenset(("OrderedDict", "defaultdict", "deque", "dict", "list", "set"))
 _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -23,7 +23,7 @@ _Scope = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
 def rewritten(source: str, file: str) -> ast.Module:
-    """Return the module with functions that say what they do."""
+    """Return the module with functions that report their accesses."""
     tree = ast.parse(source, file)
     shared = {
         name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names
@@ -33,7 +33,7 @@ def rewritten(source: str, file: str) -> ast.Module:
 
 
 class _Rewriter(ast.NodeTransformer):
-    """Visits statements and expressions; outside of functions everything stays as it is."""
+    """The transformer of statements and expressions; code outside functions stays unchanged."""
 
     def __init__(self, shared_globals: frozenset[str]) -> None:
         self._globals = shared_globals
@@ -43,7 +43,7 @@ class _Rewriter(ast.NodeTransformer):
         self._temporaries = 0
 
     def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
-        """Return what takes the place of a node."""
+        """Return the replacement of a node."""
         if isinstance(node, ast.ClassDef):
             return self._in_class(node)
         if isinstance(node, _SCOPES):
@@ -77,7 +77,7 @@ class _Rewriter(ast.NodeTransformer):
         return node
 
     def _binding(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.stmt]:
-        """Return what makes the shared variables of a function its own: it is never executed."""
+        """Return an assignment that keeps shared variables in the function; it never executes."""
         names = sorted(self._cells & _own_names(node))
         targets: list[ast.expr] = [ast.Name(name, ast.Store()) for name in names]
         binding = [ast.Assign(targets, ast.Constant(None))] if targets else []
@@ -143,7 +143,7 @@ class _Rewriter(ast.NodeTransformer):
         return [ast.Assign(targets=plain, value=value), *after]
 
     def _plain_target(self, target: ast.expr, after: list[ast.stmt]) -> ast.expr:
-        """Return a target of local names, and add what stores their values in the real ones."""
+        """Return a target of local names; add to `after` the stores into the real targets."""
         if isinstance(target, ast.Tuple | ast.List):
             target.elts = [self._plain_target(part, after) for part in target.elts]
         elif isinstance(target, ast.Starred):
@@ -320,7 +320,7 @@ def _loading(target: ast.expr) -> ast.expr:
 
 
 def _in_scope(node: _Scope) -> Iterator[ast.AST]:
-    """Yield what belongs to a function and to none inside it; those themselves as well."""
+    """Yield the nodes of a function, without the bodies of functions and classes inside it."""
     left: list[ast.AST] = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
     while left:
         here = left.pop()
@@ -330,7 +330,7 @@ def _in_scope(node: _Scope) -> Iterator[ast.AST]:
 
 
 def _stored(node: _Scope) -> Counter[str]:
-    """Count the places in which a function gives its variables a value."""
+    """Count the places at which a function assigns each of its variables."""
     found: Counter[str] = Counter()
     for here in _in_scope(node):
         if isinstance(here, ast.Name) and not isinstance(here.ctx, ast.Load):

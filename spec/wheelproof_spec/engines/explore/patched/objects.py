@@ -36,15 +36,15 @@ class Local:
     """`threading.local`: each thread of each run has attributes of its own."""
 
     def __new__(cls, *args: object, **named: object) -> "Local":
-        """Keep what the part of each thread is initialised with."""
+        """Keep the arguments with which each thread's attributes are initialised."""
         local = super().__new__(cls)
-        # For the latest run, its threads' attributes.
+        # The attributes of each thread of the latest run.
         parts: dict[int, dict[str, object]] = {get_ident(): {}}
         object.__setattr__(local, "_parts", (running(), parts))
         object.__setattr__(local, "_given", (args, named))
         return local
 
-    # Slots: what every thread sees alike.
+    # Slots have the same value in every thread.
     __slots__ = ("__dict__", "__weakref__", "_given", "_parts")
 
     def __getattribute__(self, name: str) -> object:
@@ -61,7 +61,7 @@ class Local:
 
 
 def _switch(local: Local) -> None:
-    """Show the attributes of the running thread; there are new ones in a thread's first access."""
+    """Show the attributes of the running thread; make new ones at the thread's first access."""
     runtime: ControlledRuntime | None
     parts: dict[int, dict[str, object]]
     now = running()
@@ -98,13 +98,13 @@ class SimpleQueue(Generic[T]):
     put_nowait = put
 
     def get(self, block: bool = True, timeout: float | None = None) -> T:
-        """Remove the item that has been there longest; raises Empty if there is none in time."""
+        """Remove and return the oldest item; raises Empty if there is none in time."""
         if timeout is not None and timeout < 0:
             raise ValueError("'timeout' must be a non-negative number")
         runtime = running()
         until = None if timeout is None else _now(runtime) + timeout
         thread = None if runtime is None else runtime.current
-        # Python wakes the idle workers of a pool when it ends.
+        # Python wakes the idle workers of a pool when the interpreter ends.
         idle = thread is not None and _caller(inspect.currentframe()).co_name == "_worker"
         with self._ready:
             while not self._items:
@@ -141,7 +141,7 @@ def _caller(frame: FrameType | None) -> CodeType:
 
 
 def _clock(real: Callable[[], T], read: Callable[[int], T]) -> Callable[[], T]:
-    """Return a clock of Python's that shows the time of the run; `read` gets milliseconds."""
+    """Return a replacement of a Python clock: it shows the run's time; `read` gets milliseconds."""
 
     def clock() -> T:
         runtime = running()
@@ -157,7 +157,7 @@ def _now(runtime: ControlledRuntime | None) -> float:
 
 
 def sleep(seconds: float, /) -> None:
-    """Let the time of the run go by."""
+    """Sleep in the time of the run."""
     runtime = running()
     if runtime is None:
         real_sleep(seconds)
@@ -178,4 +178,4 @@ CLOCKS: dict[str, Callable[..., object]] = {
     "time": _clock(time.time, lambda ms: _EPOCH_S + ms / 1000),
     "time_ns": _clock(time.time_ns, lambda ms: _EPOCH_S * 10**9 + ms * 1_000_000),
 }
-"""What takes the place of the functions of `time`."""
+"""The replacements of the functions of `time`."""

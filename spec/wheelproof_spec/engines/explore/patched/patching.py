@@ -1,4 +1,4 @@
-"""Puts the models in the place of Python's primitives while a program is explored."""
+"""Replacement of Python's primitives by the models while a program is explored."""
 
 import _thread
 import concurrent.futures.thread
@@ -35,17 +35,17 @@ from wheelproof_spec.engines.explore.tasks.loop import real_run, run
 _FOREIGN = frozenset(
     ("_pytest", "greenlet", "hypothesis", "pluggy", "pytest", "wheelproof", "wheelproof_spec")
 ) | {"_frozen_importlib", "_frozen_importlib_external", "_thread", "importlib", "logging"}
-"""Packages that go on with Python's own primitives."""
+"""Packages that keep Python's own primitives."""
 _HOLDING = frozenset(("concurrent.futures.thread",))
-"""Modules of Python's that hold a lock of their own while the program makes steps."""
+"""Python modules that hold a lock of their own while the program makes steps."""
 _MADE_BY_PYTHON = frozenset(("functools", "queue", "threading"))
-"""Modules of Python's whose objects may hold a lock of the program's."""
+"""Python modules whose objects may hold a lock of the program."""
 
 _PLAIN = frozenset((str, int, float, bool, bytes, tuple, set, frozenset, type(None)))
-"""What most names stand for: it is no primitive, and holds none that could be replaced."""
+"""The types of most values: they are no primitives, and hold none that could be replaced."""
 
 _FIRST_FOUND = 1 << 18
-"""The numbers of locks that modules hold: between those of the set-up and other standing ones."""
+"""The first number of locks that modules hold: above the set-up's, below other standing ones."""
 _METHODS = (staticmethod, classmethod)
 
 _names: dict[int, tuple[object, object]] = {
@@ -64,7 +64,7 @@ _names: dict[int, tuple[object, object]] = {
         *((getattr(time, name), model) for name, model in CLOCKS.items()),
     )
 }
-"""What is replaced wherever a module knows it, under whatever name."""
+"""The objects that are replaced in every module, under any name."""
 _models: dict[type, type[Lock | RLock]] = {
     type(_thread.allocate_lock()): Lock,
     type(_thread.RLock()): RLock,
@@ -76,9 +76,9 @@ _open: list[ExitStack] = []
 
 @contextmanager
 def patched_threading() -> Generator[None]:
-    """Let `threading` and what is built on it work on the run under way, inside the block.
+    """Make `threading`, and code built on it, use the current run, inside the block.
 
-    A block inside another one changes nothing more: looking through all modules takes long.
+    A nested block patches nothing more, because the search through all modules takes long.
     """
     with ExitStack() as stack:
         if not _open:
@@ -101,7 +101,7 @@ def _patch(stack: ExitStack) -> None:
             stack.enter_context(patch.object(kind, name, method))
     _patch_internals(stack)
     stack.enter_context(refused_calls())
-    # What is collected may have finalisers, which would make steps at random.
+    # Garbage collection could run finalisers, which would make steps at random.
     if gc.isenabled():
         gc.disable()
         stack.callback(gc.enable)
@@ -126,7 +126,7 @@ def _patch_internals(stack: ExitStack) -> None:
     machinery = sys.modules["_frozen_importlib"]
     load: Callable[[str, object], object] = vars(machinery)["_find_and_load"]
     replace(machinery, "_find_and_load", partial(_import, load))
-    # Futures come in the order in which they were made, not in that of their addresses.
+    # Futures are ordered by creation, not by address.
     replace(Future, "__hash__", _number)
     replace(base, "id", _number)
     logger: object = vars(base)["LOGGER"]
@@ -135,7 +135,7 @@ def _patch_internals(stack: ExitStack) -> None:
 
 
 def _import(load: Callable[[str, object], object], name: str, how: object) -> object:
-    """Import a module for the first time, which is not part of the run."""
+    """Import a module for the first time; this is not part of the run."""
     importing.append(name)
     try:
         return load(name, how)
@@ -154,7 +154,7 @@ def _number(future: object) -> int:
 
 
 def _unless_unwinding(log: Callable[..., None], *args: object, **named: object) -> None:
-    """Log what a pool has caught, but not that the checker ends its thread."""
+    """Log an error that a pool caught; re-raise the checker's own UnwindError."""
     error = sys.exc_info()[1]
     if isinstance(error, UnwindError):
         raise error
@@ -162,7 +162,7 @@ def _unless_unwinding(log: Callable[..., None], *args: object, **named: object) 
 
 
 def _attributes(value: object) -> list[tuple[str, object]]:
-    """Return what an object has of its own, without asking its code."""
+    """Return the attributes of an object itself, without running its code."""
     if isinstance(value, type):
         return list(vars(value).items())
     try:
@@ -173,7 +173,7 @@ def _attributes(value: object) -> list[tuple[str, object]]:
 
 
 class _Search:
-    """Looks through modules for Python's primitives, and replaces them until the stack unwinds."""
+    """A search of modules for Python's primitives, which replaces them until the stack unwinds."""
 
     def __init__(self, stack: ExitStack) -> None:
         self._stack = stack
@@ -181,7 +181,7 @@ class _Search:
         self._seen: set[int] = set()
 
     def module(self, module: ModuleType) -> None:
-        """Replace what the module has a name for, and the locks that a module of the user holds."""
+        """Replace the primitives that a module names, and the locks that a user's module holds."""
         attributes: object = getattr(module, "__dict__", None)
         whole_name = str(getattr(module, "__name__", ""))
         package = whole_name.partition(".")[0]
@@ -218,7 +218,7 @@ class _Search:
         return None
 
     def _inside(self, value: object, path: str) -> None:
-        """Look at the defaults of functions, at classes and at objects that a module holds."""
+        """Search the functions, classes, containers and objects that a module holds."""
         if id(value) in self._seen or isinstance(value, ModuleType):
             return
         for name, held, put in self._parts(value):
@@ -228,9 +228,9 @@ class _Search:
             self._inside(getattr(held, "__func__", held) if type(held) in _METHODS else held, inner)
 
     def _parts(self, value: object) -> Iterator[tuple[object, object, Callable[[object], object]]]:
-        """Yield what a value holds: a name for it, what it is, and how to put another one there."""
+        """Yield each part of a value: its name, the part, and a function that replaces it."""
         if isinstance(value, FunctionType):
-            # A module that was imported during a run keeps our models under its names.
+            # A module imported during a run keeps our functions under its names; they are skipped.
             if str(value.__module__).partition(".")[0] not in _FOREIGN:
                 yield from _parts_of_function(value)
         elif type(value) in (dict, list):

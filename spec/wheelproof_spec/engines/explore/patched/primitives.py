@@ -1,7 +1,7 @@
-"""The locks, signals and thread-local state that take the place of Python's own.
+"""The locks and condition waiters that replace Python's own.
 
-An object of a run has a model in it. One that was made before any run, as a module makes it when it
-is imported, has a new model in each run; outside of runs it is a lock of Python's.
+A lock made in a run has one model. A lock made before any run, such as at the import of a module,
+has a new model in each run. Outside of runs it is a lock of Python.
 """
 
 import _thread
@@ -44,9 +44,9 @@ bystanders: set[int] = set()
 """Threads that have nothing to do with the program: they keep Python's primitives."""
 
 importing: list[str] = []
-"""Modules that are being imported: what they make is there for all runs."""
+"""Modules that are being imported: the objects that they make exist in all runs."""
 _standing = count(1 << 19)
-"""Numbers for what was made before any run: no run makes so many objects."""
+"""Numbers for objects that were made before any run; no run makes so many objects."""
 _ASSIGNMENT = re.compile(r"\s*(?:self\.|cls\.)?([\w.]+)\s*(?::[^=]+)?=(?!=)")
 
 
@@ -67,9 +67,9 @@ def number_model(model: SharedObject[State], number: ObjectNumber) -> None:
 
 
 def number_standing(model: SharedObject[State], index: int) -> None:
-    """Give the model of an object that was there before the run a number of its own.
+    """Give a number of its own to the model of an object that existed before the run.
 
-    Which thread meets it first must not show.
+    The number must not depend on which thread uses the object first.
     """
     number_model(model, object_number(SET_UP, index))
 
@@ -80,7 +80,7 @@ def standing_index() -> int:
 
 
 def made_in_earlier_run(runtime: ControlledRuntime) -> ProgramRejectedError:
-    """Return the error of a program whose runs share something."""
+    """Return the error for a program whose runs share an object."""
     return reject(
         runtime,
         "uses an object that was made in an earlier run",
@@ -89,18 +89,18 @@ def made_in_earlier_run(runtime: ControlledRuntime) -> ProgramRejectedError:
 
 
 def reject(runtime: ControlledRuntime, problem: str, remedy: str) -> ProgramRejectedError:
-    """Return the error of a program that cannot be explored, which ends the run in any case."""
+    """Return the error for a program that cannot be explored, and make it end the run."""
     runtime.stop = error = ProgramRejectedError(runtime.program, problem, remedy)
     return error
 
 
 def millis(seconds: float) -> Millis:
-    """Return a time in milliseconds: no time that is left is rounded to nothing."""
+    """Return a time in milliseconds, rounded up, so that a positive time is never 0."""
     return Millis(max(1, math.ceil(seconds * 1000 - 1e-6))) if seconds > 0 else Millis(0)
 
 
 def place_name(default: str) -> str:
-    """Return what the program calls the object that it is making, if that is going to be read."""
+    """Return the name to which the program assigns its new object, if the run keeps a log."""
     runtime = sync.current_runtime()
     if not isinstance(runtime, ControlledRuntime) or runtime.log is None:
         return default
@@ -121,14 +121,14 @@ def place_name(default: str) -> str:
 
 
 class RealLock(Protocol):
-    """What Python's locks have in common."""
+    """The common interface of Python's locks."""
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take it."""
+        """Acquire the lock, and tell whether that succeeded."""
         ...
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         ...
 
 
@@ -147,7 +147,7 @@ class _OnModel:
         self.count = 0
 
     def model(self, runtime: ControlledRuntime) -> ModelLock:
-        """Return the model of this run; raises ProgramRejectedError if it is of an earlier one."""
+        """Return this run's model; raises ProgramRejectedError for a lock of an earlier run."""
         model = self._model
         if model is None or model.runtime is not runtime:
             if not self._index:
@@ -187,7 +187,7 @@ class _OnModel:
         self.release()
 
     def release(self) -> None:
-        """Give it back."""
+        """Release the lock."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
@@ -199,12 +199,12 @@ class _OnModel:
 
 
 class Lock(_OnModel):
-    """`threading.Lock`: anybody may give it back."""
+    """`threading.Lock`: any thread may release it."""
 
     __slots__ = ()
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take it, and tell whether that came about."""
+        """Acquire the lock, and tell whether that succeeded."""
         runtime = running()
         if runtime is None:
             return self.outside().acquire(blocking, timeout)
@@ -213,7 +213,7 @@ class Lock(_OnModel):
     __enter__ = acquire
 
     def release(self) -> None:
-        """Give it back; raises RuntimeError if nobody holds it."""
+        """Release the lock; raises RuntimeError if no thread holds it."""
         runtime = running()
         if runtime is None:
             self.outside().release()
@@ -221,14 +221,14 @@ class Lock(_OnModel):
             runtime.perform(ReleaseAny(self.model(runtime)))
 
     def locked(self) -> bool:
-        """Tell whether somebody holds it."""
+        """Tell whether a thread holds the lock."""
         runtime = running()
         if runtime is None:
             return "unlocked" not in repr(self.outside())
         return runtime.perform(Look(self.model(runtime))) is not None
 
     def _is_owned(self) -> bool:
-        # As Condition asks; nobody else can change the answer for the holder.
+        # Condition calls this; no other thread can change the answer for the holder.
         runtime = running()
         if runtime is not None and self.model(runtime).state == runtime.caller().number:
             return True
@@ -236,13 +236,13 @@ class Lock(_OnModel):
 
 
 class RLock(_OnModel):
-    """`threading.RLock`. To take it again is no step: nobody else can tell."""
+    """`threading.RLock`. A nested acquire is no step: no other thread can see it."""
 
     __slots__ = ()
     kind = "rlock"
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take it, and tell whether that came about."""
+        """Acquire the lock, and tell whether that succeeded."""
         runtime = running()
         if runtime is None:
             return self.outside().acquire(blocking, timeout)
@@ -257,7 +257,7 @@ class RLock(_OnModel):
     __enter__ = acquire
 
     def release(self) -> None:
-        """Give it back; raises RuntimeError unless the caller holds it."""
+        """Release the lock; raises RuntimeError unless the caller holds it."""
         runtime = running()
         if runtime is None:
             self.outside().release()
@@ -308,7 +308,7 @@ class Waiter:
         self._pulse: Pulse | None = None
         if runtime is not None:
             self._pulse = Pulse(runtime, runtime.clock, _condition_name(runtime))
-            # A thread waits in one place at a time, and knows nothing of where it has waited.
+            # A thread waits on one waiter at a time, so all its waiters have the same number.
             number_model(self._pulse, signal_number(runtime.caller().number))
 
     def outside(self) -> RealLock:
@@ -318,7 +318,7 @@ class Waiter:
         return self._outside
 
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool:
-        """Take it, which is no step, or wait until it is given back."""
+        """Acquire the lock, which is no step, or wait until it is released."""
         pulse = self._pulse
         if pulse is None or running() is None:
             return self.outside().acquire(blocking, timeout)
@@ -330,7 +330,7 @@ class Waiter:
         return pulse.wait(0, None if timeout == -1 else millis(timeout))
 
     def release(self) -> None:
-        """Wake the thread; raises RuntimeError if it has been woken."""
+        """Wake the thread; raises RuntimeError if it was woken before."""
         runtime, pulse = running(), self._pulse
         if runtime is None or pulse is None:
             self.outside().release()
@@ -341,7 +341,7 @@ class Waiter:
 
 
 def _condition_name(runtime: ControlledRuntime) -> str:
-    """Return what the program calls the condition that makes a waiter."""
+    """Return the program's name for the condition that makes a waiter."""
     if runtime.log is None:
         return "condition"
     frame = inspect.currentframe()

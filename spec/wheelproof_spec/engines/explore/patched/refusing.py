@@ -1,4 +1,4 @@
-"""What blocks or starts threads outside the model: refused at the call."""
+"""Refusal of calls that block or start threads outside the model."""
 
 import inspect
 import sys
@@ -22,10 +22,10 @@ _hooked = False
 
 @contextmanager
 def refused_calls() -> Generator[None]:
-    """Refuse, inside the block, what a thread under test must not do."""
+    """Refuse, inside the block, the calls that a thread under test must not make."""
     global _active, _hooked
     if not _hooked:
-        # A hook stays for as long as the process.
+        # An audit hook cannot be removed.
         sys.addaudithook(_hook)
         _hooked = True
     _active += 1
@@ -42,7 +42,7 @@ def _hook(event: str, args: tuple[object, ...]) -> None:
 
 
 def refuse_thread(start: Callable[..., int], *given: object) -> int:
-    """Start a thread that is none of the program's."""
+    """Start a thread that does not belong to the program; refuse one of the program."""
     _refuse("starts a thread behind the patch", "start it with threading")
     return start(*given)
 

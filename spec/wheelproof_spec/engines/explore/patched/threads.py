@@ -1,6 +1,6 @@
-"""Threads and events: the methods that take the place of those of Python's own classes.
+"""Threads and events: methods that replace those of Python's own classes.
 
-The classes stay, so that what derives from them or was made of them before works as well.
+The classes stay, so that their subclasses and existing instances work as well.
 """
 
 import threading
@@ -42,13 +42,13 @@ _wait = threading.Event.wait
 
 
 roster_kept: list[bool] = [False]
-"""Whether starts and ends are steps on a list of all threads."""
+"""Whether the starts and ends of threads are steps on a list of all threads."""
 _ROSTER = (1 << 19) - 1
 
 
 @contextmanager
 def keeping_roster(*, kept: bool) -> Generator[None]:
-    """Let `threading.enumerate` work inside the block, or not."""
+    """Make `threading.enumerate` work inside the block if `kept`."""
     roster_kept.append(kept)
     try:
         yield
@@ -57,11 +57,11 @@ def keeping_roster(*, kept: bool) -> Generator[None]:
 
 
 class RosterNeededError(ProgramRejectedError):
-    """The program asks which threads there are; it has to be explored with a list of them."""
+    """The error that a program lists its threads: it has to be explored with a list of them."""
 
 
 class _Run:
-    """What the latest run knows of its threads."""
+    """The threads of the latest run."""
 
     def __init__(self, runtime: ControlledRuntime) -> None:
         self.runtime = runtime
@@ -83,7 +83,7 @@ def _run_of(runtime: ControlledRuntime) -> _Run:
 
 
 def count_of(real: Callable[[], int]) -> int:
-    """Return how many things with a number in their name the running thread has made, from 1."""
+    """Return the next number, from 1, for a numbered name that the running thread gives."""
     runtime = running()
     if runtime is None:
         return real()
@@ -94,7 +94,7 @@ def count_of(real: Callable[[], int]) -> int:
 
 
 def new_name(real: Callable[..., str], template: str = "Thread-%d") -> str:
-    """Return the name of a new thread: the same in every run, so its maker's name is in it."""
+    """Return a new thread's name: the creator's number makes it the same in every run."""
     runtime = running()
     if runtime is None:
         return real(template)
@@ -103,7 +103,7 @@ def new_name(real: Callable[..., str], template: str = "Thread-%d") -> str:
 
 
 def hash_of(thread: threading.Thread) -> int:
-    """Return a hash that is the same in every run: sets of threads are gone through in order."""
+    """Return a hash that is the same in every run, so that sets of threads have a fixed order."""
     return zlib.crc32(thread.name.encode())
 
 
@@ -122,9 +122,9 @@ def current_thread() -> threading.Thread:
 
 
 def enumerate_threads() -> list[threading.Thread]:
-    """Return the threads that are alive, those of the scenario not among them.
+    """Return the live threads, without those of the scenario, but with the caller.
 
-    The first program that asks is explored anew, with every start and every end as a write.
+    The first call restarts the exploration, with every start and every end as a write.
     """
     runtime = running()
     if runtime is None or runtime.current is None:
@@ -171,7 +171,7 @@ def _run_thread(runtime: ControlledRuntime, thread: threading.Thread) -> None:
 
 
 def _handle(thread: threading.Thread) -> ThreadHandle:
-    """Return the handle of a thread; raises ProgramRejectedError if it is of an earlier run."""
+    """Return the handle of a thread; raises ProgramRejectedError for a thread of an earlier run."""
     handle: object = vars(thread).get(_MODEL)
     runtime = running()
     if not isinstance(handle, ThreadHandle):
@@ -268,7 +268,7 @@ def event_clear(event: threading.Event) -> None:
 
 
 def event_wait(event: threading.Event, timeout: float | None = None) -> bool:
-    """`Event.wait`; whoever is woken goes on even if the flag is cleared again."""
+    """`Event.wait`; a woken thread goes on even if the flag is cleared again."""
     runtime = running()
     if runtime is None:
         return _wait(event, timeout)

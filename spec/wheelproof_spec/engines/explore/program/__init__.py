@@ -1,4 +1,4 @@
-"""What a user writes: a function that sets up one run and says what its threads do.
+"""The program that a user writes: a function that sets up the threads of one run.
 
 def lost_update() -> Scenario:
     counter = sync.volatile(0, "counter")
@@ -13,7 +13,7 @@ def lost_update() -> Scenario:
 
 PROGRAM = Program(name="lost-update", summary="two increments", build=lost_update)
 
-This package is the public face for programs: import the names from here.
+This package is the public interface for programs: import the names from here.
 """
 
 from wheelproof_spec.engines.explore.fields.plain_fields import PlainField

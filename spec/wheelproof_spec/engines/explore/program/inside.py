@@ -1,4 +1,4 @@
-"""What the code of a program may call while it is explored."""
+"""The functions that a program may call while it is explored."""
 
 from collections.abc import Callable
 from functools import partial
@@ -23,9 +23,9 @@ def choose(alternatives: int) -> int:
 
 
 def assume(condition: bool) -> None:
-    """Say that nothing else matters: where `condition` does not hold, the run is cut off.
+    """Cut off the run unless `condition` holds: such runs do not matter.
 
-    Such runs are counted apart, and are none of the classes. Raises RuntimeError outside a thread
+    Cut runs are counted separately and belong to no class. Raises RuntimeError outside a thread
     of an explored program.
     """
     runtime = _controlled()
@@ -37,10 +37,10 @@ def assume(condition: bool) -> None:
 
 
 def forget(*known: object) -> None:
-    """Say, at the head of a loop, that the thread knows nothing but that it is there, and `known`.
+    """Declare, at the head of a loop, that only its place and `known` matter to the thread.
 
-    Graph mode tells states of threads apart by what they have seen since they were last here;
-    without this a loop without end makes a new state with every round. Elsewhere no effect.
+    Graph mode distinguishes the states of a thread by the results it has seen since this call.
+    Without the call each round of an endless loop makes a new state. Other engines ignore it.
     """
     runtime = sync.current_runtime()
     if isinstance(runtime, ControlledRuntime):
@@ -57,7 +57,7 @@ def recorded(name: str, operation: Callable[[], T]) -> T:
 
 
 def observer(invariant: Invariant) -> Action:
-    """Return what the thread of an invariant does: look once, at any time."""
+    """Return the action of an invariant's thread: it looks once, at any time."""
     runtime = _controlled()
     reads = [cell.read for cell in invariant.cells if isinstance(cell, Cell)]
     if len(reads) != len(invariant.cells):

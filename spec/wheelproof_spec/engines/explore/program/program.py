@@ -12,7 +12,7 @@ from wheelproof_spec.engines.explore.program.scenario import Scenario
 from wheelproof_spec.engines.explore.runtime.settings import DEFAULT_SETTINGS, Settings
 
 _WHERE = re.compile(r" at 0x[0-9a-f]+|(?<=<class ')(?:\w+\.)+")
-"""Where a function or a class lies: the address differs from run to run, the module may move."""
+"""The address or module of a function or class: they change from run to run, or by a move."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

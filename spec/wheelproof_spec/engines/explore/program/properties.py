@@ -1,4 +1,4 @@
-"""What a program promises beyond single states; graph mode alone can check it.
+"""Properties beyond single states that a program promises; graph mode alone can check them.
 
 def scenario() -> Scenario:
     ...
@@ -9,8 +9,8 @@ def scenario() -> Scenario:
         wakes=[Wakes(condition=not_empty, when=has_item)],
     )
 
-A predicate reads cells and fields and changes nothing. Threads run under weak fairness: one that
-can always make a step makes one in the end. A wake-up for no reason is never owed.
+A predicate reads cells and fields and changes nothing. Threads run under weak fairness: a thread
+that can always make a step makes one in the end. Fairness never demands a spurious wake-up.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Predicate = Callable[[], bool]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeadsTo:
-    """Whenever `when` holds, `then` holds then or later; without `when`: at least once."""
+    """The property that whenever `when` holds, `then` holds then or later (no `when`: once)."""
 
     name: str
     then: Predicate
@@ -30,7 +30,7 @@ class LeadsTo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wakes:
-    """No thread waits on `condition` for ever while `when` holds."""
+    """The property that no thread waits on `condition` for ever while `when` holds."""
 
     condition: object
     when: Predicate

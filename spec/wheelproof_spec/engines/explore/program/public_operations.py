@@ -12,8 +12,8 @@ def two_counters() -> Scenario:
 
     return Scenario(threads={"a": write, "b": read}, history=history)
 
-That a call has begun and that it has returned are steps, so every order of "returned before the
-other one began" is explored.
+The invocation and the return of a call are steps, so every order of "returned before the other call
+began" is explored.
 """
 
 from collections.abc import Callable, Hashable
@@ -33,11 +33,11 @@ T = TypeVar("T")
 
 
 class NotLinearizableError(Exception):
-    """No order of effects explains what the public operations of a run answered."""
+    """The error that no linearization explains the results of a run's public operations."""
 
 
 class PublicOperations(Generic[State, Op, Res]):
-    """The history of one run, to be made anew in each, and the model that it is judged by."""
+    """The history of one run, made anew for each run, and the model that judges it."""
 
     def __init__(self, model: Model[State, Op, Res]) -> None:
         """Begin an empty history; raises RuntimeError outside an explored program."""
@@ -48,7 +48,7 @@ class PublicOperations(Generic[State, Op, Res]):
         self._model = model
         self._events: list[Event[Op, Res]] = []
         self._processes: dict[str, int] = {}
-        # For a call under way: where it began, and what happened inside it.
+        # For each open call: the index of its invocation, and the operations inside it.
         self._begun: dict[str, int] = {}
         self._inside: dict[int, list[tuple[Op, Res]]] = {}
 
@@ -68,14 +68,14 @@ class PublicOperations(Generic[State, Op, Res]):
         return result
 
     def inside(self, operation: Op, result: Res) -> None:
-        """Note an operation that the object itself does, during this thread's call.
+        """Record an operation that the object itself performs during this thread's call.
 
-        It is taken to happen at any moment of that call.
+        It may take effect at any moment of that call.
         """
         self._inside.setdefault(self._begun[self._process()], []).append((operation, result))
 
     def events(self) -> list[Event[Op, Res]]:
-        """Return the history: what was done inside a call spans that call."""
+        """Return the history; an operation inside a call spans that call."""
         history: list[Event[Op, Res]] = []
         under_way: dict[str, list[Returned[Res]]] = {}
         for place, event in enumerate(self._events):
@@ -95,14 +95,14 @@ class PublicOperations(Generic[State, Op, Res]):
         return history
 
     def check(self) -> None:
-        """Raise NotLinearizableError, with the longest prefix that is, if the history is not."""
+        """Raise NotLinearizableError, with the longest linearizable prefix, if it is not all."""
         explanation: Explanation[Op, Res] | None
         explanation = check_history(self._model, self.events()).explanation
         if explanation is not None:
             raise NotLinearizableError(str(explanation))
 
     def drawing(self) -> str:
-        """Return the history as HTML, with an order of its effects as far as there is one."""
+        """Return the history as HTML, with a linearization as far as there is one."""
         events = self.events()
         return drawing(self._model, events, check_history(self._model, events))
 

@@ -1,4 +1,4 @@
-"""One run of a program: what its threads do, what holds all the time and what holds at the end."""
+"""A scenario: the threads of one run, its invariants, and the check at its end."""
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,14 +10,14 @@ from wheelproof_spec.engines.explore.program.properties import LeadsTo, Predicat
 
 Action = Callable[[], None]
 Body = Action | Sequence[Action]
-"""What a thread does: one action, or several in turn that can be left out one by one."""
+"""The work of a thread: one action, or a sequence of actions that can be left out one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Invariant:
-    """Something that holds between any two steps.
+    """A condition that holds between any two steps.
 
-    `look` raises if it does not; it may read `cells` and nothing else that is shared. Looking is a
+    `look` raises if it does not hold; it may read `cells` and no other shared state. The look is a
     step of a thread of its own, which reads all cells at once, so that no reduction can hide it.
     """
 
@@ -30,7 +30,7 @@ class CheckedHistory(Protocol):
     """A record of public operations; see `public_operations.PublicOperations`."""
 
     def check(self) -> None:
-        """Raise NotLinearizableError if no order of effects explains it."""
+        """Raise NotLinearizableError if the history has no linearization."""
         ...
 
 
@@ -54,7 +54,7 @@ class Scenario:
     wakes: Sequence[Wakes] = ()
 
     def operations(self) -> tuple[tuple[str, int], ...]:
-        """Return all that can be left out: a thread's name and a place in its list."""
+        """Return all operations that can be left out: a thread's name and a place in its list."""
         return tuple(
             (name, place)
             for name, body in self.threads.items()
@@ -63,9 +63,9 @@ class Scenario:
         )
 
     def bodies(self, without: frozenset[int]) -> dict[str, Action]:
-        """Return what each thread does if operations of these numbers are left out.
+        """Return the action of each thread without the operations of these numbers.
 
-        A thread of which nothing is left is not there.
+        A thread without any operation left is omitted.
         """
         left_out = {
             operation for number, operation in enumerate(self.operations()) if number in without
@@ -83,7 +83,7 @@ class Scenario:
 
 
 def raises_if_wrong(check: Callable[[], object]) -> None:
-    """Call a check; raises SilentActionError if it answers False, which says nothing to anybody."""
+    """Call a check; raises SilentActionError if it returns False, because a check has to raise."""
     if _result_of(check) is False:
         raise SilentActionError(check, "answers False, and a check has to raise")
 

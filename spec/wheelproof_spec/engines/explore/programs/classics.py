@@ -1,6 +1,6 @@
-"""Classic programs whose number of classes is known, and which the engines have to reproduce.
+"""Classic programs with a known number of classes, which the engines have to reproduce.
 
-Those without a lock are from GenMC's tests and from the POPL 2014 paper on optimal reduction.
+The programs without a lock are from GenMC's tests and the POPL 2014 paper on optimal reduction.
 """
 
 from collections.abc import Callable
@@ -26,7 +26,7 @@ def readers(count: int) -> Scenario:
 
 
 def last_zero(count: int) -> Scenario:
-    """Each of `count` threads writes one cell after its neighbour; one looks for the last zero."""
+    """Each of `count` threads sets a cell to its neighbour + 1; one searches for the last zero."""
     cells = [sync.volatile(0, f"a[{number}]") for number in range(count + 1)]
 
     def search() -> None:
@@ -44,7 +44,7 @@ def last_zero(count: int) -> Scenario:
 
 
 def indexer(count: int, *, with_locks: bool) -> Scenario:
-    """`count` threads insert messages into a hash table, each cell taken by whoever is first."""
+    """`count` threads insert messages into a hash table; the first one to reach a cell takes it."""
     cells = [sync.atomic_integer(0, f"table[{number}]") for number in range(_CELLS)]
     locks = [sync.lock(f"lock[{number}]") for number in range(_CELLS)]
 
@@ -68,7 +68,7 @@ def indexer(count: int, *, with_locks: bool) -> Scenario:
 
 
 def file_system(count: int) -> Scenario:
-    """`count` threads each give a block to an inode that has none, under a lock for each."""
+    """`count` threads each give a block to an inode that has none, under the locks of both."""
     inodes = [sync.volatile(0, f"inode[{number}]") for number in range(_INODES)]
     inode_locks = [sync.lock(f"inode lock[{number}]") for number in range(_INODES)]
     busy = [sync.volatile(False, f"busy[{number}]") for number in range(_BLOCKS)]
@@ -107,7 +107,7 @@ def locked_increments(count: int) -> Scenario:
 
 
 def increments(count: int) -> Scenario:
-    """`count` threads read one counter and write it back, one more."""
+    """`count` threads read one counter and write it back, incremented by one."""
     counter = sync.volatile(0, "counter")
 
     def increment() -> None:

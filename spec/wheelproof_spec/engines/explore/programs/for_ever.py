@@ -1,4 +1,4 @@
-"""Programs about what happens in the end; graph mode alone can judge them.
+"""Programs with liveness properties; graph mode alone can judge them.
 
 `wheelproof explore NAME --engine graph`
 """
@@ -22,7 +22,7 @@ from wheelproof_spec.engines.explore.programs.making import program
 class WriterPreferringLock:
     """A read-write lock in which a reader waits as long as any writer waits.
 
-    What phases mend: two threads that write in turn keep every reader out (docs/findings.md).
+    Phases correct this: two threads that write in turn keep every reader out (docs/findings.md).
     """
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class WriterPreferringLock:
 
 
 def advancers_and_adder(*, phases: bool) -> Scenario:
-    """Two threads advance again and again, under the write side of a lock; one adds, once."""
+    """Two threads advance repeatedly, under the write side of a lock; a third adds once."""
     fair = sync.read_write_lock("rw", prefer_writers=True)
     plain = WriterPreferringLock()
     write = partial(_enter, fair.write) if phases else plain.write
@@ -96,7 +96,7 @@ class Mailbox:
             self._messages.set(self._messages.get() - 1)
 
     def wakes(self) -> Wakes:
-        """Return what waiting for a message is about."""
+        """Return the property that no thread waits for ever while a message is there."""
         return Wakes(condition=self._arrived, when=self.has_messages)
 
     def has_messages(self) -> bool:
@@ -105,7 +105,7 @@ class Mailbox:
 
 
 def mailbox(*, notify_first_only: bool) -> Scenario:
-    """Two threads send a message each, two take one each: none is left lying."""
+    """Two threads send a message each, two threads take one each: every message is taken."""
     box = Mailbox()
     threads: dict[str, Action] = {
         f"sender {number}": partial(box.put, notify_first_only=notify_first_only)

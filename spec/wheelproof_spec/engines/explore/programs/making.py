@@ -1,4 +1,4 @@
-"""What the modules of programs share."""
+"""Functions that the modules of programs share."""
 
 from collections.abc import Callable, Sequence
 

@@ -1,8 +1,8 @@
 """The state queue of TLC 2.15, which loses a wake-up: found when TLC hung in this project's tests.
 
-Whoever wants all workers to stand still tests under one monitor whether they do, and then waits on
-another one. A worker that comes to rest in between notifies nobody; both wait for ever.
-docs/findings.md has the thread dump. Written from the calls in the released class file.
+The main thread tests under one monitor whether all workers rest, and then waits on another monitor.
+A worker that comes to rest in between notifies no waiting thread, and both wait for ever.
+docs/findings.md has the thread dump. The code follows the calls in the released class file.
 """
 
 from functools import partial
@@ -13,7 +13,7 @@ from wheelproof_spec.engines.explore.programs.making import program
 
 
 class StateQueue:
-    """A queue for one worker, which the main thread can bring to rest."""
+    """A queue for one worker, which the main thread can suspend."""
 
     def __init__(self, states: int) -> None:
         self._lock = sync.lock("queue")
@@ -26,7 +26,7 @@ class StateQueue:
         self._finished = False
 
     def work(self) -> None:
-        """Take states until there are none: the worker."""
+        """Run the worker: take states until there are none."""
         while self._take():
             pass
 
@@ -49,7 +49,7 @@ class StateQueue:
             self._resting.notify()
 
     def suspend_and_resume(self) -> None:
-        """Bring the worker to rest and let it go on: the main thread, from time to time."""
+        """Suspend the worker and resume it, as the main thread does from time to time."""
         with self._lock:
             if self._finished:
                 return
@@ -69,7 +69,7 @@ class StateQueue:
 
 
 class MendedStateQueue(StateQueue):
-    """A worker that comes to rest sets a flag, and the main thread reads it before it waits."""
+    """A queue whose worker sets a flag when it rests; the main thread reads it before it waits."""
 
     def __init__(self, states: int) -> None:
         super().__init__(states)
@@ -88,7 +88,7 @@ class MendedStateQueue(StateQueue):
 
 
 def suspend_a_worker(queue_class: type[StateQueue]) -> Scenario:
-    """The main thread brings a worker to rest while it works or comes to its end."""
+    """The main thread suspends a worker while the worker works or ends."""
     queue = queue_class(2)
     return Scenario(threads={"main": queue.suspend_and_resume, "worker": queue.work})
 

@@ -1,9 +1,9 @@
-"""Programs that are rows of a table: who does what on a bench, and how it has to look in the end.
+"""Programs that are rows of a table: the actions of each thread on a bench, and a final check.
 
-A row has a `summary`; `before` is what is done at first, `threads` what each thread does, which may
-be several things, `idle` what threads do that another one starts, `check` what is asked in the end
-(else `check`), and `bugs` the known bugs that the program shows. What is done is a method of the
-bench, or of what it has, with arguments.
+A row has a `summary`. `before` are actions before the threads start, `threads` one or several
+actions of each thread, `idle` the actions of threads that another thread starts, `check` the method
+that checks the end (default: `check`), and `bugs` the known bugs that the program shows. An action
+is a method of the bench, or of an attribute of the bench, with arguments.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,11 +22,11 @@ from wheelproof_spec.engines.explore.program import Action, Body, Program, Scena
 _Words = tuple[object, ...]
 KindT = TypeVar("KindT")
 WRONG_NUMBERS = (Millis(-1), cast(Millis, "1"), Millis(True))
-"""What is no time-out and no size (semantics.md 1.17)."""
+"""Values that are neither a time-out nor a size (semantics.md 1.17)."""
 
 
 class Bench:
-    """What threads work on; `idle` are those that another one starts."""
+    """The objects that threads work on; `idle` are the threads that another thread starts."""
 
     def __init__(self) -> None:
         self.idle: dict[str, sync.Thread] = {}
@@ -38,7 +38,7 @@ class Bench:
 
     @staticmethod
     def refuses(error: type[Exception], *calls: Callable[[], object]) -> None:
-        """Raise unless each of the calls ends in this error."""
+        """Raise AssertionError unless each of the calls raises this error."""
         for call in calls:
             try:
                 call()
@@ -50,7 +50,7 @@ class Bench:
 
 
 def scenario_of(row: Row, bench: Bench) -> Scenario:
-    """Return what the row says that is done on `bench`."""
+    """Return the scenario of a row on `bench`."""
     for words in cast(Iterable[_Words], row.get("before", ())):
         _action(bench, words)()
     bench.idle = {
@@ -71,9 +71,9 @@ def programs_of(
     prefix: str = "",
     plain_fields: Sequence[PlainField] = (),
 ) -> tuple[tuple[Program, ...], tuple[Program, ...]]:
-    """Return what the table beside `module` has, and a program for each bug that a row shows.
+    """Return the programs of the table beside `module`, and a program for each bug of a row.
 
-    `build` makes the scenario of a row with what is `sound`, or with what has the bug.
+    `build` makes the scenario of a row with the `sound` implementation, or with a faulty one.
     """
     rows = read_table(module, table)
 
@@ -102,11 +102,11 @@ def pairs_of(
     *,
     plain_fields: Sequence[PlainField] = (),
 ) -> tuple[Program, ...]:
-    """Return a program for every two operations of a row of ``pairs.toml``, each in a thread.
+    """Return a program for each pair of operations of a row of ``pairs.toml``, each in a thread.
 
-    Under `each` a row has what any thread may do, by a name; an operation is against itself, too,
-    or against what `again` has for it. Under `alone` is what one thread at a time may do: that is
-    against each of the others.
+    `each` has operations for any thread, by name; each runs against all of them. Against itself an
+    operation runs as `again` has it, if it is there. `alone` has operations that only one thread at
+    a time may do; each runs against those of `each`.
     """
 
     def pairs(row: Row) -> Iterator[tuple[str, _Words, str, _Words]]:

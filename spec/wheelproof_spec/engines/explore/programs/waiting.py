@@ -96,7 +96,7 @@ def readers_and_writers(readers: int, writers: int, *, prefer_writers: bool) -> 
 
 
 def executor() -> Scenario:
-    """Two tasks are handed to the executor with one thread, which is then shut down."""
+    """Two tasks are submitted to a single-thread executor, which is then shut down."""
     done = sync.atomic_integer(0, "done")
     single = sync.single_thread_executor("executor")
 

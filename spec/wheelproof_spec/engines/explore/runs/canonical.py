@@ -1,10 +1,10 @@
 """A name for each class of equivalent runs, and a digest over all classes.
 
 Two runs are equivalent iff every thread makes the same steps and conflicting accesses of each
-object come in the same order. The accesses of an object are groups then, of which each conflicts
-with the one before: the name of a class is the sum of a hash for each access, its group and who
-made it, so that nothing need be sorted. Threads and objects are named by where they were made: a
-name depends neither on the order of exploration nor on the substrate.
+object come in the same order. The accesses of an object then form groups, each of which conflicts
+with the group before. The name of a class is a sum of hashes, one for each access with its group
+and its actor, so nothing has to be sorted. Threads and objects are named by where they were
+created: a name depends neither on the order of exploration nor on the substrate.
 """
 
 import hashlib
@@ -31,19 +31,19 @@ _TICK = -2
 
 
 class ClassNames:
-    """Names the classes of one exploration."""
+    """The names of the classes of one exploration."""
 
     def __init__(self, world: World) -> None:
         self._numbers = world.numbers
         self._lazy = world.program.settings.time is TimeMode.LAZY
         self._threads: dict[int, str] = {SET_UP: "", TIME: "t"}
-        # By who made it, the how manieth step of the thread it was, the access, and its group.
+        # Keys: the actor, the number of the step in its thread, the access, and its group.
         self._hashes: dict[tuple[Actor, int, int, int], int] = {}
 
     def name(self, execution: Execution) -> bytes:
-        """Return the name of the class of a run that is over."""
+        """Return the name of the class of a finished run."""
         steps: dict[int, int] = {}
-        # The last group of each object, and in the lowest bit what kind of access it is of.
+        # The last group of each object; its lowest bit is the kind of access.
         groups: dict[int, int] = {}
         hashes, total, ticks = self._hashes, 0, 0
         for actor, accesses in zip(execution.actors, execution.accesses, strict=True):
@@ -55,7 +55,7 @@ class ClassNames:
             if not accesses:
                 total += self._hash(actor, step, _NO_ACCESS, 0)
             for access in accesses:
-                # Writes conflict with each other; of the history's two kinds neither does so.
+                # Writes conflict with each other; two events of one kind of the history do not.
                 group = groups.get(access >> 1, -1)
                 if group < 0 or (group ^ access) & 1 or (access & 1 and access > 1):
                     group = groups[access >> 1] = (group >> 1) + 1 << 1 | access & 1
@@ -95,7 +95,7 @@ class SetDigest:
         self._sum = 0
 
     def add(self, name: bytes) -> None:
-        """Add a name, each one once."""
+        """Add a name; each name is added only once."""
         self._sum = (self._sum + int.from_bytes(name)) % _MODULUS
 
     def hex(self) -> str:

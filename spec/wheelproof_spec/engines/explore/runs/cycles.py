@@ -1,7 +1,7 @@
-"""Cycles of a run: one thread goes on alone and comes back to the same state.
+"""Cycles of a run: one thread runs alone and comes back to the same state.
 
-Going round once more leads nowhere new. Whether it is a failure depends on who could end it: a
-cycle that another thread or the clock can end is none by itself.
+Another round reaches no new state. A cycle is a failure only if neither another thread nor the
+clock can end it.
 """
 
 from dataclasses import dataclass
@@ -14,18 +14,18 @@ from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 from wheelproof_spec.engines.explore.runtime.timing import ReadClock
 
 _FIRST_LOOK = 48
-"""After how many steps of one thread alone it is asked whether they repeat themselves."""
+"""The number of steps of one thread alone after which a repetition is searched for."""
 _SHOWN = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cycle:
-    """A thread that goes round.
+    """A cycle of one thread.
 
-    `actors` are the thread, and time if that keeps it company. The first round is the steps from
-    `begin` to `end`, in words `steps`; until `tried` all others have had a chance. It is `endless`
-    if nobody else can make a step anywhere in it, and the thread asks for no time and chooses
-    nothing.
+    `actors` are the thread, and time if it takes part. The first round has the steps from `begin`
+    to `end`, in words `steps`. Other threads have a chance to run until step `tried`. It is
+    `endless` if no other thread can make a step anywhere in it, the thread neither reads the clock
+    nor makes a choice, and the thread is not one that may wait for ever.
     """
 
     thread: str
@@ -42,10 +42,10 @@ class Cycle:
 
 
 class CycleWatch:
-    """Watches one run; `cycle` is the one that the run is in, if it is in one.
+    """A watch of one run for cycles; `cycle` is the current one, if any.
 
-    `rounds` led nowhere before others went on: the first step, and the one after the last. Time may
-    keep the thread company. Cycles are looked for at distances that double.
+    `rounds` are idle rounds before another thread went on: the first step, and the step after the
+    last. Time may take part. Cycles are searched for at doubling distances.
     """
 
     def __init__(
@@ -64,14 +64,14 @@ class CycleWatch:
         self._alone = -1
         self._since = 0
         self._look_at = 0
-        # A round that may be one, from when on, what the thread knew then, and who could end it.
+        # A possible round: its length, its begin, the local state there, and if others can end it.
         self._length = 0
         self._begin = 0
         self._known: LocalState | None = None
         self._can_end = False
 
     def step(self, number: int) -> None:
-        """Take note of a step that the thread of this number has made."""
+        """Record a step of the thread with this number."""
         made = len(self._actors)
         together = (self._alone, TIME) if self.cycle is None else self.cycle.actors
         if number not in together:
@@ -95,7 +95,7 @@ class CycleWatch:
         self._runtime.keep_frames = False
 
     def _go_round(self, made: int) -> None:
-        """Follow one round, and compare what the thread knows at its end with its beginning."""
+        """Follow one round, and compare the local states at its begin and its end."""
         thread = self._runtime.threads[self._alone]
         if self._known is None:
             self._begin, self._known = made, local_state(thread)
@@ -124,7 +124,7 @@ class CycleWatch:
         self._look_again(2 * made - self._since)
 
     def _others_can_end(self) -> bool:
-        """Tell whether anything but the thread itself can make a difference at this moment."""
+        """Tell whether another thread, the clock or a choice can end the cycle at this moment."""
         runtime = self._runtime
         last = self._operations[-1]
         if isinstance(last, ReadClock) or (last is not None and last.alternatives > 1):
@@ -138,14 +138,14 @@ class CycleWatch:
         )
 
     def _period(self, made: int) -> int:
-        """Return the length of the shortest part that has just been made three times, else 0."""
+        """Return the length of the shortest sequence that was just made three times, else 0."""
         for length in range(1, (made - self._since) // 3 + 1):
             if self._repeats(made, 2 * length, length):
                 return length
         return 0
 
     def _repeats(self, end: int, length: int, distance: int = 0) -> bool:
-        """Tell whether the steps before `end` are those that were made at a distance before."""
+        """Tell whether the `length` steps before `end` equal those `distance` steps earlier."""
         distance = distance or length
         here = slice(end - length, end)
         before = slice(end - length - distance, end - distance)

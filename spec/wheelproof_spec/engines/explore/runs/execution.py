@@ -34,9 +34,9 @@ _RUNS_TO_COLLECT = 500
 
 
 class World:
-    """What the runs of one exploration share: fibers, and the numbers of threads.
+    """The state that the runs of one exploration share: fibers, and the numbers of threads.
 
-    The world of a part of a program belongs to the `whole` one, which it tells of its runs.
+    The world of a part of a program reports its runs to the world of the `whole` program.
     """
 
     def __init__(
@@ -50,11 +50,11 @@ class World:
         self._latest: Sequence[Actor] = ()
 
     def begin_run(self, actors: Sequence[Actor]) -> None:
-        """Note that a run begins, whose steps will be in `actors`."""
+        """Record that a run begins; its steps will be added to `actors`."""
         self._runs += 1
         self._latest = actors
         if self.program.patch_threading and self._runs % _RUNS_TO_COLLECT == 0:
-            # Nowhere else, so that finalisers make no steps at random.
+            # Garbage is collected only here, so that finalisers make no steps at random.
             gc.collect()
         if self._whole is not None:
             self._whole.begin_run(actors)
@@ -71,7 +71,7 @@ class World:
 class Execution:
     """A run in progress: `actors`, `accesses` and `operations` list its events so far.
 
-    `scenario` is what the program has set up.
+    `scenario` is the scenario that the program has set up.
     """
 
     watches_cycles: ClassVar[bool] = True
@@ -102,7 +102,7 @@ class Execution:
             raise
 
     def new_runtime(self, world: World, *, logging: bool) -> ControlledRuntime:
-        """Return the runtime that the run belongs to."""
+        """Return the runtime of the run."""
         program = world.program
         return ControlledRuntime(
             program.name, program.settings, world.substrate, world.numbers, logging=logging
@@ -129,7 +129,7 @@ class Execution:
             self._watch.step(thread.number)
 
     def peek(self, actor: Actor) -> Accesses | None:
-        """Return what the actor's next operation would access; None if it is blocked or over."""
+        """Return the accesses of the actor's next operation; None if it is blocked or has ended."""
         thread = self.threads.get(actor & THREAD_MASK)
         if thread is None or thread.pending is None:
             return None
@@ -153,7 +153,7 @@ class Execution:
         return found
 
     def options(self) -> list[Actor]:
-        """Return every step that can be made now, each value of a free choice for itself."""
+        """Return every step that can be made now; each value of a free choice is a step."""
         return [
             choosing(thread.number, value)
             for thread, _ in self.enabled()
@@ -161,22 +161,22 @@ class Execution:
         ]
 
     def is_too_long(self) -> bool:
-        """Tell whether the run is not worth going on with: it is long, or goes round in a cycle."""
+        """Tell whether to give up the run, because it is long or in a cycle."""
         made, cycle = len(self.actors), self._watch.cycle
         if cycle is not None and (cycle.endless or made >= cycle.tried):
             return True
         return made >= self.program.settings.max_steps
 
     def cycle(self) -> Cycle | None:
-        """Return the cycle that the run is in, if it is in one."""
+        """Return the cycle that the run is in, if any."""
         return self._watch.cycle
 
     def idle_rounds(self) -> list[tuple[int, int]]:
-        """Return the rounds of cycles that led nowhere: the first step, the one after the last."""
+        """Return the idle rounds of cycles: the first step, and the step after the last."""
         return self._watch.rounds
 
     def in_order(self) -> list[tuple[ModelThread, Accesses]]:
-        """Return the threads that can make a step now; one that only goes round comes last."""
+        """Return the threads that can make a step now; a thread in a cycle comes last."""
         cycle = self._watch.cycle
         if cycle is None:
             return self.enabled()
@@ -198,7 +198,7 @@ class Execution:
         ]
 
     def judge(self) -> Failure | None:
-        """Return what is wrong with the run, which can go no further; None if nothing is."""
+        """Return the failure of a run that makes no further step; None if it passes."""
         if self.runtime.cut:
             return None
         if self.runtime.breach is not None:
@@ -240,7 +240,7 @@ class Execution:
                 runtime.current = None
 
     def leave(self) -> None:
-        """Let new objects belong to the runtime again that was there before the run."""
+        """Restore the runtime that was current before the run."""
         self._ambient.__exit__(None, None, None)
 
     def _set_up(self) -> Scenario:
@@ -275,7 +275,7 @@ class Execution:
         runtime.newborn.clear()
 
     def _endless(self) -> Failure | None:
-        """Return the failure of a cycle that nothing ends; a run that is only long is none."""
+        """Return the failure of an endless cycle; None for a run that is only long."""
         cycle = self._watch.cycle
         if cycle is None or not cycle.endless:
             return None

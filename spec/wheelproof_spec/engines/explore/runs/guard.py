@@ -1,4 +1,4 @@
-"""What a program under test must not do, caught in the act where that is possible."""
+"""Checks for what a program under test must not do, at run time where possible."""
 
 import signal
 import threading
@@ -14,11 +14,11 @@ from wheelproof_spec.engines.explore.failures.problems import ProgramRejectedErr
 from wheelproof_spec.engines.explore.runtime.runtime import ControlledRuntime
 
 PATIENCE_S = 2
-"""For how many seconds one step may run before it counts as one that never ends."""
+"""The seconds that one step may run before it counts as endless."""
 _PATIENCE_OUTSIDE_S = 10
-"""The same for set-up and checks, which may import things, and for the checker itself."""
+"""The same for set-up and checks, which may import modules, and for the checker itself."""
 _IDLE_S = 0.02
-"""How little a step computes that waits: it may do so for twice as long, and one second more."""
+"""The CPU seconds below which a step counts as waiting: its limit is 2 * patience + 1 s."""
 
 
 def require_assertions(program: str) -> None:
@@ -33,9 +33,9 @@ def require_assertions(program: str) -> None:
 
 @contextmanager
 def forbidden_calls(program: str) -> Generator[None]:
-    """Reject, inside the block, threads and sleeps that the scheduler would know nothing of.
+    """Reject, inside the block, threads and sleeps that the scheduler does not control.
 
-    Threads that were there before do as they like: the program may be a guest in a process.
+    Threads that existed before are not affected: the program may run inside a larger process.
     """
     bystanders = set(threading.enumerate()) - {threading.current_thread()}
     start, sleep = threading.Thread.start, time.sleep
@@ -69,7 +69,7 @@ def forbidden_calls(program: str) -> Generator[None]:
 
 @contextmanager
 def watchdog(program: str, progress: Callable[[], tuple[int, int]]) -> Generator[None]:
-    """Reject, inside the block, a program of which `progress` stands still for PATIENCE_S.
+    """Reject, inside the block, a program whose `progress` does not change for PATIENCE_S.
 
     Works on the main thread only, where signals arrive; elsewhere nothing is watched.
     """
@@ -87,7 +87,7 @@ def watchdog(program: str, progress: Callable[[], tuple[int, int]]) -> Generator
             seen, used, ticks = now, time.thread_time(), 0
             return
         ticks += 1
-        # On a busy machine a step may take long without doing anything.
+        # On a busy machine a step may take long without computing.
         computed = time.thread_time() - used
         runtime = current_runtime()
         in_step = isinstance(runtime, ControlledRuntime) and runtime.current is not None
@@ -100,7 +100,7 @@ def watchdog(program: str, progress: Callable[[], tuple[int, int]]) -> Generator
                 "look for an endless loop, or for a wait that the checker does not see",
             )
             if isinstance(runtime, ControlledRuntime):
-                # The program might catch it.
+                # The program might catch the error.
                 runtime.stop = error
             raise error
 

@@ -1,8 +1,7 @@
-"""What a thread knows: its frames with all that can be reached from them, as a value to compare.
+"""The local state of a thread: its frames and all that they refer to, as a value to compare.
 
-Nothing else decides what a thread does next, so a thread for which all of it is as it was before
-goes round in a circle. What cannot be looked into, such as an iterator, may hide a
-counter: then nothing is said.
+The local state alone decides what a thread does next, so a thread whose local state repeats is in
+a cycle. An opaque object, such as an iterator, may hide a counter: then there is no local state.
 """
 
 import dis
@@ -24,12 +23,12 @@ from wheelproof_spec.engines.explore.runtime.timing import ControlledClock
 LocalState = tuple[object, ...]
 
 _MOST = 20_000
-"""How many objects are looked at before it is too much."""
+"""The largest number of objects that a local state may have."""
 _ATOMS = (int, float, complex, str, bytes, Enum, range, type(None))
 _NO_STATE = (ControlledRuntime, ControlledClock, ModuleType, NewType)
 _LOCKS = (type(threading.Lock()), type(threading.RLock()))
 _THREADS_OWN = frozenset(vars(threading.Thread()))
-"""What every thread has: it begins with what it is to do, and has nothing else to know."""
+"""The attributes of every Thread: they are no part of the local state."""
 _LOOPING = frozenset(
     ("map", "filter", "filterfalse", "reduce", "starmap", "accumulate", "takewhile", "dropwhile")
 ) | {"groupby", "iter", "sorted", "sort"}
@@ -37,9 +36,9 @@ _DECLARING = {"abc", "typing", "collections.abc", "queue", "threading"}
 
 
 def local_state(thread: ModelThread) -> LocalState | None:
-    """Return what `thread`, which waits for its next step, knows; None if that cannot be told.
+    """Return the local state of `thread` before its next step; None if it cannot be determined.
 
-    The time is left out. The first element is the frame of the action that is under way.
+    The time is left out. The first element is the frame of the action under way.
     """
     walk = _Walk()
     frames: list[FrameType] = []
@@ -63,11 +62,11 @@ class _Walk:
     def __init__(self) -> None:
         self.known: list[object] = []
         self._left: list[object] = []
-        # By address, with the object itself, so that nothing else gets the address.
+        # By address, with the object itself, so that no other object gets the address.
         self._numbers: dict[int, tuple[int, object]] = {}
 
     def push(self, values: Iterable[object]) -> None:
-        """Look at these as well."""
+        """Add values to be visited."""
         before = len(self._left)
         self._left.extend(values)
         self.known.append(len(self._left) - before)
@@ -76,7 +75,7 @@ class _Walk:
         self.push(part for item in items.items() for part in item)
 
     def push_globals(self, code: CodeType, names: dict[str, object]) -> None:
-        """Push what a function may use of its module, and of the modules that it names."""
+        """Push the globals that a function may use, of its module and of the modules it names."""
         used = [names[name] for name in code.co_names if name in names]
         for module in [value for value in used if isinstance(value, ModuleType)]:
             if not _is_foreign(module.__name__):
@@ -88,7 +87,7 @@ class _Walk:
                 self.push_globals(constant, names)
 
     def finish(self) -> bool:
-        """Look at all that was pushed and what it leads to; false if something is hidden."""
+        """Visit all pushed values and what they refer to; return False if something is opaque."""
         while self._left:
             value = self._left.pop()
             if isinstance(value, _ATOMS):
@@ -136,7 +135,7 @@ class _Walk:
         return True
 
     def _look_into_function(self, value: FunctionType) -> None:
-        # Primitives are models, whose states are looked at.
+        # Primitives are models; their states are visited instead.
         ours = value.__module__.startswith("wheelproof.sync")
         if ours or _is_foreign(value.__module__) or is_checkers(value.__code__.co_filename):
             return
@@ -161,7 +160,7 @@ class _Walk:
 
 
 def _class_state(kind: type) -> Iterator[object]:
-    """Yield the values and the functions of a class, without what is a mere declaration."""
+    """Yield the values and the functions of a class, without mere declarations."""
     for name, member in vars(kind).items():
         part: object = getattr(member, "__func__", getattr(member, "fget", member))
         declares = name.startswith("__") or hasattr(type(part), "__set__")
@@ -187,7 +186,7 @@ def _is_foreign(module: str) -> bool:
 
 
 def _hides_iterator(frame: FrameType) -> bool:
-    """Tell whether a `for` loop, or one of those that Python has inside, may be under way."""
+    """Tell whether a `for` loop, or a loop inside a built-in function, may be under way."""
     code = frame.f_code
     if not _LOOPING.isdisjoint(code.co_names):
         return True

@@ -1,4 +1,4 @@
-"""Happens-before of a finished run, and the pairs of events whose order could be the other one.
+"""Happens-before of a finished run, and its races: pairs of events whose order can be reversed.
 
 The past of an event is a bit mask over the events of the run, itself included.
 """
@@ -13,7 +13,7 @@ from wheelproof_spec.engines.explore.runtime.settings import TimeMode
 
 
 class _ObjectHistory:
-    """What has happened to one object so far; `acquired` are the events that took hold of it."""
+    """The past events of one object; `acquired` are the events that acquired it."""
 
     __slots__ = ("acquired", "last_write", "reads")
 
@@ -31,8 +31,8 @@ class Analysis:
         self._objects: dict[int, _ObjectHistory] = {}
         self._calls: tuple[list[int], list[int]] = ([], [])
         self._last: dict[int, int] = {}
-        # A lazy clock moves when nothing else can, so everything is before or after; those who
-        # are blocked then race as if the run ended there.
+        # A lazy clock moves when no other thread can, so every event is before or after it. Blocked
+        # threads race at that point as if the run ended there.
         self._barrier = 0
         self._clock = execution.runtime.clock.number
         self._clock_events: list[int] = []
@@ -44,10 +44,10 @@ class Analysis:
         self._add_blocked(len(execution.actors))
 
     def reversal(self, first: int, second: int) -> list[Event] | None:
-        """Return what could run instead of `first` so that `second` comes before it.
+        """Return a sequence to run instead of `first`, so that `second` comes before it.
 
-        That is every event that does not happen after `first`, then `second` as it is there; None
-        if it would be blocked there, so that the order is the only one.
+        It has every event that does not happen after `first`, then `second` as it is there;
+        None if `second` would be blocked there, so that no other order is possible.
         """
         execution, pasts = self.execution, self.pasts
         events: list[Event] = []
@@ -105,7 +105,7 @@ class Analysis:
         for first in self._candidates(operation, accesses):
             if not past >> first & 1:
                 self.races.append((first, place))
-                # What came before `first` is no race of its own, unless `first` cannot be passed.
+                # Events before `first` are no separate races, unless the reversal may be blocked.
                 if operation.fixed or not operation.blocking:
                     past |= self.pasts[first]
         return past
@@ -118,7 +118,7 @@ class Analysis:
         return known | self._barrier
 
     def _candidates(self, operation: AtomicOperation[object], accesses: Accesses) -> Iterator[int]:
-        """Yield the events that could be the last one before which this one may come."""
+        """Yield the earlier events that this event may race with."""
         for access in accesses:
             if access < 2:
                 yield from reversed(self._calls[1 - access])
@@ -138,7 +138,7 @@ class Analysis:
         self, operation: AtomicOperation[object], access: int, history: _ObjectHistory
     ) -> Iterator[int]:
         if operation.fixed:
-            # Before the last acquisition a plain lock was free, and so it is before all others.
+            # A plain lock was free before its last acquisition: a race with that one is enough.
             yield from history.acquired[-1:]
             return
         if operation.any_access_races:
@@ -149,7 +149,7 @@ class Analysis:
                 yield place
 
     def _changes(self, access: int) -> Iterator[int]:
-        """Yield the events of the clock, or those that wrote another object, the last one first."""
+        """Yield the events of the clock, or the writes of another object, the last one first."""
         if access >> 1 == self._clock:
             yield from reversed(self._clock_events)
             return
@@ -160,7 +160,7 @@ class Analysis:
     def _note(
         self, place: int, accesses: Accesses, operation: AtomicOperation[object] | None, past: int
     ) -> int:
-        """Add the event to what happened to its objects; returns its whole past."""
+        """Add the event to the history of its objects; returns its whole past."""
         for access in accesses:
             if access < 2:
                 for other in self._calls[1 - access]:
@@ -186,9 +186,9 @@ class Analysis:
         return past
 
     def _add_blocked(self, now: int) -> None:
-        """Let each blocked thread race with the events that took what it waits for.
+        """Add the races of each blocked thread with the events that took what it waits for.
 
-        To be called for a point `now` at which nobody can make a step.
+        To be called for a point `now` at which no thread can make a step.
         """
         execution = self.execution
         lazy = execution.runtime.settings.time is TimeMode.LAZY
@@ -215,7 +215,7 @@ class Analysis:
 
 
 def _took_hold(operation: AtomicOperation[object], access: int) -> bool:
-    # What fails, as a try_acquire may, accesses less than what takes effect: it only reads.
+    # A failed operation, such as a try_acquire, only reads.
     return operation.fixed or operation.blocking or bool(access & 1)
 
 

@@ -1,9 +1,9 @@
 """Schedule strings: a run as one word that can be pasted into a test or a command.
 
-`wp1-<program>-<steps>-<check>`: the version, the hash of the program, who makes each step with
+`wp1-<program>-<steps>-<check>`: the version, the hash of the program, the thread of each step with
 repetitions counted (`0x3.1.2:1` is thread 0 three times, thread 1, thread 2 choosing 1; `t` is
-time), and a check sum. Steps beyond the last one go to whoever went last, as far as possible. If
-operations of the program are left out, `w` and their numbers (`w1.4-`) come before the steps.
+time), and a check sum. After the last step, its thread runs on as far as possible. If operations of
+the program are left out, `w` and their numbers (`w1.4-`) come before the steps.
 """
 
 import re
@@ -42,9 +42,9 @@ def encode(program: Program, actors: Sequence[Actor]) -> str:
 
 
 def decode(program: Program, text: str) -> tuple[Program, tuple[Actor, ...]]:
-    """Return the steps of a schedule string of `program`, and the part of it that makes them.
+    """Return the part of `program` that a schedule string is for, and its steps.
 
-    Raises ScheduleRejectedError if it is damaged, of another version or of another program.
+    Raises ScheduleRejectedError if the string is damaged, of another version or another program.
     """
     digest, without, steps = _parts(text)
     if digest != program.digest():
@@ -56,17 +56,17 @@ def decode(program: Program, text: str) -> tuple[Program, tuple[Actor, ...]]:
 
 
 def belongs_to(program: Program, text: str) -> bool:
-    """Tell whether a schedule string is one of `program`; raises as `decode` does."""
+    """Tell whether a string belongs to `program`; raises ScheduleRejectedError if it is damaged."""
     return _parts(text)[0] == program.digest()
 
 
 def verify(text: str) -> None:
-    """Raise ScheduleRejectedError if it is no schedule string of this version, or damaged."""
+    """Raise ScheduleRejectedError if the text is damaged or no schedule string of this version."""
     _parts(text)
 
 
 def _parts(text: str) -> tuple[str, str, str]:
-    """Return the hash of the program, what is left out, and the steps."""
+    """Return the hash of the program, the operations left out, and the steps."""
     match = _SHAPE.fullmatch(text.strip())
     if match is None:
         raise ScheduleRejectedError(

@@ -1,7 +1,7 @@
-"""What the threads of a program were seen to share: without that, nothing was explored.
+"""The state that threads were seen to share: without any, the exploration shows nothing.
 
-Only steps are seen: what is done to locks, conditions and cells of `wheelproof.sync`, and to fields
-that are watched. Two threads that meet in nothing else have one class, and it says nothing of them.
+Only steps are seen: operations on locks, conditions and cells of `wheelproof.sync`, and on watched
+fields. Threads that share nothing else have one class, which says nothing about them.
 """
 
 from wheelproof_spec.engines.explore.runs.execution import Execution
@@ -31,11 +31,11 @@ _SEEN = (
 
 
 _NOTHING_SEEN = Choose, Finish, Mark
-"""That a call begins, or a thread ends, shows nothing of what the thread does."""
+"""The begin of a call, or the end of a thread, shows nothing of the thread's work."""
 
 
 class Sharing:
-    """What has been seen so far."""
+    """The sharing that has been seen so far."""
 
     def __init__(self) -> None:
         self._conflict = False
@@ -45,7 +45,7 @@ class Sharing:
         self._touched: dict[object, tuple[set[int], set[int]]] = {}
 
     def note(self, execution: Execution) -> None:
-        """Take note of a run that is over, unless there is nothing left to be seen."""
+        """Record a finished run, unless nothing new can be seen in it."""
         known = len(execution.threads) <= self._known
         if known and self._conflict and self._threads.keys() <= self._busy:
             return
@@ -63,10 +63,10 @@ class Sharing:
         operation: AtomicOperation[object],
         accesses: Accesses,
     ) -> None:
-        """Take note of a step, and of the threads that are there after it."""
+        """Record a step, and the threads that exist after it."""
         if self._known < len(execution.threads):
             self._known = len(execution.threads)
-            # One that may wait for ever need not be seen.
+            # A daemon thread may wait for ever, so its steps need not be seen.
             found = [thread for thread in execution.threads.values() if not thread.daemon]
             self._threads |= {thread.number: thread.name for thread in found}
         if isinstance(operation, _NOTHING_SEEN):
@@ -86,9 +86,9 @@ class Sharing:
         self._busy |= other._busy
 
     def gap(self, *, of_one_thread: bool = False) -> str:
-        """Return why what was seen shows nothing, in a sentence; empty if it shows something.
+        """Return in a sentence why the runs show nothing; empty if they show something.
 
-        With `of_one_thread` the steps of a thread that is alone show something as well.
+        With `of_one_thread` the steps of a single thread show something as well.
         """
         blind = [name for number, name in self._threads.items() if number not in self._busy]
         alone = of_one_thread and len(self._threads.keys() - {TIME}) == 1

@@ -12,8 +12,8 @@ def failure_of_stuck_threads(
 ) -> Failure:
     """Return the failure of a run in which no thread can make a step, with the wait-for graph.
 
-    Threads that wait for each other in a circle are a deadlock. Without a circle, one that waits on
-    a condition has missed its wake-up, and any other stuck thread is unfinished.
+    Threads that wait for each other in a circle are a deadlock. Without a circle, a thread that
+    waits on a condition has missed its wake-up, and any other stuck thread is unfinished.
     """
     waits = _waits_of(stuck, threads)
     circle = _circle_of(stuck, threads)
@@ -44,9 +44,9 @@ def _waits_of(
 
 
 def _circle_of(stuck: Sequence[ModelThread], threads: Mapping[int, ModelThread]) -> tuple[str, ...]:
-    """Return the names of threads each of which waits for the next and the last for the first.
+    """Return the names of threads in a circle: each waits for the next, the last for the first.
 
-    Of several circles the one that is found first; empty if there is none.
+    The circle that is found first is returned; empty if there is none.
     """
     holders = {thread.number: _holders(thread) for thread in stuck}
     innocent: set[Actor] = set()

@@ -1,8 +1,8 @@
-"""What an event reads and writes, and which events commute.
+"""The accesses of an event, and which events commute.
 
 Two events of different threads are independent unless they touch one object and one of them writes
 it. An invocation and a return of public operations conflict, two of a kind do not, so that every
-order of "returned before the other was invoked" is explored. `numbers` says how accesses are made.
+order of "returned before the other was invoked" is explored. `numbers` defines the encoding.
 """
 
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from wheelproof_spec.engines.explore.runtime.numbers import HISTORY, Access, Actor, ObjectNumber
 
 Accesses = tuple[Access, ...]
-"""All that one event accesses; no object twice, but the history with nothing else."""
+"""All accesses of one event: each object once at most, the history only alone."""
 Event = tuple[Actor, Accesses]
 
 
@@ -29,7 +29,7 @@ RETURN = writing(HISTORY)
 
 
 def conflicting_with(access: Access) -> tuple[int, ...]:
-    """Return the accesses of the same object that conflict with one."""
+    """Return the accesses of the same object that conflict with this one."""
     return (access ^ 1, access) if access & 1 and access != 1 else (access ^ 1,)
 
 
@@ -44,9 +44,9 @@ def dependent(first: Accesses, second: Accesses) -> bool:
 
 
 def weak_initial(event: Event, sequence: Sequence[Event]) -> int | None:
-    """Tell whether `event` can come first in a sequence equivalent to `sequence`, or be added.
+    """Return where `event` is in `sequence` if it can come first in an equivalent sequence.
 
-    Returns its place there, -1 if it is absent and commutes with everything, None if it cannot.
+    Return -1 if it is absent and commutes with every event there, None if it cannot come first.
     """
     actor, accesses = event
     if len(accesses) == 1:

@@ -16,11 +16,11 @@ class Cell(SharedObject[T]):
 
     @staticmethod
     def same(value: object, other: object) -> bool:
-        """Tell whether two values are one."""
+        """Tell whether two values are the same object."""
         return value is other
 
     def await_until(self, predicate: Callable[[T], bool], /) -> T:
-        """Wait until the predicate holds of the value, and return that."""
+        """Wait until the predicate holds for the value, and return the value."""
         return self.runtime.perform(AwaitValue(self, predicate))
 
     def get(self) -> T:
@@ -41,7 +41,7 @@ class Cell(SharedObject[T]):
 
 
 class IntegerCell(Cell[int]):
-    """An atomic integer; values are compared by what they are."""
+    """An atomic integer; values are compared by equality."""
 
     __slots__ = ()
 
@@ -67,7 +67,7 @@ class Get(Reading[T]):
 
 
 class AwaitValue(Reading[T]):
-    """Reading a cell once its value is as wanted, which it need not stay."""
+    """A read that waits until the predicate holds; the value may change again afterwards."""
 
     __slots__ = ("_predicate",)
     verb = "await"
@@ -81,7 +81,7 @@ class AwaitValue(Reading[T]):
         self._predicate = predicate
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a read, None while the value is another one."""
+        """Return a read; None while the predicate does not hold."""
         return self._object.read if self._predicate(self._object.state) else None
 
 
@@ -126,7 +126,7 @@ class Exchange(StepOn[SharedObject[T], T], Generic[T]):
 
 
 class CompareAndSet(StepOn[SharedObject[T], bool], Generic[T]):
-    """A conditional write; where it fails it only reads."""
+    """A conditional write; if it fails, it is only a read."""
 
     __slots__ = ("_expected", "_same", "_value")
     fixed = False

@@ -1,10 +1,9 @@
 """Conditions of the controlled runtime.
 
-`wait` is three steps: entering the queue and releasing the lock at once; waking up; taking the lock
-again. A time-out or an interruption takes the thread out of the queue, so its race with a
-notification is the race of two writers of the queue. Which of the two it is, when both are
-possible, is the race for the thread's interrupt status; a thread that has been notified does not
-look at that.
+`wait` has three steps: enter the queue and release the lock at once; wake up; take the lock again.
+A time-out or an interruption removes the thread from the queue, so its race with a notification is
+a race of two writes of the queue. If time-out and interruption are both possible, the race for the
+thread's interrupt status decides; a notified thread does not look at that status.
 """
 
 from enum import Enum
@@ -24,7 +23,7 @@ from wheelproof_spec.engines.explore.runtime.timing import ControlledClock
 
 
 class ModelCondition(SharedObject[tuple[ModelThread, ...]]):
-    """A condition; the state is the queue of the threads that wait, first come, first served."""
+    """A condition; its state is the first-in, first-out queue of the waiting threads."""
 
     __slots__ = ("clock", "lock")
 
@@ -47,10 +46,10 @@ class ModelCondition(SharedObject[tuple[ModelThread, ...]]):
         return waking is not Waking.TIMED_OUT
 
     def notify(self) -> None:
-        """Wake the thread that has waited longest, if any; or another one, if so set."""
+        """Wake the thread that has waited longest, if any; see `Settings.notify_among`."""
         runtime = self.runtime
         among = runtime.settings.notify_among
-        # Chosen beforehand: who waits is known only when the step is made.
+        # The choice comes first: the waiting threads are known only when the step is made.
         chosen = runtime.choose(among) if among > 1 else 0
         runtime.perform(Notify(self, chosen))
 
@@ -60,7 +59,7 @@ class ModelCondition(SharedObject[tuple[ModelThread, ...]]):
 
 
 class Waking(Enum):
-    """Why a wait has ended."""
+    """The reason why a wait has ended."""
 
     NOTIFIED = "notified by"
     TIMED_OUT = "time-out on"
@@ -118,7 +117,7 @@ class Wait(AtomicOperation[int | None]):
 
 
 class WakeUp(AtomicOperation[Waking]):
-    """Leaving the queue: notified, interrupted, out of time, or for no reason at all."""
+    """The wake-up from a wait: notified, interrupted, timed out, or spurious."""
 
     __slots__ = ("_deadline", "_spurious", "_waking", "condition")
     fixed = False
@@ -132,7 +131,7 @@ class WakeUp(AtomicOperation[Waking]):
     def peek(self, thread: ModelThread, /) -> Accesses | None:
         """Return a write of the thread's signal; unless it was notified, of the queue as well.
 
-        Then the interrupt status is written if that is set, else read.
+        Without a notification the interrupt status is written if it is set, else read.
         """
         condition = self.condition
         waking = self._cause(thread)
@@ -147,7 +146,7 @@ class WakeUp(AtomicOperation[Waking]):
         return accesses if self._deadline is None else accesses + condition.clock.shared
 
     def apply(self, thread: ModelThread, /) -> Waking:
-        """Go on, and tell why."""
+        """Wake up, and return the reason."""
         waking = self._cause(thread)
         assert waking is not None
         self._waking = waking
@@ -168,7 +167,7 @@ class WakeUp(AtomicOperation[Waking]):
         return (thread.signal, thread.interruption, clock)
 
     def describe(self) -> str:
-        """Return how it came about."""
+        """Return the reason of the wake-up, and the condition's name."""
         return f"{self._waking.value} {self.condition.name}"
 
     def awaited(self) -> str:
@@ -176,7 +175,7 @@ class WakeUp(AtomicOperation[Waking]):
         return self.condition.name
 
     def is_owed(self, thread: ModelThread) -> bool:
-        """Tell whether there is a reason to wake up."""
+        """Tell whether the thread has a reason to wake up."""
         return self._cause(thread) not in (None, Waking.SPURIOUS)
 
     def _cause(self, thread: ModelThread) -> Waking | None:
@@ -201,7 +200,7 @@ class WakeUp(AtomicOperation[Waking]):
 
 
 class Notify(AtomicOperation[None]):
-    """Waking one thread, or all (None); without anybody in the queue it only reads."""
+    """Waking one thread, or all (None); if the queue is empty, it only reads."""
 
     __slots__ = ("_chosen", "_condition")
     fixed = False
@@ -221,7 +220,7 @@ class Notify(AtomicOperation[None]):
         return accesses
 
     def apply(self, thread: ModelThread, /) -> None:
-        """Wake them; raises RuntimeError unless the caller holds the lock."""
+        """Wake the threads; raises RuntimeError unless the caller holds the lock."""
         condition = self._condition
         if condition.lock.state != thread.number:
             raise RuntimeError(f"{condition.name}: notifies without holding {condition.lock.name}")

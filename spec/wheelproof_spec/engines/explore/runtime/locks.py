@@ -10,7 +10,7 @@ from wheelproof_spec.engines.explore.runtime.model import (
 from wheelproof_spec.engines.explore.runtime.numbers import Actor
 
 Owned = SharedObject[Actor | None]
-"""The state is the number of the thread that holds the lock, None if nobody does."""
+"""A lock; its state is the number of the thread that holds it, None if it is free."""
 
 
 class ModelLock(SharedObject[Actor | None]):
@@ -22,7 +22,7 @@ class ModelLock(SharedObject[Actor | None]):
         super().__init__(runtime, name, None)
 
     def acquire(self) -> bool:
-        """Wait until the lock is free and take it; always true."""
+        """Wait until the lock is free and take it; always return True."""
         return self.runtime.perform(Acquire(self))
 
     def try_acquire(self) -> bool:
@@ -30,7 +30,7 @@ class ModelLock(SharedObject[Actor | None]):
         return self.runtime.perform(TryAcquire(self))
 
     def release(self) -> None:
-        """Give the lock back; only its holder may."""
+        """Release the lock; only its holder may."""
         self.runtime.perform(Release(self))
 
     def __enter__(self) -> bool:
@@ -43,7 +43,7 @@ class ModelLock(SharedObject[Actor | None]):
 class ModelMonitor(SharedObject[Actor | None]):
     """A reentrant lock.
 
-    Entering it again is no step: nobody else can tell how often its holder has entered it.
+    A nested enter is no step: no other thread can see how often the holder has entered.
     """
 
     __slots__ = ("again",)
@@ -66,7 +66,7 @@ class ModelMonitor(SharedObject[Actor | None]):
 
 
 class Acquire(StepOn[Owned, bool]):
-    """Taking a lock, waiting for it if need be."""
+    """Taking a lock, after a wait if it is held."""
 
     __slots__ = ()
     verb = "acquire"
@@ -88,7 +88,7 @@ class Acquire(StepOn[Owned, bool]):
 
 
 class TryAcquire(StepOn[Owned, bool]):
-    """Taking a lock if it is free; where it fails it only reads."""
+    """Taking a lock if it is free; if it fails, it only reads."""
 
     __slots__ = ()
     verb = "try_acquire"
@@ -109,13 +109,13 @@ class TryAcquire(StepOn[Owned, bool]):
 
 
 class Release(StepOn[Owned, None]):
-    """Giving a lock back."""
+    """Releasing a lock."""
 
     __slots__ = ()
     verb = "release"
 
     def apply(self, thread: ModelThread, /) -> None:
-        """Give the lock back; raises RuntimeError unless the caller holds it."""
+        """Release the lock; raises RuntimeError unless the caller holds it."""
         if self._object.state != thread.number:
             raise RuntimeError(f"{self._object.name}: released without being held")
         self._object.become(None)

@@ -1,8 +1,8 @@
-"""What every primitive of the controlled runtime is made of: models, operations, threads.
+"""The parts of every primitive of the controlled runtime: models, operations, threads.
 
-A model is a shared object with one immutable state. An operation says, before it is performed,
+A model is a shared object with one immutable state. An operation tells, before it is performed,
 what it would access in the present state (`peek`), and performs itself as one atomic step
-(`apply`). Nothing else may change a model.
+(`apply`). Only operations may change a model.
 """
 
 from abc import ABC, abstractmethod
@@ -26,11 +26,11 @@ Performed = TypeVar("Performed")
 
 
 class UnwindError(BaseException):
-    """Ends a thread of a run that is over, at the thread's next operation."""
+    """The exception that ends a thread of a finished run, at the thread's next operation."""
 
 
 class Rewindable(Protocol):
-    """A model of which it can be asked what an operation would have met earlier."""
+    """A model that can go back to an earlier state, so that an operation can be resolved there."""
 
     def rewind(self, events: int) -> None:
         """Go to the state after the events of a bit mask, closed under happens-before."""
@@ -42,26 +42,26 @@ class Rewindable(Protocol):
 
 
 class Enrolled(Protocol):
-    """A shared object that a runtime has been told of."""
+    """A shared object that is registered with a runtime."""
 
     @property
     def name(self) -> str:
-        """How people tell it from others."""
+        """The name that people read."""
         ...
 
     @property
     def number(self) -> ObjectNumber:
-        """What it is known by in every run."""
+        """The number of the object, the same in every run."""
         ...
 
     @property
     def state(self) -> object:
-        """What it holds now."""
+        """The present state of the object."""
         ...
 
 
 class Scheduler(Protocol):
-    """What models and threads need of the runtime that they belong to.
+    """The part of a runtime that its models and threads need.
 
     `event` is the number of the event under way, -1 before the first one.
     """
@@ -70,9 +70,9 @@ class Scheduler(Protocol):
     settings: Settings
 
     def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
-        """Take note of a new object; returns its number, and a name that no other one has.
+        """Register a new object; returns its number, and a name that no other object has.
 
-        The objects that another thread makes do not change its number.
+        The objects that other threads make do not change its number.
         """
         ...
 
@@ -85,7 +85,7 @@ class Scheduler(Protocol):
         ...
 
     def choose(self, alternatives: int) -> int:
-        """Return an integer below `alternatives`: every one in some run."""
+        """Return an integer below `alternatives`; each value is returned in some run."""
         ...
 
     def undisturbed(self, action: Callable[[], None]) -> None:
@@ -103,14 +103,14 @@ class SharedObject(Generic[State]):
         self.begin(runtime, number, known_as, state)
 
     def begin(self, runtime: "Scheduler", number: ObjectNumber, name: str, state: State) -> None:
-        """Begin to exist, under a number that is given or follows from that of another object."""
+        """Initialise the object; its number is given, or derived from that of another object."""
         self.runtime = runtime
         self.name = name
         self.number = number
         self.read: Accesses = reading(number)
         self.write: Accesses = writing(number)
         self.state = state
-        # Each state with the event that made it: what the object was after a part of the run.
+        # Each state with the event that made it, so that `rewind` finds an earlier state.
         self.history: list[tuple[int, State]] = [(-1, state)]
 
     def become(self, state: State) -> None:
@@ -137,48 +137,48 @@ class AtomicOperation(ABC, Generic[Result]):
     __slots__ = ()
 
     fixed: ClassVar[bool] = True
-    """Whether the accesses are the same in every state in which it is not blocked."""
+    """Whether the accesses are the same in every state in which the operation is not blocked."""
     blocking: ClassVar[bool] = False
-    """Whether it waits for what others hold: it races with their acquiring, not their releasing."""
+    """Whether it waits for a held object: it races with acquisitions, not with releases."""
     any_access_races: ClassVar[bool] = False
-    """Whether it races with every other access of its object, being blocked now and then."""
+    """Whether it may be blocked again and again: it races with every access of its object."""
     acquires: ClassVar[bool] = False
     """Whether, if it takes effect, it makes blocking operations on its object wait."""
     observes: ClassVar[bool] = True
-    """Whether what was published at its objects before happens before what its thread does next."""
+    """Whether the pasts published at its objects happen before its thread's next steps."""
     shares: ClassVar[bool] = False
-    """Whether, where it only reads, it nevertheless publishes what its thread did before."""
+    """Whether it publishes its thread's past even if it only reads."""
     shows_result: ClassVar[bool] = False
-    """Whether what it returns is worth a place in a table."""
+    """Whether a table shows its result."""
     alternatives = 1
     """How many results a free choice has."""
 
     @abstractmethod
     def peek(self, thread: "ModelThread", /) -> Accesses | None:
-        """Return what it would access now, or None if it is blocked."""
+        """Return the accesses of the operation now, or None if it is blocked."""
 
     def wanted(self) -> Accesses:
-        """Return what a blocking operation accesses once it can be performed."""
+        """Return the accesses of a blocking operation once it can be performed."""
         raise TypeError(f"this never blocks: {self.describe()}")
 
     @abstractmethod
     def apply(self, thread: "ModelThread", /) -> Result:
-        """Perform it."""
+        """Perform the operation."""
 
     def targets(self, _thread: "ModelThread", /) -> tuple[Rewindable, ...]:
-        """Return the models whose states decide what it accesses, unless that is fixed."""
+        """Return the models whose states decide the accesses, unless these are fixed."""
         return ()
 
     @abstractmethod
     def describe(self) -> str:
-        """Return it as a few words for a table."""
+        """Return the operation in a few words, for a table."""
 
     def holders(self) -> tuple[Actor, ...]:
         """Return the numbers of the threads that a blocked operation waits for, if known."""
         return ()
 
     def awaited(self) -> str:
-        """Return the name of what has to notify a blocked operation, empty if nothing has to."""
+        """Return the name of what has to notify a blocked operation; empty if there is nothing."""
         return ""
 
 
@@ -187,12 +187,12 @@ class Target(Rewindable, Protocol):
 
     @property
     def name(self) -> str:
-        """How people tell it from others."""
+        """The name that people read."""
         ...
 
     @property
     def write(self) -> Accesses:
-        """What a step accesses that may change it."""
+        """The accesses of a step that may change the object."""
         ...
 
 
@@ -200,12 +200,12 @@ TargetT = TypeVar("TargetT", bound=Target)
 
 
 class StepOn(AtomicOperation[Result], Generic[TargetT, Result]):
-    """A step on one shared object, which it may change unless it says otherwise."""
+    """A step on one shared object; by default it may change the object."""
 
     __slots__ = ("_object",)
 
     verb: ClassVar[str]
-    """What is done, for a table: the object's name follows."""
+    """The verb that a table shows; the object's name follows."""
 
     def __init__(self, target: TargetT) -> None:
         self._object = target
@@ -223,7 +223,7 @@ class StepOn(AtomicOperation[Result], Generic[TargetT, Result]):
         return (self._object,)
 
     def describe(self) -> str:
-        """Return what is done with it."""
+        """Return the verb and the object's name."""
         return f"{self.verb} {self._object.name}"
 
 
@@ -280,18 +280,18 @@ class ModelThread:
         self.suspend: Callable[[], object] = _never
         self.aborted = False
         self.ended = False
-        # Whether it may still wait when everybody else has ended.
+        # Whether it may still wait when all other threads have ended.
         self.daemon = False
         self.error: BaseException | None = None
-        # Where it waits for its next step, while the runtime keeps frames.
+        # The frame in which it waits for its next step, while the runtime keeps frames.
         self.frame: FrameType | None = None
-        # The number of what it has made last.
+        # The number of the object that it made last.
         self.made = object_number(number, 0)
         self.children = 0
         self.strangers = 0
         self.choice = 0
         self._signal: _Signal | None = None
-        # Whether it has been interrupted; nobody can interrupt a thread that has no handle.
+        # Whether it was interrupted; None without a handle, by which it could be interrupted.
         self.interruption: SharedObject[bool] | None = None
         self.spawned_at = -1
         self.spurious_left = runtime.settings.spurious_wakeups
@@ -306,7 +306,7 @@ class ModelThread:
 
 
 class _Signal(SharedObject[bool]):
-    """See `ModelThread.signal`."""
+    """The signal of a thread; see `ModelThread.signal`."""
 
     __slots__ = ()
 

@@ -1,29 +1,29 @@
-"""The integers that stand for steps, objects and accesses, and what is packed into each.
+"""The integers that encode steps, objects and accesses.
 
-They are made and taken apart millions of times a minute, so they are plain integers. The
-innermost loops shift and mask; all other code calls the functions here.
+They are encoded and decoded millions of times a minute, so they are plain integers. The innermost
+loops shift and mask; all other code calls the functions here.
 
-Actor, who makes a step::
+Actor, which makes a step::
 
     | value of a free choice | thread: 16 bits |
 
-A thread that chooses nothing, or 0, is its own number. `TIME` is the highest number of all, which
-no thread has; the set-up, which makes no steps, is -1.
+With the choice 0, or without one, an actor is the number of its thread. `TIME` is the highest
+number, which no thread has; the set-up, which makes no steps, is -1.
 
 ObjectNumber, the same in every run, whatever the schedule::
 
-    | field | maker + 1: 20 bits | how many the maker had made: 20 bits |
+    | field | maker + 1: 20 bits | count among the maker's objects: 20 bits |
 
 Field 0 is the object itself; the plain fields of a program count from 1, and `INTERRUPTION` is
-above them. Counting begins at 1, so no object is 0: that is the history of public operations. The
-two highest counts belong to each thread's signal and to its free choices.
+above them. Counts begin at 1, so no object is 0: 0 is the history of public operations. The two
+highest counts belong to each thread's signal and to its free choices.
 
 Access::
 
     | object number | 1 if it writes, 0 if it reads |
 
-Accesses of one object conflict if one of them writes. Of the history, 0 is an invocation and 1 a
-return: these conflict with each other and not with their own kind.
+Accesses of one object conflict if one of them writes. For the history, 0 is an invocation and 1 a
+return: the two kinds conflict with each other, but not with their own kind.
 """
 
 from typing import NewType
@@ -39,7 +39,7 @@ TIME = Actor(THREAD_MASK)
 FIRST = Actor(0)
 """The thread that was made first."""
 SET_UP = Actor(-1)
-"""The set-up and the checks: no thread runs meanwhile."""
+"""The set-up and the checks, during which no thread runs."""
 
 HISTORY = ObjectNumber(0)
 INTERRUPTION = 1 << 19
@@ -57,12 +57,12 @@ def thread_of(actor: Actor) -> Actor:
 
 
 def choice_of(actor: Actor) -> int:
-    """Return the value that it chooses, 0 if there is nothing to choose."""
+    """Return the value that an actor chooses, 0 if it has no choice."""
     return actor >> THREAD_BITS
 
 
 def choosing(thread: Actor, value: int) -> Actor:
-    """Return a thread with the value that it chooses."""
+    """Return the actor of a thread that chooses a value."""
     return Actor(thread | value << THREAD_BITS)
 
 
@@ -77,7 +77,7 @@ def signal_number(thread: Actor) -> ObjectNumber:
 
 
 def choice_number(thread: Actor) -> ObjectNumber:
-    """Return the number of what a thread's free choices write."""
+    """Return the number of the object that a thread's free choices write."""
     return object_number(thread, _CHOICE)
 
 
@@ -97,10 +97,10 @@ def maker_of(number: ObjectNumber) -> Actor:
 
 
 def place_of(number: ObjectNumber) -> int:
-    """Return how many objects its maker had made with it."""
+    """Return the count of an object among the objects of its maker."""
     return number & _MADE_MASK
 
 
 def object_of(access: Access) -> ObjectNumber:
-    """Return the object that is accessed."""
+    """Return the object of an access."""
     return ObjectNumber(access >> 1)

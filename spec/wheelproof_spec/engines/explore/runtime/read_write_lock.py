@@ -1,10 +1,10 @@
 """Read-write locks of the controlled runtime: phase-fair, as the default runtime's.
 
-Each side asks in one step. It takes the lock in that step if it may; else it is from then on known
-to wait, and takes the lock in a second step. A new reader may not while a writer waits, if writers
-are preferred; the readers that wait when a writer leaves are admitted, and the next writer waits
-for them. Readers commute with each other, so the steps of the read side read the lock and those of
-the write side write it.
+A thread requests a side in one step. It takes the lock in that step if it may; else it is recorded
+as waiting, and takes the lock in a second step. If writers are preferred, a new reader has to wait
+while a writer waits. The readers that wait when a writer leaves are admitted, and the next writer
+waits for them. Readers commute with each other, so steps of the read side read the lock, and steps
+of the write side write it.
 """
 
 from abc import abstractmethod
@@ -23,7 +23,7 @@ _NOBODY: frozenset[Actor] = frozenset()
 
 
 class Holders(NamedTuple):
-    """Who holds a read-write lock and who waits for it, by the threads' numbers.
+    """The threads that hold a read-write lock and the threads that wait for it, by number.
 
     `admitted` are the waiting readers that the last writer has let pass.
     """
@@ -36,7 +36,7 @@ class Holders(NamedTuple):
 
 
 class ModelReadWriteLock:
-    """Many readers or one writer, reentrant; entering a side again is no step."""
+    """A reentrant lock for many readers or one writer; a nested enter is no step."""
 
     __slots__ = (
         "_present",
@@ -62,7 +62,7 @@ class ModelReadWriteLock:
         self.state = self._present = Holders()
         # How often a thread has entered the side that it holds, beyond the first time.
         self.again: dict[tuple[Actor, bool], int] = {}
-        # Changes rather than states: the state after part of the events is none that the run had.
+        # Changes, not states: the run may never have had the state after some of the events.
         self.history: list[tuple[int, _Step, Actor]] = []
         self.read = _ReadView(self)
         self.write = _WriteView(self)
@@ -86,7 +86,7 @@ class ModelReadWriteLock:
         self.state = self._present
 
     def may_read(self, state: Holders, thread: Actor) -> bool:
-        """Tell whether a thread would be given the read side in a state."""
+        """Tell whether a thread may take the read side in a state."""
         if state.writer is not None:
             return False
         return thread in state.admitted or not (self.prefer_writers and state.waiting_writers)
@@ -119,7 +119,7 @@ class _Step(AtomicOperation[None]):
 
     @abstractmethod
     def after(self, state: Holders, thread: Actor, /) -> Holders:
-        """Return what `state` becomes when a thread makes the step."""
+        """Return the state after a thread has made the step in `state`."""
 
     def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
         return (self.lock,)
@@ -217,7 +217,7 @@ class _ReleaseWrite(_Step):
 
 
 class _View:
-    """One side of a lock: what is the same on both is entering again, and leaving."""
+    """One side of a lock, with the nested enter and the exit that both sides have."""
 
     __slots__ = ("_lock",)
     side: ClassVar[str]
@@ -267,7 +267,7 @@ class _ReadView(_View):
     def _acquire(self, me: Actor) -> None:
         lock = self._lock
         if lock.state.writer == me:
-            # Nobody can tell as long as the write side is held, and later it is an ordinary hold.
+            # No thread can see this while the write side is held; later it is an ordinary hold.
             lock.make(_AwaitRead(lock), me)
             return
         lock.runtime.perform(_RequestRead(lock))

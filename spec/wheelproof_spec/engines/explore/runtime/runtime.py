@@ -77,7 +77,7 @@ class ControlledRuntime:
         """Make a runtime without threads; `numbers` is shared by all runs of one exploration.
 
         With `logging`, `log` gets a few words about each event, and `lines` the line of the program
-        that made it. `breach` tells of the first access of a declared field without its lock.
+        that made it. `breach` returns the failure of the first access of a field without its lock.
         """
         self.log: list[str] | None = [] if logging else None
         self.lines: list[str] = []
@@ -142,10 +142,10 @@ class ControlledRuntime:
             self.current = thread
 
     def forget(self, known: tuple[object, ...]) -> None:
-        """Take note that the running thread knows `known` alone; of use in graph mode only."""
+        """Record that only `known` matters to the running thread; only graph mode needs this."""
 
     def log_access(self, instance: object, field: str, *, write: bool) -> None:
-        """Take note of an access of a plain field, in order to look for data races."""
+        """Log an access of a plain field, for the data race search."""
         thread = self.current
         if thread is not None and not thread.aborted:
             line = "" if self.log is None else calling_line()
@@ -157,9 +157,9 @@ class ControlledRuntime:
         return self._alone if self.current is None else self.current
 
     def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
-        """Return the number of a new object, and a name that no other one has.
+        """Return the number of a new object, and a name that no other object has.
 
-        The name is as given unless names are going to be read.
+        Without a log the name is returned as given.
         """
         del made
         maker = self._alone if self.current is None else self.current
@@ -170,7 +170,7 @@ class ControlledRuntime:
         return number, name if count == 1 else f"{name}#{count}"
 
     def field_number(self, instance: object, index: int, own: ObjectNumber | None) -> ObjectNumber:
-        """Return the number of a plain field of `instance`, which is known as `own` if at all."""
+        """Return the number of a plain field of `instance`, whose own number is `own`, if known."""
         if own is None:
             known = self._strangers.get(id(instance))
             if known is None:
@@ -294,5 +294,5 @@ class ControlledRuntime:
         return self.perform(ReadClock(self.clock))
 
     def choose(self, alternatives: int) -> int:
-        """Return an integer below `alternatives`: every one in some run."""
+        """Return an integer below `alternatives`; each value is returned in some run."""
         return self.perform(Choose(alternatives))

@@ -1,4 +1,4 @@
-"""What a program may set about the world in which it runs."""
+"""The settings of a program for the world in which it runs."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,8 +10,8 @@ class TimeMode(StrEnum):
     """How time passes while a program is explored."""
 
     ANY = "any"
-    """A time-out may fire whenever it is pending; a thread whose time-out has fired reads a clock
-    that shows its deadline, others do not. Covers every real behaviour and some more."""
+    """A time-out may fire whenever it is pending. A thread whose time-out has fired reads a clock
+    that shows its deadline; other threads do not. Covers every real behaviour and some more."""
     CLOCK = "clock"
     """One clock for all; at any moment it may advance to the next deadline."""
     LAZY = "lazy"

@@ -1,4 +1,4 @@
-"""Steps that `threading` has and `wheelproof.sync` has not: signals, timed locks, sleeping."""
+"""Steps of `threading` that `wheelproof.sync` does not have: signals, timed locks, sleeping."""
 
 from typing import TypeVar
 
@@ -21,14 +21,14 @@ State = TypeVar("State")
 
 
 def deadline_after(runtime: Scheduler, clock: ControlledClock, timeout_ms: int) -> int:
-    """Return when a wait of the running thread ends; a step where the clock runs by itself."""
+    """Return the deadline of a wait of the running thread; a step unless TimeMode.ANY is set."""
     if clock.mode is TimeMode.ANY:
         return clock.now(runtime.caller()) + timeout_ms
     return runtime.perform(StartTimeout(clock, timeout_ms))
 
 
 class Pulse(SharedObject[tuple[bool, int]]):
-    """A flag that can be awaited: whether it is set, and how often it came to be set."""
+    """A flag that threads can await; its state: whether it is set, how often it became set."""
 
     __slots__ = ("clock",)
 
@@ -37,14 +37,14 @@ class Pulse(SharedObject[tuple[bool, int]]):
         self.clock = clock
 
     def wait(self, since: int, timeout_ms: int | None) -> bool:
-        """Wait until it has been set more often than `since`; false if the time was over first."""
+        """Wait until it has been set more often than `since`; return False on a time-out."""
         runtime, clock = self.runtime, self.clock
         deadline = None if timeout_ms is None else deadline_after(runtime, clock, timeout_ms)
         return runtime.perform(Await(self, since, deadline))
 
 
 class Await(AtomicOperation[bool]):
-    """Waiting for a pulse, perhaps not for ever."""
+    """Waiting for a pulse, perhaps with a deadline."""
 
     __slots__ = ("_deadline", "_given", "_pulse", "_since")
     fixed = False
@@ -56,7 +56,7 @@ class Await(AtomicOperation[bool]):
         self._given = True
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a read, None while it is neither given nor out of time."""
+        """Return a read; None while the pulse has not come and the deadline has not passed."""
         pulse, deadline = self._pulse, self._deadline
         given = pulse.state[1] > self._since
         if deadline is None:
@@ -64,7 +64,7 @@ class Await(AtomicOperation[bool]):
         return pulse.read + pulse.clock.shared if given or pulse.clock.expired(deadline) else None
 
     def apply(self, thread: ModelThread, /) -> bool:
-        """Tell whether it was given."""
+        """Return whether the pulse has come."""
         clock, deadline = self._pulse.clock, self._deadline
         self._given = self._pulse.state[1] > self._since
         if deadline is not None:
@@ -79,7 +79,7 @@ class Await(AtomicOperation[bool]):
         return (self._pulse, self._pulse.clock)
 
     def describe(self) -> str:
-        """Return how it ended."""
+        """Return how the wait ended, and the name of the pulse."""
         return f"{'woken by' if self._given else 'time-out on'} {self._pulse.name}"
 
     def awaited(self) -> str:
@@ -97,12 +97,12 @@ class SetFlag(StepOn[Pulse, None]):
         self._verb = verb
 
     def apply(self, _thread: ModelThread, /) -> None:
-        """Set it; whoever waits goes on."""
+        """Set the flag; waiting threads can go on."""
         given, times = self._object.state
         self._object.become((True, times if given else times + 1))
 
     def describe(self) -> str:
-        """Return what is done with it."""
+        """Return the verb and the name of the pulse."""
         return f"{self._verb} {self._object.name}"
 
 
@@ -113,19 +113,19 @@ class ClearFlag(StepOn[Pulse, None]):
     verb = "clear"
 
     def apply(self, _thread: ModelThread, /) -> None:
-        """Clear it; those who were woken stay awake."""
+        """Clear the flag; threads that it has woken still go on."""
         self._object.become((False, self._object.state[1]))
 
 
 class Look(Reading[State]):
-    """Looking at a lock, a flag or the life of a thread."""
+    """Reading a lock, a flag or the life of a thread."""
 
     __slots__ = ()
     verb = "look at"
 
 
 class TimedAcquire(StepOn[Owned, bool]):
-    """Taking a lock in a given time, which may always be over: see TimeMode.ANY."""
+    """Taking a lock within a time, which may be over at any moment: see TimeMode.ANY."""
 
     __slots__ = ("_timeout_ms",)
     shows_result = True
@@ -141,7 +141,7 @@ class TimedAcquire(StepOn[Owned, bool]):
         return self._object.write if self._object.state is None else self._object.read
 
     def apply(self, thread: ModelThread, /) -> bool:
-        """Take the lock if it is free, else let the time go by."""
+        """Take the lock if it is free, else let the time-out pass."""
         if self._object.state is not None:
             thread.now_ms = Millis(thread.now_ms + self._timeout_ms)
             return False
@@ -154,20 +154,20 @@ class TimedAcquire(StepOn[Owned, bool]):
 
 
 class ReleaseAny(StepOn[Owned, None]):
-    """Giving back a lock that anybody may give back."""
+    """Releasing a lock that any thread may release."""
 
     __slots__ = ()
     verb = "release"
 
     def apply(self, _thread: ModelThread, /) -> None:
-        """Give it back; raises RuntimeError if nobody holds it."""
+        """Release the lock; raises RuntimeError if no thread holds it."""
         if self._object.state is None:
             raise RuntimeError("release unlocked lock")
         self._object.become(None)
 
 
 class Sleep(AtomicOperation[None]):
-    """Letting time pass, until `deadline`."""
+    """Sleeping until `deadline`."""
 
     __slots__ = ("_clock", "_deadline")
     fixed = False
@@ -177,11 +177,11 @@ class Sleep(AtomicOperation[None]):
         self._deadline = deadline
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write of a clock that runs by itself, None until it is time."""
+        """Return a write of the clock with TimeMode.CLOCK, else (); None before the deadline."""
         return self._clock.shared if self._clock.expired(self._deadline) else None
 
     def apply(self, thread: ModelThread, /) -> None:
-        """Go on."""
+        """End the sleep."""
         self._clock.pass_over(thread, self._deadline)
 
     def targets(self, _thread: ModelThread, /) -> tuple[Rewindable, ...]:
@@ -189,5 +189,5 @@ class Sleep(AtomicOperation[None]):
         return (self._clock,)
 
     def describe(self) -> str:
-        """Return until when."""
+        """Return the deadline."""
         return f"sleep until {self._deadline} ms"

@@ -30,7 +30,7 @@ from wheelproof_spec.engines.explore.runtime.timing import ControlledClock, Star
 
 
 class Life(Enum):
-    """How far a thread has come."""
+    """The stages of a thread's life."""
 
     NEW = auto()
     STARTED = auto()
@@ -38,18 +38,18 @@ class Life(Enum):
 
 
 class Interruption(SharedObject[bool]):
-    """Whether the thread of a handle has been interrupted."""
+    """The interrupt status of the thread of a handle."""
 
     __slots__ = ()
 
     def __init__(self, handle: "ThreadHandle") -> None:
-        # Numbered as a field of the handle, so that nothing else is numbered differently for it.
+        # Numbered as a field of the handle, so that it changes no other object's number.
         number = field_number(INTERRUPTION, handle.number)
         self.begin(handle.runtime, number, f"{handle.name}.interrupted", False)
 
 
 class ThreadMaker(Scheduler, Protocol):
-    """What can add a thread to a run."""
+    """A runtime that can add a thread to a run."""
 
     def spawn(self, handle: "ThreadHandle", parent: ModelThread) -> None:
         """Add the thread of `handle`; it comes to its first operation before any other step."""
@@ -57,7 +57,7 @@ class ThreadMaker(Scheduler, Protocol):
 
 
 class ThreadHandle(SharedObject[Life]):
-    """What `sync.thread` returns: the thread's life, which others start and join."""
+    """The result of `sync.thread`: the life of a thread, which other threads start and join."""
 
     __slots__ = ("clock", "daemon", "interruption", "maker", "target", "thread")
 
@@ -73,11 +73,11 @@ class ThreadHandle(SharedObject[Life]):
         self.daemon = False
 
     def start(self) -> None:
-        """Begin to run; once."""
+        """Start the thread; only once."""
         self.runtime.perform(Start(self))
 
     def join(self, timeout_ms: Millis | None = None) -> bool:
-        """Wait for the end and tell whether it came."""
+        """Wait for the end of the thread, and tell whether it has ended."""
         runtime, clock = self.runtime, self.clock
         deadline: int | None = None
         if timeout_ms is not None:
@@ -102,7 +102,7 @@ class Start(StepOn[ThreadHandle, None]):
     verb = "start"
 
     def apply(self, thread: ModelThread, /) -> None:
-        """Start it; raises RuntimeError the second time."""
+        """Start the thread; raises RuntimeError the second time."""
         handle = self._object
         if handle.state is not Life.NEW:
             raise RuntimeError(f"{handle.name}: threads can only be started once")
@@ -116,16 +116,16 @@ class Finish(StepOn[ThreadHandle, None]):
     __slots__ = ()
 
     def apply(self, _thread: ModelThread, /) -> None:
-        """End it."""
+        """End the thread."""
         self._object.become(Life.ENDED)
 
     def describe(self) -> str:
-        """Return what it is."""
+        """Return the word for the end."""
         return "end"
 
 
 class Join(AtomicOperation[bool]):
-    """Waiting for the end of a thread, perhaps not for ever."""
+    """Waiting for the end of a thread, perhaps with a deadline."""
 
     __slots__ = ("_deadline", "_handle")
     shows_result = True
@@ -136,7 +136,7 @@ class Join(AtomicOperation[bool]):
         self._deadline = deadline
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a read of the thread's life, None while it may neither end nor time out."""
+        """Return a read of the thread's life; None while it runs and the deadline is ahead."""
         handle, clock = self._handle, self._handle.clock
         if self._deadline is None:
             return None if handle.state is Life.STARTED else handle.read
@@ -145,7 +145,7 @@ class Join(AtomicOperation[bool]):
         return handle.read + clock.shared
 
     def apply(self, thread: ModelThread, /) -> bool:
-        """Tell whether it has ended; raises RuntimeError if it was never started."""
+        """Return whether the thread has ended; raises RuntimeError if it was never started."""
         handle = self._handle
         if handle.state is Life.NEW:
             raise RuntimeError(f"{handle.name}: cannot join a thread before it is started")
@@ -173,7 +173,7 @@ class SetInterrupted(StepOn[Interruption, None]):
     verb = "set"
 
     def apply(self, _thread: ModelThread, /) -> None:
-        """Set it."""
+        """Set the status."""
         self._object.become(True)
 
 
@@ -191,7 +191,7 @@ class Choose(AtomicOperation[int]):
         return writing(choice_number(thread.number))
 
     def apply(self, thread: ModelThread, /) -> int:
-        """Return what the scheduler has chosen; unless it says otherwise, that is 0."""
+        """Return the value that the scheduler has chosen, 0 by default."""
         choice, thread.choice = thread.choice, 0
         return choice
 
@@ -214,7 +214,7 @@ class Mark(AtomicOperation[None]):
         return self._accesses
 
     def apply(self, thread: ModelThread, /) -> None:
-        """Do nothing: that it happened is all."""
+        """Do nothing: the step itself is the event."""
 
     def describe(self) -> str:
         """Return what was invoked or returned."""
@@ -222,7 +222,7 @@ class Mark(AtomicOperation[None]):
 
 
 class Observe(AtomicOperation[None]):
-    """Looking at several objects at one moment."""
+    """Reading several objects at one moment."""
 
     __slots__ = ("_accesses", "_look", "_name", "_runtime")
 
@@ -243,7 +243,7 @@ class Observe(AtomicOperation[None]):
         return self._accesses
 
     def apply(self, _thread: ModelThread, /) -> None:
-        """Look; what it raises is the thread's failure."""
+        """Look at the objects; an exception is the thread's failure."""
         self._runtime.undisturbed(self._look)
 
     def describe(self) -> str:

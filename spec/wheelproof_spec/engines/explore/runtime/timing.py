@@ -1,4 +1,4 @@
-"""Virtual time: when a wait with a time-out may give up."""
+"""Virtual time: a clock, and when a wait with a time-out may end."""
 
 from wheelproof.units import Millis
 from wheelproof_spec.engines.explore.runtime.accesses import Accesses
@@ -22,15 +22,15 @@ class ControlledClock(SharedObject[tuple[int, Deadlines]]):
     def __init__(self, runtime: Scheduler, mode: TimeMode) -> None:
         super().__init__(runtime, "clock", (0, ()))
         self.mode = mode
-        # In the other modes nobody can tell in which order deadlines were registered.
+        # In the other modes no thread can see the order in which deadlines were registered.
         self.shared: Accesses = self.write if mode is TimeMode.CLOCK else ()
 
     def now(self, thread: ModelThread) -> Millis:
-        """Return what `thread` reads."""
+        """Return the time that `thread` reads."""
         return thread.now_ms if self.mode is TimeMode.ANY else Millis(self.state[0])
 
     def register(self, thread: ModelThread, timeout_ms: int) -> int:
-        """Note that `thread` waits no longer than this; returns the deadline."""
+        """Register a wait of `thread` with this time-out; returns the deadline."""
         deadline = self.now(thread) + timeout_ms
         if self.mode is not TimeMode.ANY:
             now, deadlines = self.state
@@ -38,7 +38,7 @@ class ControlledClock(SharedObject[tuple[int, Deadlines]]):
         return deadline
 
     def forget(self, thread: ModelThread) -> None:
-        """Note that `thread` waits no more."""
+        """Remove the deadline of `thread`."""
         if self.mode is not TimeMode.ANY:
             now, deadlines = self.state
             self.become(
@@ -53,7 +53,7 @@ class ControlledClock(SharedObject[tuple[int, Deadlines]]):
         return self.mode is TimeMode.ANY or self.state[0] >= deadline
 
     def pass_over(self, thread: ModelThread, deadline: int) -> None:
-        """Note that a time-out of `thread` has fired."""
+        """Record that a time-out of `thread` has fired."""
         self.forget(thread)
         thread.now_ms = Millis(max(thread.now_ms, deadline))
 
@@ -70,7 +70,7 @@ class ControlledClock(SharedObject[tuple[int, Deadlines]]):
 
 
 class ReadClock(StepOn[ControlledClock, Millis]):
-    """`monotonic_ms`."""
+    """Reading the clock, as `monotonic_ms` does."""
 
     __slots__ = ()
     shows_result = True
@@ -84,12 +84,12 @@ class ReadClock(StepOn[ControlledClock, Millis]):
         return self._object.now(thread)
 
     def describe(self) -> str:
-        """Return its name."""
+        """Return the name of the clock."""
         return "clock"
 
 
 class StartTimeout(StepOn[ControlledClock, int]):
-    """The registration of a deadline, a step of its own where the clock runs by itself."""
+    """The registration of a deadline, a step of its own unless TimeMode.ANY is set."""
 
     __slots__ = ("_timeout_ms",)
 
@@ -107,7 +107,7 @@ class StartTimeout(StepOn[ControlledClock, int]):
 
 
 class Tick(StepOn[ControlledClock, None]):
-    """The step of time itself: the clock goes to the next deadline."""
+    """The step of time itself: the clock advances to the next deadline."""
 
     __slots__ = ()
     fixed = False
@@ -123,5 +123,5 @@ class Tick(StepOn[ControlledClock, None]):
         self._object.move_on()
 
     def describe(self) -> str:
-        """Return it with the time that it is now."""
+        """Return the step with the present time."""
         return f"tick to {self._object.state[0]} ms"

@@ -1,1 +1,1 @@
-"""The engines: each decides, run after run, who makes the next step."""
+"""The engines: each chooses, run after run, the thread that makes the next step."""

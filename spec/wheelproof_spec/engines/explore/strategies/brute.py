@@ -10,7 +10,7 @@ from wheelproof_spec.engines.explore.strategies.strategy import alternatives
 
 
 class BruteStrategy:
-    """Depth first over all steps that are possible."""
+    """A depth-first search over all steps that are possible."""
 
     complete = True
     blocked_runs = 0
@@ -40,7 +40,7 @@ class BruteStrategy:
         return event
 
     def learn(self, analysis: Analysis) -> bool:
-        """Go on with the last step that has an alternative."""
+        """Backtrack to the last step that has an alternative."""
         del analysis
         while self._left and not self._left[-1]:
             self._left.pop()

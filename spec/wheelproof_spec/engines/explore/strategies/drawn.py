@@ -12,19 +12,19 @@ from wheelproof_spec.engines.explore.runtime.numbers import Actor
 from wheelproof_spec.engines.explore.strategies.replay import default_step
 
 Draw = Callable[[int], int]
-"""Returns an integer below the number of choices."""
+"""A function that returns an integer below the number of choices."""
 
 
 def keep_running(_choices: int) -> int:
-    """Draw no switch."""
+    """Return 0, which is no switch."""
     return 0
 
 
 class DrawnStrategy:
-    """Asks `draw` wherever more than one step is possible.
+    """A strategy that calls `draw` wherever more than one step is possible.
 
-    `deviations` are the steps that are not the default ones: their place from 0, who would have
-    gone on, and who did.
+    `deviations` are the steps that are not the default ones: the place from 0, the default actor,
+    and the actor that was drawn.
     """
 
     complete = False
@@ -54,6 +54,6 @@ class DrawnStrategy:
         return actor, accesses
 
     def learn(self, analysis: Analysis) -> bool:
-        """There is one run only."""
+        """Return False: there is one run only."""
         del analysis
         return False

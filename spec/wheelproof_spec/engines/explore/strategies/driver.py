@@ -8,9 +8,9 @@ from wheelproof_spec.engines.explore.strategies.strategy import Strategy, run
 
 
 def analysed_runs(world: World, strategy: Strategy) -> Generator[Analysis]:
-    """Yield each run when it is over, before its threads are unwound.
+    """Yield the analysis of each finished run, before its threads are unwound.
 
-    Runs that the strategy gave up, since all that they could do was known, are not among them.
+    Runs that the strategy gave up, because all possible steps were explored already, are left out.
     """
     more = True
     while more:

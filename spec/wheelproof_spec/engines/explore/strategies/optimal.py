@@ -4,14 +4,14 @@ P. Abdulla, S. Aronis, B. Jonsson, K. Sagonas, "Optimal Dynamic Partial Order Re
 and JACM 64 (2017). Beyond the papers: an operation whose accesses depend on the state is resolved
 again where a reversal puts it, and a free choice is one event for each value.
 
-Several processes may explore one program. One of them gives the rest of a point away: all that can
-begin there but with the steps that are explored, or that it is about to explore. Whoever takes it
-plans every other step that is possible there, and all values of a choice that is in the plan, so
-what anybody plans for this point, or for one above, changes nothing any more. The steps of the
-others sleep in all that it explores, and that is the same as if each of them waited for a step that
-conflicts with it: of the program with these waits it is again the papers' algorithm. So such a step
-is no reason for not planning what it could be added to; and a run in which all that could go on
-waits like that belongs to somebody else, which `blocked_runs` counts.
+Several processes may explore one program. A process gives away the rest of a point: all runs from
+there, except those that begin with a step that it has explored or is about to explore. The process
+that takes the rest plans every other possible step there, and all values of a planned choice. So
+later plans of any process for this point, or for a point above, have no effect. The steps of other
+processes, the foreign ones, sleep in all that it explores. This is the same as a program in which
+each foreign step waits for a step that conflicts with it; there it is the papers' algorithm again.
+So a foreign step does not cover a sequence to which it could be added. A run in which every step
+that could go on is such a wait belongs to another process; `blocked_runs` counts it.
 """
 
 from collections.abc import Sequence
@@ -43,14 +43,14 @@ from wheelproof_spec.engines.explore.strategies.wakeup_tree import (
 )
 
 Rest = tuple[list[Event], dict[Actor, Accesses], Flat]
-"""The steps to a point, the steps that sleep there, and what is planned there already."""
+"""The steps to a point, the steps that sleep there, and the steps that are planned there."""
 
 
 class _OptimalPoint:
-    """A point of the current run: the sleeping steps, the planned ones, and the step now.
+    """A point of the current run: the sleeping steps, the planned steps, and the current step.
 
-    Of the sleeping steps others explore those that are `foreign`. Where `whole` is true, every step
-    that is possible and awake is still to be planned.
+    Other processes explore the sleeping steps that are `foreign`. If `whole` is true, every
+    possible step that is awake is still to be planned.
     """
 
     __slots__ = ("done", "event", "foreign", "sleep", "wakeup", "whole")
@@ -67,7 +67,7 @@ class _OptimalPoint:
 
 
 class OptimalStrategy:
-    """See the module."""
+    """The strategy of the engine `optimal`; see the module."""
 
     complete = True
 
@@ -77,24 +77,24 @@ class OptimalStrategy:
         self._keep: list[Actor] = []
         self._rest: list[WakeupNode] = []
         self._resuming = False
-        # How many points from the top on others explore the rest of.
+        # The number of points, from the top on, whose rest other processes explore.
         self._given = 0
         self._foreign: AbstractSet[Actor] = frozenset()
         self._took = False
         self.blocked_runs = 0
 
     def begin(self, rest: Rest) -> None:
-        """Explore the rest of a point that another process had."""
+        """Begin to explore the rest of a point that another process has given away."""
         self._prefix, sleep, planned = rest
         point = _OptimalPoint(sleep, trees(planned))
-        # What this process has explored here has no part either in what it begins here later.
+        # A live view: steps that this process explores here become foreign for its later runs.
         point.whole, point.foreign = True, point.sleep.keys()
         self._frames = [*(_OptimalPoint({}, [], event) for event in self._prefix), point]
         self._given = len(self._prefix)
         self._resuming = self._took = True
 
     def give(self) -> Rest | None:
-        """Give away the rest of the first point that is not given away yet, if that may be much."""
+        """Give away the rest of the first point not given away yet; None if little is left."""
         if len(self._frames) < self._given + 2:
             return None
         point = self._frames[self._given]
@@ -110,7 +110,7 @@ class OptimalStrategy:
 
     @property
     def has_more(self) -> bool:
-        """Whether something is left below the points that are given away."""
+        """Whether work is left below the points that are given away."""
         return len(self._frames) > self._given
 
     def prefix(self) -> Sequence[Event]:
@@ -156,9 +156,9 @@ class OptimalStrategy:
         return self.has_more
 
     def fraction_done(self) -> float:
-        """Return how much of what is known to be there has been explored, from 0 to 1.
+        """Return the explored fraction of the known work, from 0 to 1.
 
-        At every point all branches count the same. More of them may turn up, so it is too high.
+        At every point all branches count the same. More branches may appear, so it is too high.
         """
         if not self._frames:
             return float(self._resuming)
@@ -240,8 +240,8 @@ class OptimalStrategy:
         changed: dict[int, bool] = {}
         for first, second in analysis.races:
             if second < new:
-                # The earlier run with this beginning has planned it, unless this one has more to
-                # say about what may come before the second event.
+                # An earlier run with this prefix has planned it, unless this run has more events
+                # that may come before the second event.
                 if first not in changed:
                     changed[first] = analysis.concurrent_with(first, new)
                 if not changed[first]:
@@ -258,8 +258,8 @@ class OptimalStrategy:
 def _plan_other_values(frame: _OptimalPoint, execution: Execution) -> None:
     """Plan the other values of a planned choice, unless steps that are explored here cover them.
 
-    Covered they are unless what is planned was given away: then it is no reversal of a race of this
-    process, and no race tells it of the other values.
+    They are covered, unless the plan was taken from another process: then it is no reversal of a
+    race of this process, and no race shows the other values.
     """
     actor, accesses = frame.event
     thread = thread_of(actor)

@@ -10,7 +10,7 @@ from wheelproof_spec.engines.explore.runtime.numbers import TIME, Actor, thread_
 
 
 class ReplayStrategy:
-    """Follows a schedule to the letter."""
+    """A strategy that follows a schedule exactly."""
 
     complete = False
     blocked_runs = 0
@@ -19,7 +19,7 @@ class ReplayStrategy:
         self._actors = actors
 
     def prefix(self) -> Sequence[Event]:
-        """Return nothing: each step is looked at."""
+        """Return nothing: `choose` checks each step."""
         return ()
 
     def choose(self, execution: Execution) -> Event | None:
@@ -40,15 +40,15 @@ class ReplayStrategy:
         return actor, accesses
 
     def learn(self, analysis: Analysis) -> bool:
-        """There is one run only."""
+        """Return False: there is one run only."""
         del analysis
         return False
 
 
 class DeviationStrategy:
-    """Runs each thread as far as it can, except at the given steps; see `default_step`.
+    """A strategy that makes default steps, except at the given places; see `default_step`.
 
-    `options` are the steps that would have been possible at each point of the last run.
+    `options` are the steps that were possible at each point of the last run.
     """
 
     complete = False
@@ -60,7 +60,7 @@ class DeviationStrategy:
         self.defaults: list[Actor] = []
 
     def prefix(self) -> Sequence[Event]:
-        """Return nothing: each step is looked at."""
+        """Return nothing: `choose` checks each step."""
         return ()
 
     def choose(self, execution: Execution) -> Event | None:
@@ -75,13 +75,13 @@ class DeviationStrategy:
         return usual if accesses is None else (actor, accesses)
 
     def learn(self, analysis: Analysis) -> bool:
-        """There is one run only."""
+        """Return False: there is one run only."""
         del analysis
         return False
 
 
 def default_step(execution: Execution) -> Event | None:
-    """Return the step of the thread that went last, else of the first that can make one."""
+    """Return the step of the thread that ran last, else of the first thread that can make one."""
     if execution.actors and execution.cycle() is None:
         current = thread_of(execution.actors[-1])
         accesses = None if current == TIME else execution.peek(current)

@@ -21,7 +21,7 @@ Sampler = Callable[[Execution, Sequence[Event]], Event]
 
 
 class SampleStrategy:
-    """Takes the samplers in turn, until `runs` runs have been made."""
+    """A strategy that uses the samplers in turn, until `runs` runs have been made."""
 
     complete = False
     blocked_runs = 0
@@ -38,7 +38,7 @@ class SampleStrategy:
         self._weights: dict[Actor, int] = {}
 
     def prefix(self) -> Sequence[Event]:
-        """Return nothing, and decide how the next run is sampled."""
+        """Return nothing, and select the sampler of the next run."""
         samplers = (self._uniform, self._pct, self._pct, self._pos, self._walk)
         turn = self._made % len(samplers)
         self._sampler = samplers[turn]
@@ -61,7 +61,7 @@ class SampleStrategy:
         return actor, accesses
 
     def learn(self, analysis: Analysis) -> bool:
-        """Note how long the run was."""
+        """Record the length of the run, and tell whether there is another one."""
         execution = analysis.execution
         self._made += 1
         self._left -= 1

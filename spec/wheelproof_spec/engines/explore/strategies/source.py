@@ -1,7 +1,7 @@
 """Source sets with sleep sets, without wake-up trees: the second oracle of the tests.
 
-The same POPL 2014 paper's first algorithm. It covers every class, but some of its runs die in a
-sleep set. Programs with free choices belong to the other engines, and are refused here.
+The first algorithm of the same POPL 2014 paper. It covers every class, but sleep sets block some of
+its runs. Programs with free choices are refused here; the other engines explore them.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class _SourcePoint:
 
 
 class SourceStrategy:
-    """See the module; `blocked_runs` counts the runs that died in a sleep set."""
+    """The strategy of the engine `source`; `blocked_runs` counts the runs blocked by sleep sets."""
 
     complete = True
 

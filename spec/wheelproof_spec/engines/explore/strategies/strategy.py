@@ -1,4 +1,4 @@
-"""What every engine is to the driver that runs it, and one run under it."""
+"""The interface between an engine and the driver that runs it, and one run under an engine."""
 
 from collections.abc import Container, Sequence
 from typing import Protocol
@@ -11,19 +11,19 @@ from wheelproof_spec.engines.explore.runtime.numbers import TIME, Actor
 
 
 class Strategy(Protocol):
-    """Decides the steps of one run after the other.
+    """A strategy, which chooses the steps of one run after the other.
 
-    The driver replays `prefix`, then asks `choose` until it answers None, then calls `learn`.
+    The driver replays `prefix`, then calls `choose` until it returns None, then calls `learn`.
     """
 
     @property
     def complete(self) -> bool:
-        """Whether every class of interleavings has been run once `learn` answers False."""
+        """Whether every class of interleavings has been run once `learn` returns False."""
         ...
 
     @property
     def blocked_runs(self) -> int:
-        """How many runs ended because all that could go on was known already."""
+        """The number of runs that ended because every enabled step was explored already."""
         ...
 
     def prefix(self) -> Sequence[Event]:
@@ -35,7 +35,7 @@ class Strategy(Protocol):
         ...
 
     def learn(self, analysis: Analysis) -> bool:
-        """Take note of the run that is over, and tell whether there is another one."""
+        """Record the finished run, and tell whether there is another one."""
         ...
 
 
@@ -48,7 +48,7 @@ def alternatives(execution: Execution, actor: Actor) -> range:
 def pick_first(
     execution: Execution, current: Actor, asleep: Container[Actor]
 ) -> tuple[Actor, Accesses] | None:
-    """Return the first step that is possible and not asleep, the current thread's preferred."""
+    """Return the first possible step that is not asleep; the current thread's is preferred."""
     if current != TIME and current not in asleep and execution.cycle() is None:
         accesses = execution.peek(current)
         if accesses is not None:
@@ -60,9 +60,9 @@ def pick_first(
 
 
 def run(execution: Execution, strategy: Strategy) -> None:
-    """Take the run to its end.
+    """Make the steps of the run until its end.
 
-    Raises NondeterminismError if a step that an earlier run made is another one now.
+    Raises NondeterminismError if a step of the prefix has other accesses than in an earlier run.
     """
     step, peek = execution.step, execution.peek
     for actor, accesses in strategy.prefix():
@@ -77,7 +77,7 @@ def run(execution: Execution, strategy: Strategy) -> None:
 
 
 def nondeterminism(execution: Execution) -> NondeterminismError:
-    """Return the error of a run that differs from an earlier one with the same schedule."""
+    """Return the error for a run that differs from an earlier one with the same schedule."""
     return NondeterminismError(
         execution.program.name,
         f"is not deterministic: the same schedule gave another step {len(execution.actors) + 1}",

@@ -12,14 +12,14 @@ from wheelproof_spec.engines.explore.runtime.accesses import Event, weak_initial
 
 @dataclass(slots=True)
 class WakeupNode:
-    """A step to be made, and what has to follow it; the children are in the order of insertion."""
+    """A step to be made, and the steps that follow it; children are in the order of insertion."""
 
     event: Event
     children: "list[WakeupNode]" = field(default_factory=list["WakeupNode"])
 
 
 def insert(children: list[WakeupNode], sequence: Sequence[Event]) -> None:
-    """Make sure that some branch begins a run that is equivalent to one that begins `sequence`."""
+    """Make sure that some branch begins a run equivalent to one that begins with `sequence`."""
     left = list(sequence)
     while left:
         for child in children:
@@ -45,7 +45,7 @@ Flat = list[tuple[int, Event]]
 
 
 def flat(children: Sequence[WakeupNode]) -> Flat:
-    """Return trees as a list, which can be sent however deep they are."""
+    """Return trees as a list, which can be pickled however deep they are."""
     found: Flat = []
     left = [(0, node) for node in reversed(children)]
     while left:
@@ -56,7 +56,7 @@ def flat(children: Sequence[WakeupNode]) -> Flat:
 
 
 def trees(steps: Flat) -> list[WakeupNode]:
-    """Return what `flat` was given."""
+    """Return the trees from which `flat` made the list."""
     levels: list[list[WakeupNode]] = [[]]
     for depth, event in steps:
         node = WakeupNode(event)

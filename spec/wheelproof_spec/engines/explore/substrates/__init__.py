@@ -1,1 +1,1 @@
-"""What threads under test run on: fibers that can be stopped inside a call and resumed."""
+"""Substrates of threads under test: fibers that can be stopped inside a call and resumed."""

@@ -10,7 +10,7 @@ class _Greenlet(Protocol):
 
 
 class GreenletSubstrate:
-    """Fibers that are greenlets; to be used on the thread that made it."""
+    """Fibers that are greenlets; used only on the thread that made the substrate."""
 
     def __init__(self) -> None:
         # The package has no type hints.

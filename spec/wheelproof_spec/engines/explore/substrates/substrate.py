@@ -1,4 +1,4 @@
-"""What threads under test run on: anything that can be stopped inside a call and resumed.
+"""The interface of substrates: fibers that can be stopped inside a call and resumed.
 
 Two substrates exist, and the same schedule gives the same trace on both: greenlets, which are fast,
 and operating-system threads that hand a baton to each other, which need nothing to be installed.
@@ -27,19 +27,19 @@ class Fiber(Protocol):
 
 
 class Substrate(Protocol):
-    """Makes fibers. They are pooled: one whose body has ended serves again."""
+    """A maker of fibers. They are pooled: a fiber whose body has ended is used again."""
 
     def fiber(self, body: Callable[[], None]) -> Fiber:
         """Return a fiber that runs `body`, which must not raise, when first resumed."""
         ...
 
     def close(self) -> None:
-        """Give back what the pool holds; every body has ended."""
+        """Release the fibers of the pool; every body has ended."""
         ...
 
 
 class SubstrateKind(StrEnum):
-    """The substrates there are."""
+    """The available substrates."""
 
     GREENLET = "greenlet"
     THREADS = "threads"

@@ -1,8 +1,8 @@
 """An event loop whose order of callbacks is chosen by the model checker.
 
-A task is a thread that has a turn whenever a callback of its own is ready; callbacks that belong to
-no task have a thread together and come first in, first out. A timer may fire at any time, before
-those that are due later; with TimeMode.LAZY when nothing else is ready.
+A task is a thread that has a turn whenever a callback of the task is ready. Callbacks that belong
+to no task share one thread and run first in, first out. A timer may fire at any time, before timers
+that are due later; with TimeMode.LAZY only when nothing else is ready.
 """
 
 import asyncio
@@ -30,11 +30,11 @@ from wheelproof_spec.engines.explore.tasks.turns import Chance, LoopModel, LoopS
 T = TypeVar("T")
 
 _CALLBACKS = -1
-"""Whose turn it is if a callback belongs to no task."""
+"""The key of callbacks that belong to no task."""
 
 
 class ModelFuture(asyncio.Future[T]):
-    """A future with a hash that is the same in every run: sets are gone through in order."""
+    """A future with a hash that is the same in every run, so that sets have a fixed order."""
 
     def __init__(self, number: int, loop: "ControlledLoop") -> None:
         super().__init__(loop=loop.as_loop)
@@ -45,7 +45,7 @@ class ModelFuture(asyncio.Future[T]):
 
 
 class ModelTask(asyncio.Task[T]):
-    """A task with such a hash."""
+    """A task with a hash that is the same in every run."""
 
     def __init__(
         self, number: int, coro: Coroutine[object, object, T], loop: "ControlledLoop", name: str
@@ -57,7 +57,7 @@ class ModelTask(asyncio.Task[T]):
         return self.number
 
     def place(self) -> str:
-        """Return where it goes on, in words."""
+        """Return the place at which the task goes on, in words."""
         frames: list[FrameType] = self.get_stack()
         if not frames:
             return "its end"
@@ -65,7 +65,7 @@ class ModelTask(asyncio.Task[T]):
 
 
 class ControlledLoop:
-    """The loop of one `asyncio.run`; see the module. What it has not is refused."""
+    """The loop of one `asyncio.run`; see the module. It refuses all other methods of a loop."""
 
     def __init__(self, runtime: ControlledRuntime) -> None:
         self._runtime = runtime
@@ -77,7 +77,7 @@ class ControlledLoop:
         self._tasks: list[ModelTask[object]] = []
         self._errors: list[BaseException] = []
         self._names: dict[str, int] = {}
-        # By whoever makes the loop: so each thread has the same number in every run.
+        # The thread that makes the loop adds these, so each has the same number in every run.
         self._serve("callbacks", self._serve_callbacks)
         self._serve("timers", self._serve_timers)
         self._unheard: set[int] = set()
@@ -87,9 +87,9 @@ class ControlledLoop:
         self._now = 0.0
 
     def run(self, main: Coroutine[object, object, T]) -> T:
-        """Run a coroutine to its end, then cancel what it has left behind, as `asyncio.run` does.
+        """Run a coroutine to its end, then cancel the tasks that remain, as `asyncio.run` does.
 
-        Raises what the coroutine raises, and otherwise what a task raised that nobody asked for.
+        Raises the coroutine's exception, or else a task's exception that no code has retrieved.
         """
         task = self._new_task(main, None)
         try:
@@ -97,7 +97,7 @@ class ControlledLoop:
         except UnwindError:
             for left in self._tasks:
                 with suppress(BaseException):
-                    # It has not been awaited to its end, and never will be.
+                    # The coroutine was not awaited to its end, and never will be.
                     left.get_coro().close()
             raise
 
@@ -134,7 +134,7 @@ class ControlledLoop:
         self._timers.clear()
         self._change(timers=0)
 
-    # What tasks and asyncio's own code ask of a loop.
+    # The methods of a loop that tasks and asyncio's own code call.
 
     def create_task(
         self,
@@ -162,7 +162,7 @@ class ControlledLoop:
     def call_soon(
         self, callback: Callable[..., object], *args: object, context: Context | None = None
     ) -> events.Handle:
-        """Have a callback run in the turn of its task."""
+        """Schedule a callback for a turn of its task."""
         handle = events.Handle(callback, args, self.as_loop, context)
         owner: object = getattr(callback, "__self__", None)
         key = owner.number if isinstance(owner, ModelTask) else _CALLBACKS
@@ -173,7 +173,7 @@ class ControlledLoop:
     def call_soon_threadsafe(
         self, callback: Callable[..., object], *args: object, context: Context | None = None
     ) -> events.Handle:
-        """Have a callback run, from any thread."""
+        """Schedule a callback, from any thread."""
         add = partial(self.call_soon, callback, *args, context=context)
         if events._get_running_loop() is self.as_loop:
             return add()
@@ -188,7 +188,7 @@ class ControlledLoop:
         *args: object,
         context: Context | None = None,
     ) -> events.TimerHandle:
-        """Have a callback run after so many seconds."""
+        """Schedule a callback after a delay in seconds."""
         return self.call_at(self._now + delay, callback, *args, context=context)
 
     def call_at(
@@ -198,7 +198,7 @@ class ControlledLoop:
         *args: object,
         context: Context | None = None,
     ) -> events.TimerHandle:
-        """Have a callback run at a time."""
+        """Schedule a callback at a time."""
         handle = events.TimerHandle(when, callback, args, self.as_loop, context)
         self._timers.append(handle)
         self._change(timers=len(self._timers))
@@ -214,13 +214,13 @@ class ControlledLoop:
         return self._now
 
     def call_exception_handler(self, context: dict[str, object]) -> None:
-        """Let what a callback raised be the failure of its turn."""
+        """Record an exception of a callback as the failure of its turn."""
         error = context.get("exception")
         if isinstance(error, BaseException) and not isinstance(error, UnwindError):
             self._errors.append(error)
 
     def get_debug(self) -> bool:
-        """Return False: there is nothing to be shown but the run."""
+        """Return False: the run itself shows everything."""
         return False
 
     def is_running(self) -> bool:
@@ -234,12 +234,12 @@ class ControlledLoop:
     def run_in_executor(
         self, executor: object, func: Callable[..., T], *args: object
     ) -> asyncio.Future[T]:
-        """Run a function on a thread, of the executor if there is one."""
+        """Run a function on a thread, of the executor if one is given."""
         submit: Callable[..., Future[T]] = getattr(executor, "submit", _on_a_thread)
         return asyncio.wrap_future(submit(func, *args), loop=self.as_loop)
 
     def cancel_at_any_time(self, task: ModelTask[T]) -> None:
-        """See `cancel_anywhere`."""
+        """Add a thread that cancels the task at any time; see `cancel_anywhere`."""
 
         def stop() -> None:
             task.cancel()
@@ -267,7 +267,7 @@ class ControlledLoop:
         unended: frozenset[int] | None = None,
         busy: bool | None = None,
     ) -> None:
-        """Change the state as part of a step that writes the loop: a new one, if need be."""
+        """Change the state as part of a step that writes the loop; make a new step if needed."""
         if self._runtime.event != self._event and self._runtime.current is not None:
             self._runtime.perform(Note(self._model))
             self._event = self._runtime.event
@@ -291,7 +291,7 @@ class ControlledLoop:
         return task
 
     def _serve(self, name: str, body: Callable[[], None]) -> None:
-        """Give a task, the timers or the callbacks a thread, from this step on."""
+        """Add a thread for a task, the timers or the callbacks."""
         runtime = self._runtime
         handle = ThreadHandle(runtime, runtime.clock, body, name)
         handle.daemon = True
@@ -318,7 +318,7 @@ class ControlledLoop:
         timer._run()
 
     def _turn(self, key: int, place: Callable[[], str]) -> None:
-        """Wait until a callback is ready that belongs to `key`, and run it."""
+        """Wait until a callback of `key` is ready, and run it."""
         self._perform(lambda state: key in state.ready, place, partial(self._run_next, key))
 
     def _run_next(self, key: int) -> None:
@@ -336,7 +336,7 @@ class ControlledLoop:
         action: Callable[[], None],
         kind: type[Turn] = Turn,
     ) -> None:
-        """Make one step of the loop; raises what its callbacks raised."""
+        """Make one step of the loop; raises an exception of its callbacks."""
         model, runtime = self._model, self._runtime
         runtime.perform(kind(model, may, say))
         self._event = runtime.event
@@ -355,7 +355,7 @@ class ControlledLoop:
 
 
 def run(main: Coroutine[object, object, T], *, debug: bool | None = None) -> T:
-    """`asyncio.run`: on a loop of the run under way, if there is one."""
+    """Run a coroutine as `asyncio.run` does, on a loop of the current run if there is one."""
     runtime = running()
     if runtime is None or runtime.current is None:
         return real_run(main, debug=debug)
@@ -363,7 +363,7 @@ def run(main: Coroutine[object, object, T], *, debug: bool | None = None) -> T:
 
 
 def cancel_anywhere(task: asyncio.Task[T]) -> None:
-    """Have a task cancelled at any of its awaits, or never: each in some class of runs."""
+    """Have a task cancelled at any of its awaits, or not at all: each in some class of runs."""
     loop = task.get_loop()
     if isinstance(task, ModelTask) and isinstance(loop, ControlledLoop):
         loop.cancel_at_any_time(task)
@@ -373,7 +373,7 @@ real_run = asyncio.run
 
 
 def _is_unheard(task: ModelTask[T]) -> bool:
-    """Tell whether a task raised something and nobody has asked for it."""
+    """Tell whether a task raised an exception that no code has retrieved."""
     return task.done() and bool(getattr(task, "_log_traceback", False))
 
 

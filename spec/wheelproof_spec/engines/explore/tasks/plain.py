@@ -1,4 +1,4 @@
-"""Programs that are written against `threading`: no word of this project need be in them."""
+"""Programs that are written against `threading` and need not mention this project."""
 
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace
@@ -12,10 +12,10 @@ from wheelproof_spec.engines.explore.tasks.loop import run
 def threading_program(
     name: str, given: object, instrument: Sequence[str] = (), *, steps: bool = False
 ) -> Program | None:
-    """Return what is given as a program in which `threading` is patched; None if it is neither.
+    """Return `given` as a program with patched `threading`; None if it cannot be one.
 
-    A function that says that it returns a Scenario sets a run up; any other one is what the main
-    thread of a run does.
+    A function that declares or uses a Scenario sets up a run; any other function is the main thread
+    of a run.
     """
     if isinstance(given, Program):
         program = given
@@ -44,7 +44,7 @@ def _is_action(given: object) -> TypeGuard[Callable[[], object]]:
 
 
 def _main(action: Callable[[], object]) -> Callable[[], Scenario]:
-    # The source of the action tells this program from others.
+    # `wraps` leads to the source of the action, which identifies this program.
     @wraps(action)
     def build() -> Scenario:
         def main() -> None:

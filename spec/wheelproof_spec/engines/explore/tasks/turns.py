@@ -14,9 +14,9 @@ from wheelproof_spec.engines.explore.runtime.model import (
 
 @dataclass(frozen=True, slots=True)
 class LoopState:
-    """Who has a callback ready, how many timers there are, and which tasks have not ended.
+    """The keys with a ready callback, the number of timers, and the tasks that have not ended.
 
-    While a callback runs the loop is `busy`: whatever it waits for, nobody else has a turn.
+    While a callback runs the loop is `busy`: no other turn begins, even if the callback waits.
     """
 
     ready: frozenset[int] = frozenset()
@@ -26,7 +26,7 @@ class LoopState:
 
 
 class LoopModel(SharedObject[LoopState]):
-    """What the steps of all tasks read and write: every order of them is another class."""
+    """The object that the steps of all tasks write: every order of them is another class."""
 
     __slots__ = ()
 
@@ -35,7 +35,7 @@ class LoopModel(SharedObject[LoopState]):
 
 
 class Note(StepOn[LoopModel, None]):
-    """A callback that has made other steps goes on, and changes the loop."""
+    """A change of the loop by a callback that has made other steps in between."""
 
     __slots__ = ()
     verb = "goes on in"
@@ -45,7 +45,7 @@ class Note(StepOn[LoopModel, None]):
 
 
 class Turn(StepOn[LoopModel, None]):
-    """A step of the loop that is possible when `may` says so, and the loop has nothing to do."""
+    """A step of the loop that is possible if `may` permits it and the loop is not busy."""
 
     __slots__ = ("_may", "_said", "_say")
     fixed = False
@@ -59,17 +59,17 @@ class Turn(StepOn[LoopModel, None]):
         self._said = ""
 
     def peek(self, _thread: ModelThread, /) -> Accesses | None:
-        """Return a write, None while it is not possible."""
+        """Return a write, None while the turn is not possible."""
         state = self._object.state
         return self._object.write if self._may(state) and not state.busy else None
 
     def apply(self, _thread: ModelThread, /) -> None:
-        """Begin: the loop is busy until the callback has run."""
+        """Begin the turn: the loop is busy until the callback has run."""
         self._said = self._say()
         self._object.become(replace(self._object.state, busy=True))
 
     def describe(self) -> str:
-        """Return what is done, as of the moment when it was."""
+        """Return what the turn does; once it has begun, the text of that moment."""
         return self._said or self._say()
 
     def awaited(self) -> str:
@@ -78,7 +78,7 @@ class Turn(StepOn[LoopModel, None]):
 
 
 class Chance(Turn):
-    """A turn that others can take away again, as who cancels a timer does."""
+    """A turn that another thread can make impossible again, such as by cancelling a timer."""
 
     __slots__ = ()
     blocking = True

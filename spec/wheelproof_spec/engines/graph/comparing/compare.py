@@ -1,11 +1,11 @@
-"""Tells whether two state graphs allow the same behaviours.
+"""Comparison of two state graphs: whether they allow the same behaviours.
 
-Both graphs are walked at once from their first states, along the same actions. What is compared
-after each path is the set of (action, variables after it) that can come next, and whether it can
-end there. That is as sharp as comparing every variable, also those that only one side has: a
-register of a thread, or a history, matters by what it makes possible later. Comparing the states
-that can be seen alone would be weaker: two states that look alike may differ in what follows.
-Steps that are no action and change nothing that can be seen are passed over.
+Both graphs are walked together from their first states, along the same actions. After each path the
+set of (action, variables after it) that can come next is compared, and whether the path can end
+there. This is as strict as a comparison of every variable, even of those that only one side has: a
+register of a thread, or a history, matters by the later steps that it makes possible. A comparison
+of the visible states alone would be weaker: two states that look alike may differ in what follows.
+Steps that are no action and change no visible variable are skipped.
 """
 
 from collections import deque
@@ -17,7 +17,7 @@ from wheelproof_spec.engines.graph.comparing.projected import ProjectedGraph
 from wheelproof_spec.engines.graph.states.state_graph import Observation
 
 Action = tuple[str | None, Observation]
-"""The name of an action, and what can be seen after it."""
+"""The name of an action, and the visible variables after it."""
 
 _Nodes = frozenset[int]
 _MOST_DIFFERENCES = 1_000
@@ -32,7 +32,7 @@ class Side(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """An edge that one side alone has, after a shortest path on which it shows.
+    """An edge that only one side has, after a shortest path on which it shows.
 
     An `action` of None is the end: one side can stop there and the other cannot.
     """
@@ -46,7 +46,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sizes:
-    """How large a graph is: as it was explored, and as far as it can be seen."""
+    """The size of a graph: as it was explored, and by its visible states and edges."""
 
     states: int
     edges: int
@@ -56,7 +56,7 @@ class Sizes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What was found out; `differences` has the nearest to the beginning first."""
+    """The result of a comparison; the `differences` nearest to the first state come first."""
 
     code: Sizes
     spec: Sizes

@@ -1,4 +1,4 @@
-"""What a comparison of code and module consists of, and how it is carried out."""
+"""The parts of a comparison of code and module, and how it is carried out."""
 
 import time
 from collections.abc import Callable, Mapping
@@ -27,14 +27,14 @@ from wheelproof_spec.engines.tlc.states.graph import StateGraph
 from wheelproof_spec.engines.tlc.states.values import State, Value
 
 Progress = Callable[[int], None]
-"""Called with the number of states of the code now and then."""
+"""A function that gets the number of states of the code, at intervals."""
 
 SpecOf = Callable[[Toolchain, TlcConfiguration], StateGraph]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CodeSide:
-    """The graph of the code; `failures` are what went wrong in it, each with a way to it."""
+    """The graph of the code; `failures` are the failures in it, each with a path to it."""
 
     graph: ProjectedGraph
     complete: bool = True
@@ -45,8 +45,8 @@ class CodeSide:
 class GraphModel:
     """A configuration for which code and module must have the same graph.
 
-    Unless `still_steps`, a step that changes nothing that can be seen is no action on either side.
-    With `under_way`, what the module has begun is finished before it is compared.
+    Unless `still_steps`, a step that changes no visible variable is no action on either side. With
+    `under_way`, a call that the module has begun is finished before the states are compared.
     """
 
     name: str
@@ -61,7 +61,7 @@ class GraphModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphOutcome:
-    """How a comparison ended, and how many seconds each side took."""
+    """The outcome of a comparison, and the seconds that each side took."""
 
     model: GraphModel
     comparison: Comparison
@@ -79,7 +79,7 @@ class GraphOutcome:
 
 
 class Configuration(Protocol):
-    """Values of the constants of a module, and what the code is to do."""
+    """Values of the constants of a module, and the work that the code has to do."""
 
     def constants(self) -> Mapping[str, Value]:
         """Return the constants of the module."""
@@ -98,8 +98,8 @@ class Compared(Generic[ConfigT]):
     """A module and the code that it describes, for every configuration.
 
     The code is a program, or a graph that was found by other means. `project_with` is for a
-    projection that depends on the configuration. All else is as `TlcConfiguration` and `GraphModel`
-    have it.
+    projection that depends on the configuration. The other fields are those of `TlcConfiguration`
+    and `GraphModel`.
     """
 
     module: str
@@ -120,7 +120,7 @@ class Compared(Generic[ConfigT]):
         name: str = "",
         summary: str = "",
     ) -> GraphModel:
-        """Return the comparison for a configuration, with other code if need be."""
+        """Return the comparison for a configuration, with other code if it is given."""
         return GraphModel(
             name=name,
             summary=summary,
@@ -138,7 +138,7 @@ class Compared(Generic[ConfigT]):
         )
 
     def rows(self, table: Mapping[str, Row]) -> tuple[GraphModel, ...]:
-        """Return those comparisons of a table that are `of` this module."""
+        """Return the comparisons in a table whose `of` is this module."""
         return tuple(
             self.model(
                 self.configuration(

@@ -1,8 +1,8 @@
-"""The graph of an object that one caller drives: a state after each call, whatever was called.
+"""The graph of an object that one caller drives: a state after each call.
 
-Nothing is known of the object but how it is copied, what it can be asked and what can be seen of
-it; two states that look alike are one. A module that goes on by steps while a call is under way is
-compared with it call by call: what is under way is finished first.
+The graph needs to know only how the object is copied, its calls and its visible variables; two
+states that look alike are one. A module that makes several steps while a call is under way is
+compared with it call by call: a call under way is finished first.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -14,12 +14,12 @@ from wheelproof_spec.engines.tlc.states.graph import Edge, StateGraph
 from wheelproof_spec.engines.tlc.states.values import State
 
 UnderWay = Callable[[State], Callable[[str], bool] | None]
-"""Of a state in which something is under way: which actions finish it. None of all others."""
+"""For a state with a call under way: which actions finish it. None for all other states."""
 
 DriverT = TypeVar("DriverT")
 
 WITHIN = "within"
-"""Names the thread that is in the middle of what is one step of a module; empty between steps."""
+"""The variable that names the thread in the middle of a module's step; empty between steps."""
 
 
 def driven_graph(
@@ -27,7 +27,7 @@ def driven_graph(
     state: Callable[[DriverT], State],
     calls: Callable[[DriverT], Iterable[tuple[str, DriverT]]],
 ) -> ProjectedGraph:
-    """Return every state that calls bring `first` into.
+    """Return the graph of every state that calls can bring `first` into.
 
     `calls` makes each call on a copy, and yields its label with that copy.
     """
@@ -47,10 +47,10 @@ def driven_graph(
 
 
 def step_by_step(graph: ProjectedGraph) -> ProjectedGraph:
-    """Return the graph in which a thread that is within a step has ended it.
+    """Return the graph in which a thread that is within a step has finished the step.
 
-    The variable `WITHIN` names that thread, which alone can go on; it is not compared. A graph
-    without that variable is returned as it is.
+    The variable `WITHIN` names that thread, and no other thread can go on; the variable is not
+    compared. A graph without that variable is returned unchanged.
     """
     if WITHIN not in dict(graph.observations[0]):
         return graph
@@ -72,9 +72,9 @@ def step_by_step(graph: ProjectedGraph) -> ProjectedGraph:
 
 
 def call_by_call(graph: StateGraph, under_way: UnderWay) -> StateGraph:
-    """Return the graph of the states in which nothing is under way.
+    """Return the graph of the states in which no call is under way.
 
-    An edge leads to where what has begun ends, if nothing else happens meanwhile.
+    An edge leads to the state after the begun call has finished, without other actions meanwhile.
     """
     leaving: dict[int, list[Edge]] = {number: [] for number in graph.states}
     for edge in graph.edges:
@@ -103,7 +103,7 @@ def _ends(
     leaving: Mapping[int, list[Edge]],
     finishing: Mapping[int, Callable[[str], bool] | None],
 ) -> set[int]:
-    """Return the states in which that ends which is under way in a state."""
+    """Return the states in which the call under way in a state can have finished."""
     seen, left, ends = {start}, [start], set[int]()
     while left:
         here = left.pop()

@@ -1,4 +1,4 @@
-"""A state graph as two sides can show it: the variables that both have, and the actions' names."""
+"""A state graph with what both sides have: the common variables, and the actions' names."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -8,18 +8,18 @@ from wheelproof_spec.engines.tlc.states.graph import StateGraph
 from wheelproof_spec.engines.tlc.states.values import State, Value, entries
 
 Move = tuple[str | None, int]
-"""A step: the action's name, None for a step that stands for none, and the state it leads to."""
+"""A step: the action's name, None for a step that is no action, and the state it leads to."""
 
 Labeller = Callable[[str, State, State], str | None]
-"""From the action and the states before and after it to a label; None if it is no action."""
+"""A function from an action and the states before and after it to a label; None: no action."""
 
 Projection = Callable[[State], State]
-"""From the state of one side to the variables that both have."""
+"""A function from the state of one side to the variables that both sides have."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProjectedGraph:
-    """A graph whose states, by number, are seen through `observations` alone."""
+    """A graph whose states, by number, are visible through `observations` alone."""
 
     observations: Sequence[Observation]
     moves: Sequence[Sequence[Move]]
@@ -39,7 +39,7 @@ class ProjectedGraph:
         return set(self.observations)
 
     def without_still_steps(self) -> "ProjectedGraph":
-        """Return the graph in which steps that change nothing that can be seen are no actions."""
+        """Return the graph in which steps that change no visible variable are no actions."""
         return replace(
             self,
             moves=[
@@ -52,13 +52,13 @@ class ProjectedGraph:
         return self.observations[here] != self.observations[there]
 
     def is_stuttering(self, here: int, move: Move) -> bool:
-        """Tell whether a step is no action and changes nothing that can be seen."""
+        """Tell whether a step is no action and changes no visible variable."""
         label, there = move
         return label is None and not self._changes(here, there)
 
 
 def project_program(graph: ProgramGraph) -> ProjectedGraph:
-    """Return what the view shows of the states of a program."""
+    """Return the graph of a program, with the variables that its view shows."""
     return ProjectedGraph(
         observations=graph.observations,
         moves=[[(arc.label, arc.target) for arc in arcs] for arcs in graph.arcs],
@@ -67,7 +67,7 @@ def project_program(graph: ProgramGraph) -> ProjectedGraph:
 
 
 def project_tlc(graph: StateGraph, project: Projection, label: Labeller) -> ProjectedGraph:
-    """Return what `project` shows of the states that TLC found."""
+    """Return the graph that TLC found, with the variables that `project` shows."""
     numbers = {fingerprint: number for number, fingerprint in enumerate(sorted(graph.states))}
     shared: dict[Observation, Observation] = {}
     observations: list[Observation] = []

@@ -1,4 +1,4 @@
-"""What a comparison prints: one line if equal, else each edge that one side alone has."""
+"""The report of a comparison: one line if equal, else each edge that only one side has."""
 
 from wheelproof_spec.base.results.verdicts import CheckResult
 from wheelproof_spec.engines.graph.comparing.compare import Difference, Side
@@ -86,7 +86,7 @@ def _details(outcome: GraphOutcome) -> list[str]:
 
 
 def difference_lines(difference: Difference) -> list[str]:
-    """Return an edge that one side alone has, with the way to it."""
+    """Return the lines for an edge that only one side has, with the path to it."""
     what = difference.action or "can end here"
     lines = [f"  {difference.side.value} only: {what}"]
     lines += [f"      {change}" for change in changes(difference.before, difference.after)]
@@ -99,7 +99,7 @@ def difference_lines(difference: Difference) -> list[str]:
 
 
 def changes(before: Observation, after: Observation | None) -> list[str]:
-    """Return what changes from one state to the next, an element of a function on a line."""
+    """Return the changes from one state to the next, one line for each element of a function."""
     if after is None:
         return []
     old = dict(before)

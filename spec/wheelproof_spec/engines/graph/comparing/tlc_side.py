@@ -1,7 +1,7 @@
-"""Has TLC dump the state graph of a module for values of its constants.
+"""The state graph of a module for values of its constants, as dumped by TLC.
 
-The cfg, and a module that defines the constants, are written for the run: the configuration has
-one home, the one that the code's side is built from.
+The cfg, and a module that defines the constants, are generated for the run. So the configuration is
+written in one place only, from which the code's side is built as well.
 """
 
 import shutil
@@ -39,7 +39,7 @@ class TlcConfiguration:
 
 
 class TlcGraphError(WheelproofSpecError):
-    """TLC did not come to the end of the graph."""
+    """The error that TLC did not explore the whole graph."""
 
 
 def tlc_graph(toolchain: Toolchain, configuration: TlcConfiguration) -> StateGraph:

@@ -1,1 +1,1 @@
-"""What is wrong with the state graph of a program: in a state, at the end, or for ever."""
+"""The failures in the state graph of a program: in a state, at the end, or for ever."""

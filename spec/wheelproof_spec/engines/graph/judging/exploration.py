@@ -1,4 +1,4 @@
-"""A user's program in graph mode: every reachable state, and what can go on for ever."""
+"""A user's program in graph mode: every reachable state, and every infinite run."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GraphExploration:
-    """What was found out; `stopped` says why the search ended early, None if it did not."""
+    """The result of an exploration; `stopped` is why the search ended early, None if it did not."""
 
     program: str
     program_digest: str
@@ -35,13 +35,13 @@ class GraphExploration:
     findings: Sequence[Finding]
 
     def verdict(self) -> Verdict:
-        """Return how the check ended: only the whole graph can pass."""
+        """Return the verdict: only the whole graph can pass."""
         if self.findings:
             return Verdict.FAIL
         return Verdict.PASS if self.stopped is None else Verdict.INCONCLUSIVE
 
     def summary(self) -> str:
-        """Return one sentence."""
+        """Return the result in one sentence."""
         rate = f", {self.edges / self.seconds:,.0f} edges/s" if self.seconds else ""
         size = f"{self.states:,} states, {self.edges:,} edges{rate}"
         if self.findings:
@@ -51,7 +51,7 @@ class GraphExploration:
         return f"all {size}"
 
     def details(self) -> str:
-        """Return the findings, each with a shortest way to it."""
+        """Return the findings, each with a shortest path to it."""
         lines: list[str] = []
         for finding in self.findings[:_SHOWN]:
             lines += _lines(finding)
@@ -62,7 +62,7 @@ class GraphExploration:
         return "\n".join(lines)
 
     def check_result(self) -> CheckResult:
-        """Return it as the result of a check."""
+        """Return the result as the result of a check."""
         return CheckResult(
             name=self.program,
             group="explore",
@@ -73,7 +73,7 @@ class GraphExploration:
         )
 
     def document(self) -> dict[str, object]:
-        """Return it as JSON values."""
+        """Return the result as JSON values."""
         return {
             "schema": "wheelproof.graph-exploration/1",
             "program": self.program,
@@ -105,7 +105,7 @@ def explore_states(
 ) -> GraphExploration:
     """Explore every state of `program`, or `max_states` of them.
 
-    `progress` is called with the number of states now and then. Raises ProgramRejectedError for
+    `progress` is called with the number of states at intervals. Raises ProgramRejectedError for
     what cannot be explored. Ctrl-C ends the search early.
     """
     begin = time.monotonic()
@@ -133,7 +133,7 @@ def explore_states(
 
 
 def graph_program(program: Program, promises: list[LeadsTo]) -> GraphProgram:
-    """Return a program as graph mode takes it; `promises` gets what it says of its runs."""
+    """Return a program for graph mode; each build puts its `leads_to` into `promises`."""
 
     def build() -> ViewedRun:
         scenario = program.build()

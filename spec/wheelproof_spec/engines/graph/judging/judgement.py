@@ -1,4 +1,4 @@
-"""What is wrong with the state graph of a program: in a state, at the end, or for ever."""
+"""The failures in the state graph of a program: in a state, at the end, or for ever."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from wheelproof_spec.engines.graph.states.state_graph import Arc, ProgramGraph
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something wrong, a shortest way to it, and the circle that is gone round for ever, if any."""
+    """A failure, a shortest path to it, and the cycle that repeats for ever, if any."""
 
     sentence: str
     path: Sequence[Arc] = ()
@@ -22,10 +22,10 @@ class Finding:
 def judge(
     graph: ProgramGraph, leads_to: Sequence[LeadsTo], may_wait: frozenset[str]
 ) -> tuple[Finding, ...]:
-    """Return what is wrong; what takes the whole graph to tell is not judged in a part of it.
+    """Return the failures; properties that need the whole graph are not judged in a part of it.
 
-    `leads_to` are the properties of which each state's facts tell, two bits for each; the threads
-    of `may_wait` need not end.
+    `leads_to` are the properties for which each state's facts have two bits each; the threads of
+    `may_wait` need not end.
     """
     found = [Finding(sentence=what, path=path) for what, path in graph.failure_paths().items()]
     if graph.complete:
@@ -41,12 +41,12 @@ def judge(
 
 
 def leads_to_bits(place: int) -> tuple[int, int]:
-    """Return the bits of a state's facts that tell of a property: its `when`, its `then`."""
+    """Return the bits of a property in a state's facts: its `when`, its `then`."""
     return 1 << 2 * place, 2 << 2 * place
 
 
 def _endless(graph: ProgramGraph, may_wait: frozenset[str]) -> list[Finding]:
-    """Find runs that go on for ever although a thread should end."""
+    """Return the runs that go on for ever although a thread should end."""
     free = graph.bits(lambda number, name: number == TIME or name in may_wait)
     first: dict[tuple[FailureKind, tuple[str, ...]], Forever] = {}
     for forever in endings(graph):

@@ -1,10 +1,10 @@
-"""What can go on for ever in a state graph, under weak fairness.
+"""The runs of a state graph that can go on for ever, under weak fairness.
 
-A set of states, each reachable from each, can be gone round for ever. That is fair if every thread
-makes a step within it or is somewhere unable to: a thread that could always make a step makes one
-in the end. Under weak fairness it is enough to look at the largest such sets, the strongly
-connected components (O. Lichtenstein and A. Pnueli, POPL 1985): in a smaller set a thread makes
-fewer steps and is unable in fewer places. R. Tarjan, SIAM Journal on Computing 1972.
+A run can stay for ever in a set of states, each reachable from each. It is fair if every thread
+makes a step within the set or is unable to in some state: a thread that could always make a step
+makes one in the end. Under weak fairness it is enough to look at the largest such sets, the
+strongly connected components (O. Lichtenstein and A. Pnueli, POPL 1985): in a smaller set a thread
+makes fewer steps and is unable in fewer states. R. Tarjan, SIAM Journal on Computing 1972.
 """
 
 from collections import deque
@@ -15,14 +15,14 @@ from functools import partial
 from wheelproof_spec.engines.graph.states.state_graph import Arc, ProgramGraph
 
 Within = Callable[[int], bool]
-"""Tells of a state, by number, whether it belongs to the part of the graph that is looked at."""
+"""A function that tells whether a state, by number, belongs to the part that is searched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Forever:
-    """States in which a run can remain for ever; without `steps` nothing more happens in it.
+    """States in which a run can remain for ever; without `steps` the run has ended there.
 
-    `steps` has the bits of the threads that go on, `arcs` a fair circle from the first state.
+    `steps` has the bits of the threads that make steps, `arcs` a fair cycle from the first state.
     """
 
     states: Sequence[int]
@@ -31,7 +31,7 @@ class Forever:
 
 
 def everywhere(_state: int) -> bool:
-    """Tell that a state belongs to the whole graph."""
+    """Return True: every state belongs to the whole graph."""
     return True
 
 
@@ -55,7 +55,7 @@ def endings(graph: ProgramGraph, within: Within = everywhere) -> Iterator[Foreve
 
 
 def reachable(graph: ProgramGraph, sources: Sequence[int], within: Within) -> set[int]:
-    """Return the states to which a way inside a part of the graph leads from one of `sources`."""
+    """Return the states that a path inside a part of the graph reaches from one of `sources`."""
     found = {state for state in sources if within(state)}
     left = list(found)
     while left:
@@ -110,7 +110,7 @@ def _pop(stack: list[int], waiting: set[int], until: int) -> list[int]:
 
 
 def _fair_circle(graph: ProgramGraph, start: int, inside: set[int]) -> Sequence[Arc]:
-    """Return a fair circle inside a component: every thread makes a step or is somewhere unable to.
+    """Return a fair cycle in a component: every thread makes a step or is unable to somewhere.
 
     It need not be the shortest: it goes to the nearest state that satisfies one more thread.
     """
@@ -138,7 +138,7 @@ def _satisfied(graph: ProgramGraph, arc: Arc) -> int:
 def _way(
     graph: ProgramGraph, start: int, inside: set[int], wanted: Callable[[Arc], bool]
 ) -> list[Arc]:
-    """Return a shortest way inside a component that ends with a step that is wanted."""
+    """Return a shortest path inside a component that ends with a wanted step."""
     came: dict[int, list[Arc]] = {start: []}
     queue = deque([start])
     while True:

@@ -1,1 +1,1 @@
-"""Every reachable state of a program: found, named, and seen as a view shows it."""
+"""The search for every reachable state of a program, their names, and views of them."""

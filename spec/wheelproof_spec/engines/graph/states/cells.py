@@ -1,4 +1,4 @@
-"""What views share: looking into the objects of a run without a step."""
+"""Functions that views share: they read the objects of a run without a step."""
 
 from typing import TypeGuard
 
@@ -6,7 +6,7 @@ from wheelproof_spec.engines.explore.runtime.model import SharedObject
 
 
 def value_in(cell: object) -> object:
-    """Return what a cell holds."""
+    """Return the value of a cell."""
     assert _is_model(cell)
     return cell.state
 
@@ -25,7 +25,7 @@ def identity_of(model: object) -> int:
 
 
 def is_dict(value: object) -> TypeGuard[dict[object, object]]:
-    """Tell whether it is a dictionary."""
+    """Tell whether a value is a dictionary."""
     return isinstance(value, dict)
 
 

@@ -1,9 +1,9 @@
-"""Explores every reachable state of a program.
+"""Exploration of every reachable state of a program.
 
-A state is what all locks, cells and guarded fields hold, and what stands for the local state of
+A state has the values of all locks, cells and guarded fields, and a number for the local state of
 each thread. The first step out of a new state continues the run that found it; for each other
 step the program is run again along a path to the state. A run that comes to a known state ends
-there. A step need not be made if it commutes with the one before and is known in the other order.
+there. A step is not made if it commutes with the step before and the other order is known.
 """
 
 import random
@@ -50,10 +50,10 @@ def explore_graph(
     commuting: bool = True,
     progress: Callable[[int], None] | None = None,
 ) -> ProgramGraph:
-    """Return the graph of `program`; `progress` is called with the number of states now and then.
+    """Return the graph of `program`; `progress` is called with the number of states at intervals.
 
     After `max_states` (None: MAX_STATES) the search ends, and the graph is incomplete. Without
-    `commuting` every step is made: slow, and there for tests.
+    `commuting` every step is made, which is slow and only for tests.
     Raises ProgramRejectedError for what cannot be explored, ModuleNotFoundError without greenlet.
     """
     with ExitStack() as stack:
@@ -79,7 +79,7 @@ def _hidden_state(program: str) -> ProgramRejectedError:
 
 @dataclass(frozen=True, slots=True)
 class _Made:
-    """A step that has been made, and all that it accessed."""
+    """A step that has been made, and all its accesses."""
 
     arc: Arc
     accesses: Accesses
@@ -87,7 +87,7 @@ class _Made:
 
 @dataclass(slots=True, kw_only=True)
 class _FoundState:
-    """A state that was found: how, what can be done there, and how one comes into it and out."""
+    """A found state: its parent, the steps left to make, and the known steps out of it and in."""
 
     key: Key
     parent: tuple[int, Actor] | None
@@ -126,7 +126,7 @@ class _GraphSearch:
         self._sharing = Sharing()
 
     def run(self) -> ProgramGraph:
-        """Explore."""
+        """Explore the program, and return its graph."""
         run = self._new_run()
         try:
             here = self._visit(run, run.key(), None)
@@ -155,7 +155,7 @@ class _GraphSearch:
             run.close()
 
     def _first_unfinished(self) -> int | None:
-        """Return the first state out of which a step has to be made: its replay is short."""
+        """Return the first state with a step left to make: its replay is short."""
         while self._finished < len(self._states):
             if self._has_more(self._finished):
                 return self._finished
@@ -163,9 +163,9 @@ class _GraphSearch:
         return None
 
     def _walk_again(self) -> None:
-        """Walk about at random, and see that the code does what the graph says.
+        """Walk at random, and check that the code does what the graph says.
 
-        If it does not, states were taken for one that differ in something that threads share.
+        If it does not, states that differ in undeclared shared state were taken for one state.
         """
         draw = random.Random(_SEED)
         for _ in range(_WALKS):
@@ -201,14 +201,14 @@ class _GraphSearch:
         return ObservedRun(self.world, self._numbers, self._fields)
 
     def _has_more(self, here: int) -> bool:
-        """Tell whether a step out of the state has to be made, after adding those that need not."""
+        """Tell whether a step out of the state has to be made; first add those that need not."""
         state = self._states[here]
         if self._commuting and state.left:
             state.left = [actor for actor in state.left if not self._commutes(here, actor)]
         return bool(state.left)
 
     def _commutes(self, here: int, actor: Actor) -> bool:
-        """Add the step if it is known where it leads: the other way round a diamond is known."""
+        """Add the step if the other order of it and a step before is known; tell whether it is."""
         for before, other in self._states[here].came:
             steps = self._states[before].steps
             known = steps.get(actor)
@@ -277,7 +277,7 @@ class _GraphSearch:
         return node
 
     def _take_down(self, run: ObservedRun, node: int) -> None:
-        """Note for the judgement: which threads can go on, which have ended, which facts hold."""
+        """Record for the judgement which threads can go on, which have ended, which facts hold."""
         graph, viewed = self.graph, self._here()
         ended = 0
         for thread in run.threads.values():

@@ -1,8 +1,8 @@
 """Plain fields that threads share under a lock, seen by the graph engine.
 
-Reading one is no step, so what a thread has read there would be missing from what is known about
-its local state, and what the field holds from the shared state. While a program is explored,
-every field that a class declares with `GuardedBy` tells who reads and writes it.
+A read of such a field is no step. So the local state of a thread would miss the values that it has
+read there, and the shared state the values of the fields. While a program is explored, every field
+that a class declares with `GuardedBy` reports its reads and writes.
 """
 
 from collections.abc import Callable, Generator, Iterable
@@ -13,9 +13,9 @@ from typing import Annotated, get_args, get_origin
 from wheelproof.sync import GuardedBy
 
 ReadListener = Callable[[object, str, object], None]
-"""Hears of the owner, the field's name and the value that was read."""
+"""A function that gets the owner, the field's name and the value that was read."""
 WriteListener = Callable[[object, str], None]
-"""Hears of the owner and the field's name."""
+"""A function that gets the owner and the field's name."""
 _MISSING = "no value"
 
 
@@ -39,7 +39,7 @@ class FieldAccesses:
 
 
 class _WatchedField:
-    """Stands in front of a slot, or of an attribute in the dictionary of each instance."""
+    """The replacement of a slot, or of an attribute in the dictionary of each instance."""
 
     def __init__(
         self, name: str, slot: MemberDescriptorType | None, accesses: FieldAccesses

@@ -1,9 +1,9 @@
 """Names of objects that are the same in every run of a program.
 
-Two runs of one program make different Python objects for the same thing. What the runtime made has
-a number; any other object is named by its class and by the numbers of the locks and cells that it
-holds; a plain value by itself. Two objects of one run that are told apart by nothing get one name,
-which is right for values and is refused for what cannot be a value.
+Two runs of one program make different Python objects for the same thing. An object of the runtime
+has a number. Any other object is named by its class and by the numbers of the locks and cells that
+it holds; a plain value by itself. Two objects of one run without any difference get one name, which
+is right for values; an object that cannot be a value is refused.
 """
 
 from collections import deque
@@ -53,7 +53,7 @@ def _slots(kinds: tuple[type, ...]) -> tuple[str, ...]:
 
 
 def members(container: object, kind: type[Kind]) -> list[Kind]:
-    """Return what a container holds of this class."""
+    """Return the members of a container that are of this class."""
     return (
         [member for member in container if isinstance(member, kind)]
         if _is_container(container)
@@ -71,13 +71,13 @@ class Names:
 
     def __init__(self, program: str) -> None:
         self._program = program
-        # The object is kept, so that its address stays its own.
+        # The object is kept, so that no other object gets its address.
         self._known: dict[int, tuple[object, Hashable]] = {}
         self.busy = False
         """Whether attributes are being read for a name, and not by the program."""
 
     def name(self, value: object, depth: int = 0) -> Hashable:
-        """Return the name; raises ProgramRejectedError for what cannot have one."""
+        """Return the name of a value; raises ProgramRejectedError if it cannot have one."""
         kind = type(value)
         if value is None or kind is int or kind is str:
             return value if isinstance(value, Hashable) else None
@@ -106,7 +106,7 @@ class Names:
 
     def _item_name(self, key: object, held: object, depth: int) -> Hashable:
         named = self.name(held, depth + 1)
-        # A key that is the identity of what it leads to says nothing more, and differs every run.
+        # A key that is the `id` of its value adds nothing, and differs in every run.
         return named if key == id(held) else (self.name(key, depth + 1), named)
 
     def _object_name(self, value: object, depth: int) -> tuple[Hashable, ...]:
@@ -133,7 +133,7 @@ class Names:
                 f"shares an object of the class {kind}, which is the same in no two runs",
                 "share values, or objects that hold a lock or a cell of wheelproof.sync",
             )
-        # Not kept: what it holds may change.
+        # Not kept: the contents may change.
         parts = ((name, self.name(part, depth + 1)) for name, part in sorted(held.items()))
         return (_BY_CONTENTS, kind, *parts)
 

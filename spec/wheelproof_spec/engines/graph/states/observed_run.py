@@ -1,4 +1,4 @@
-"""One run of graph mode: what it shows of a state, and how a known state is entered again."""
+"""One run of graph mode: the key of its state, and the replay of a path to a known state."""
 
 from array import array
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from wheelproof_spec.engines.graph.states.observed_runtime import Numbers, Obser
 from wheelproof_spec.engines.graph.states.views import NextStep, Surroundings
 
 Key = bytes
-"""What a state is known by: the numbers of what is shared, then of what each thread knows."""
+"""The key of a state: the numbers of the shared values, then of the threads' local states."""
 
 _WORD = "I"
 
 
 @dataclass(frozen=True, slots=True)
 class ReplayNotes:
-    """What a run has to be told when it comes to a known state by replay."""
+    """The data that a run needs when it comes to a known state by replay."""
 
     sites: tuple[tuple[int, str], ...]
     words: int
@@ -44,13 +44,13 @@ class ObservedRun(Execution):
         super().__init__(world)
 
     def new_runtime(self, world: World, *, logging: bool) -> ControlledRuntime:
-        """Return the runtime that the run belongs to."""
+        """Return the runtime of the run."""
         del logging
         self.observed = ObservedRuntime(world, self._numbers, self._fields)
         return self.observed
 
     def surroundings(self) -> Surroundings:
-        """Return what a view may know of this state."""
+        """Return the facts about this state that a view may use."""
         names = {thread.number: thread.name for thread in self.threads.values()}
         return Surroundings(names, self._pending_steps)
 
@@ -62,7 +62,7 @@ class ObservedRun(Execution):
         }
 
     def next_step(self, actor: Actor) -> NextStep:
-        """Return what the actor would do next."""
+        """Return the next step of the actor."""
         thread = self.threads[actor & THREAD_MASK]
         operation = thread.pending
         assert operation is not None
@@ -81,7 +81,7 @@ class ObservedRun(Execution):
         )
 
     def is_owed(self, actor: Actor) -> bool:
-        """Tell whether a thread that can make a step has a reason to, and is not only allowed."""
+        """Tell whether a thread that can make a step has a reason, and is not only allowed to."""
         thread = self.threads[actor & THREAD_MASK]
         operation = thread.pending
         return not isinstance(operation, WakeUp) or operation.is_owed(thread)
@@ -97,7 +97,7 @@ class ObservedRun(Execution):
         ]
 
     def make(self, actor: Actor) -> Accesses | None:
-        """Let the actor make its step; return all that it accessed, None if it was blocked."""
+        """Let the actor make its step; return all its accesses, None if it was blocked."""
         accesses = self.peek(actor)
         if accesses is None:
             return None
@@ -105,7 +105,7 @@ class ObservedRun(Execution):
         return accesses + self.observed.take_field_accesses()
 
     def key(self) -> Key:
-        """Return what the state of the run is known by."""
+        """Return the key of the run's state."""
         return array(_WORD, self.observed.shared_state() + self.observed.local_state()).tobytes()
 
     def remember(self) -> ReplayNotes:
@@ -114,7 +114,7 @@ class ObservedRun(Execution):
         return ReplayNotes(self._numbers.same(sites), self.words())
 
     def replay(self, path: list[Actor], memory: ReplayNotes, key: Key) -> bool:
-        """Go to a known state; False if the path leads to another one than before."""
+        """Go to a known state; return False if the path leads to another state than before."""
         observed, threads = self.observed, self.threads
         observed.recording = False
         for actor in path:
@@ -128,6 +128,6 @@ class ObservedRun(Execution):
         return self.key() == key and self.words() == memory.words
 
     def words(self) -> int:
-        """Return a number for the next steps of all threads."""
+        """Return a hash of the next steps of all threads."""
         pending = (thread.pending for thread in self.threads.values())
         return hash(tuple(operation.describe() for operation in pending if operation is not None))

@@ -1,8 +1,8 @@
-"""The controlled runtime with a memory: what exists, and what each thread has seen.
+"""The controlled runtime with a record of all objects, and of what each thread has seen.
 
-A thread of a deterministic program is where it is because of the results that it got and of the
-guarded fields that it read. So a number for that history stands for its local state; histories
-that are equal get the same number, and two that differ never do.
+The place of a thread in a deterministic program depends only on the results that it got and on the
+guarded fields that it read. So a number for that history stands for its local state; equal
+histories get the same number, and different histories never do.
 """
 
 import inspect
@@ -37,10 +37,10 @@ _NOTHING = object()
 
 
 class Numbers:
-    """Numbers that all runs of a program share: of what a thread has seen, of fields, of values.
+    """Numbers that all runs of a program share: of histories, of fields, of values.
 
     `held` has a number for each value that a lock, cell or field has held, and `local` for each
-    state of a thread, by the same count; `locals` has the latter by their numbers.
+    state of a thread, from the same counter; `locals` has the states of threads by their numbers.
     """
 
     def __init__(self) -> None:
@@ -51,12 +51,12 @@ class Numbers:
         self.locals: dict[int, LocalState] = {}
 
     def same(self, value: Kept) -> Kept:
-        """Return one object for all values that are equal, which saves memory."""
+        """Return one object for all equal values, which saves memory."""
         kept = self._kept.setdefault(value, value)
         return kept if isinstance(kept, type(value)) else value
 
     def held(self, owner: int, value: Hashable) -> int:
-        """Return the number of what the object or field with the number `owner` holds."""
+        """Return the number of a value of the object or field with the number `owner`."""
         return self._values.setdefault((owner, value), len(self._values))
 
     def local(self, value: LocalState) -> int:
@@ -66,7 +66,7 @@ class Numbers:
         return number
 
     def after(self, history: int, seen: Hashable) -> int:
-        """Return the number of a history that goes on with `seen`; 0 is the empty history."""
+        """Return the number of `history` continued by `seen`; 0 is the empty history."""
         return self._histories.setdefault((history, seen), len(self._histories) + 1)
 
     def field(self, name: Hashable) -> int:
@@ -77,8 +77,8 @@ class Numbers:
 class ObservedRuntime(ControlledRuntime):
     """The runtime of one run of graph mode.
 
-    `sites` has, for each thread by number, the function that asks for its next operation, and
-    `histories` what it has seen; with `recording` off neither is kept up to date.
+    `sites` has, for each thread by number, the function that calls its next operation, and
+    `histories` the number of its history; with `recording` off neither is kept up to date.
     """
 
     def __init__(self, world: World, numbers: Numbers, fields: FieldAccesses) -> None:
@@ -104,7 +104,7 @@ class ObservedRuntime(ControlledRuntime):
         fields.write = self._field_was_written
 
     def perform(self, operation: AtomicOperation[T]) -> T:
-        """Perform an operation, and note what its thread learns from it."""
+        """Perform an operation, and add its result to the history of its thread."""
         thread = self.current
         if thread is None:
             return super().perform(operation)
@@ -122,21 +122,21 @@ class ObservedRuntime(ControlledRuntime):
         return result
 
     def forget(self, known: tuple[object, ...]) -> None:
-        """Note that the running thread knows where it is, and `known`, and nothing else."""
+        """Replace the running thread's history by its place in the code and `known`."""
         thread = self.current
         if thread is not None and self.recording:
             here = self._shared.after(-1, _caller())
             self.histories[thread.number] = self._shared.after(here, self._namer.name(known))
 
     def shared_state(self) -> list[int]:
-        """Return the numbers of what all locks, cells and guarded fields hold, in order."""
+        """Return the numbers of the values of all locks, cells and guarded fields, in order."""
         if len(self._held) < len(self._objects):
             self._in_order = sorted(self._objects.values(), key=lambda made: made.number)
             self._states = [_NOTHING] * len(self._in_order)
             self._held = [0] * len(self._in_order)
         states, held = self._states, self._held
         for place, made in enumerate(self._in_order):
-            # Most objects hold what they held in the state before.
+            # Most objects have the same value as in the state before.
             if made.state is not states[place]:
                 states[place] = made.state
                 held[place] = self._shared.held(made.number, self._namer.name(made.state))
@@ -144,7 +144,7 @@ class ObservedRuntime(ControlledRuntime):
         return held + [self._field_values[number] for number in self._field_order]
 
     def local_state(self) -> list[int]:
-        """Return the numbers of what stands for the local states of all threads."""
+        """Return the numbers of the local states of all threads."""
         local, histories = self._shared.local, self.histories
         return [
             local(
@@ -162,19 +162,19 @@ class ObservedRuntime(ControlledRuntime):
         ]
 
     def recall(self, local: Iterable[int], sites: tuple[tuple[int, str], ...]) -> None:
-        """Note what the threads have seen, by the numbers of their local states."""
+        """Restore the histories of the threads, by the numbers of their local states."""
         of_threads = self._shared.locals
         self.histories = {state[0]: state[1] for state in map(of_threads.__getitem__, local)}
         self.sites = dict(sites)
         self.recording = True
 
     def _look_at_fields(self) -> None:
-        """Note what the fields hold that may hold something else than before."""
+        """Update the values of the fields that may have changed."""
         for known in self._fluid | self._written:
             owner, field = self._fields[known]
             number = self._field_number(owner, field)
             value: object = getattr(owner, field, None)
-            # What is in a container may change without anybody naming the field.
+            # The contents of a container may change without an access of the field.
             (self._fluid.add if has_contents(value) else self._fluid.discard)(known)
             if number not in self._field_values:
                 insort(self._field_order, number)
@@ -213,7 +213,7 @@ class ObservedRuntime(ControlledRuntime):
             self._touched.append((owner, field, True))
 
     def enroll(self, made: Enrolled, name: str) -> tuple[ObjectNumber, str]:
-        """Take note of a new object, and keep it."""
+        """Register a new object, and keep it."""
         number, name = super().enroll(made, name)
         self._keep(made, number, name)
         return number, name
@@ -232,7 +232,7 @@ class ObservedRuntime(ControlledRuntime):
 
 
 def _caller() -> str:
-    """Return the name of the innermost function that is none of the runtime's."""
+    """Return the name of the innermost function outside the runtime."""
     frame = inspect.currentframe()
     while frame is not None and _is_internal(frame.f_code.co_filename):
         frame = frame.f_back

@@ -18,7 +18,7 @@ def observe(state: State) -> Observation:
 
 @dataclass(frozen=True, slots=True)
 class Arc:
-    """A step to the state `target`: who makes it, what it is in words, and which action it is."""
+    """A step to the state `target`: its actor, its text, and the label of its action."""
 
     actor: Actor
     target: int
@@ -28,16 +28,16 @@ class Arc:
 
 @dataclass(kw_only=True)
 class ProgramGraph:
-    """Every state of a program that was found, by number; 0 is the first.
+    """Every found state of a program, by number; 0 is the first.
 
-    `observations` is what the view shows of each, `failures` what is wrong in a state (a thread
-    raised, an invariant is broken, nobody can go on), `seen` the `sometimes` properties that were
-    met. `complete` tells whether no bound ended the search, `gap` why it shows nothing, if so.
+    `observations` has the variables that the view shows, `failures` the failure of a state (a
+    thread raised, an invariant is broken, no thread can go on), `unseen` the `sometimes` properties
+    that held in no state. `complete` is whether the search found all, `gap` why it shows nothing.
 
     Each thread of `threads` has a bit, by the order in which they appear there. `owed` has the bits
-    of the threads that can make a step and not only for no reason, `ended` of those that have
-    ended. `facts` has a bit for each predicate that the program names and, from `first_wait` on,
-    for each of `waits`: a thread that waits on a condition although it should be woken.
+    of the threads that can make a step other than a spurious wake-up, `ended` of the threads that
+    have ended. `facts` has a bit for each predicate of the program and, from `first_wait` on, for
+    each of `waits`: a thread that waits on a condition although it should be woken.
     """
 
     observations: list[Observation] = field(default_factory=list[Observation])
@@ -84,7 +84,7 @@ class ProgramGraph:
         return sum(map(len, self.arcs))
 
     def shortest_path(self, wanted: Callable[[int], bool]) -> Sequence[Arc] | None:
-        """Return a shortest way from the first state to a wanted one, None if there is none."""
+        """Return a shortest path from the first state to a wanted one, None if there is none."""
         came: dict[int, tuple[int, Arc] | None] = {0: None}
         queue = deque([0])
         while queue:
@@ -103,7 +103,7 @@ class ProgramGraph:
         return None
 
     def failure_paths(self) -> dict[str, Sequence[Arc]]:
-        """Return each thing that is wrong with a shortest way to it."""
+        """Return each failure with a shortest path to it."""
         nodes: dict[str, set[int]] = {}
         for node, what in self.failures.items():
             nodes.setdefault(what, set()).add(node)

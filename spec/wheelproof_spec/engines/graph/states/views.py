@@ -1,4 +1,4 @@
-"""What graph mode is given: a program, and how its states and steps are seen from outside."""
+"""The input of graph mode: a program, and a view of its states and steps."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,11 +17,11 @@ from wheelproof_spec.engines.tlc.states.values import State
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextStep:
-    """What a thread would do next.
+    """The next step of a thread.
 
     `operation` is the class of the operation, `subject` the name of the lock or cell that it
-    touches and `number` that object's number; `site` the function of the program that asks for it;
-    `choice` the value of a free choice; `text` all that in words.
+    touches and `number` that object's number; `site` the function of the program that calls it;
+    `choice` the value of a free choice; `text` the operation in words.
     """
 
     thread: str
@@ -34,7 +34,7 @@ class NextStep:
 
 
 class Surroundings:
-    """What a view may know of a state beside the objects of the program.
+    """The facts that a view may use of a state, besides the objects of the program.
 
     `threads` has the threads' names by number.
     """
@@ -64,7 +64,7 @@ class Surroundings:
 class View:
     """An abstraction function: from the objects of one run to the variables of a TLA+ module.
 
-    This one shows nothing, and permits everything.
+    This base class shows nothing, and permits everything.
     """
 
     def state(self, surroundings: Surroundings) -> State:
@@ -73,7 +73,7 @@ class View:
         return {}
 
     def label(self, step: NextStep) -> str | None:
-        """Return the name of the action that `step` stands for now, None if it is none."""
+        """Return the name of the action that `step` is now, None if it is no action."""
         del step
         return None
 
@@ -85,10 +85,10 @@ class View:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ViewedRun:
-    """One run: the program, the view of it, and what to look for in each state.
+    """One run: the scenario, the view of it, and the properties to check in each state.
 
-    `invariants` hold in every state; `sometimes` each hold in one at least. `facts` are noted of
-    each state, and who waits although one of `wakes` says that it should be woken.
+    `invariants` hold in every state; each of `sometimes` holds in at least one. Each state records
+    which `facts` hold, and which threads wait although one of `wakes` demands that they be woken.
     """
 
     scenario: Scenario
