@@ -71,18 +71,21 @@ def ask_tlc(
 
 def compare(verdict: RunVerdict, opinion: TlcOpinion) -> RunVerdict:
     """Return the verdict with TLC's opinion as a note, or an error if they differ."""
-    words = f"TLC explains {opinion.good:,} of {opinion.events:,} events"
+    asked = opinion.events
+    words = f"TLC explains {opinion.good:,} of {asked:,} events"
+    # TLC is asked about the beginning of a long trace: there the replay may have found nothing yet.
+    passed = verdict.verdict is Verdict.PASS or asked <= verdict.good_prefix < verdict.events
+    good = min(verdict.good_prefix, asked)
     if verdict.verdict is Verdict.INCONCLUSIVE:
         return replace(verdict, notes=(*verdict.notes, words))
-    agrees = opinion.accepts is (verdict.verdict is Verdict.PASS)
-    if agrees and opinion.good == verdict.good_prefix:
+    if opinion.accepts is passed and opinion.good == good:
         return replace(verdict, notes=(*verdict.notes, f"second opinion: {words}, as the replay"))
     return replace(
         verdict,
         verdict=Verdict.ERROR,
         notes=(
             *verdict.notes,
-            f"{words}, the replay {verdict.good_prefix:,}: one of them is wrong",
+            f"{words}, the replay {good:,}: one of them is wrong",
         ),
     )
 

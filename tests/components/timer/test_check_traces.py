@@ -16,7 +16,7 @@ from wheelproof_spec.base.results.verdicts import ExitCode, Verdict
 from wheelproof_spec.components.timer.trace.run import TraceChecker, TraceOrder
 from wheelproof_spec.components.timer.trace.search import Step
 from wheelproof_spec.components.timer.trace.tlc_module import RecordedTrace
-from wheelproof_spec.components.timer.trace.tlc_opinion import judge_with_tlc
+from wheelproof_spec.components.timer.trace.tlc_opinion import TlcOpinion, judge_with_tlc
 from wheelproof_spec.engines.tlc.running.launch import find_toolchain
 
 ENOUGH = 20_000
@@ -101,6 +101,18 @@ def _agreement(walks: list[Walk]) -> Counter[Verdict]:
         assert verdict.verdict is not Verdict.ERROR, verdict
         found[verdict.verdict] += 1
     return found
+
+
+def test_an_opinion_about_the_beginning_of_a_trace_is_compared_with_the_beginning() -> None:
+    right = _judged(walk(1, 40))
+    assert right.events > 5
+    wrong = replace(right, verdict=Verdict.FAIL, good_prefix=right.events - 1)
+    for verdict in (right, wrong):
+        assert compare(verdict, TlcOpinion(good=5, events=5)).verdict is verdict.verdict
+        assert compare(verdict, TlcOpinion(good=4, events=5)).verdict is Verdict.ERROR
+    early = replace(wrong, good_prefix=4)
+    assert compare(early, TlcOpinion(good=4, events=5)).verdict is Verdict.FAIL
+    assert compare(early, TlcOpinion(good=5, events=5)).verdict is Verdict.ERROR
 
 
 @pytest.mark.slow
