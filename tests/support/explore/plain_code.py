@@ -231,6 +231,10 @@ def nothing_shared() -> None:
     _both(work)
 
 
+NUMBERS: tuple[Callable[[], int], ...] = (lambda: 1, lambda: 2, lambda: 3)
+"""Three functions of one name on one line: none may get the code of another one."""
+
+
 def evaluation_as_ever() -> None:
     """All that is rewritten does what it did: said of one thread, in the values that it gives."""
     seen: list[object] = []
@@ -265,6 +269,7 @@ def evaluation_as_ever() -> None:
             with threading.Lock() as self.got:
                 text += "z"
             seen.extend((text, self.got, super().__class__ is type(self)))
+            seen.extend(number() for number in NUMBERS)
             try:
                 del self.got
                 seen.append(self.got)
@@ -278,5 +283,6 @@ def evaluation_as_ever() -> None:
     thread.start()
     thread.join()
     expected = [[7, 2, 4, 5, 8], 9, 2.5, 1, 0, 2, [4, 5, 8], True, True, [2, 4, 5, 8]]
-    expected += [[("a", 3), ("b", 2), ("c", 3)], 3, 3, " 2", "xz", True, False, "AttributeError"]
+    expected += [[("a", 3), ("b", 2), ("c", 3)], 3, 3, " 2", "xz", True, False]
+    expected += [1, 2, 3, "AttributeError"]
     assert seen == expected, seen

@@ -4,6 +4,7 @@ import gc
 import importlib
 import inspect
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
@@ -75,22 +76,22 @@ def _rewritten_codes(program: str, module: ModuleType) -> _Known:
 def _rewritten_source(source: str, file: str) -> _Known:
     before = compile(source, file, "exec", dont_inherit=True)
     after = compile(rewritten(source, file), file, "exec", dont_inherit=True)
-    known: _Known = {}
-    _pair(before, after, known)
-    return known
+    pairs = [*_pairs(before, after)]
+    # Lambdas on one line cannot be told apart: all of them stay unchanged.
+    times = Counter(_key(one) for one, _ in pairs)
+    return {
+        _key(one): other
+        for one, other in pairs
+        if times[_key(one)] == 1 and one.co_freevars == other.co_freevars
+    }
 
 
-def _pair(before: CodeType, after: CodeType, known: _Known) -> None:
-    """Record the new code of all functions inside a code object."""
+def _pairs(before: CodeType, after: CodeType) -> Iterator[tuple[CodeType, CodeType]]:
+    """Yield the old and the new code of each function inside a code object."""
     old, new = _inner(before), [code for code in _inner(after) if code.co_firstlineno < MARK]
     for one, other in zip(old, new, strict=True):
-        key = _key(one)
-        # Two lambdas on one line cannot be told apart: both stay unchanged.
-        if one.co_freevars == other.co_freevars and key not in known:
-            known[key] = other
-        else:
-            known.pop(key, None)
-        _pair(one, other, known)
+        yield one, other
+        yield from _pairs(one, other)
 
 
 def _inner(code: CodeType) -> list[CodeType]:
