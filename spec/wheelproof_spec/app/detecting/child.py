@@ -17,7 +17,7 @@ from pathlib import Path
 
 import wheelproof
 from wheelproof.errors import WheelproofError
-from wheelproof_spec import components, engines
+from wheelproof_spec import base, components, engines
 from wheelproof_spec.base.codec.explain import build
 from wheelproof_spec.base.codec.shapes import shape_of
 from wheelproof_spec.base.codec.writer import format_line
@@ -45,9 +45,10 @@ def command(cell: Cell, *options: str) -> tuple[str, ...]:
 
 
 def digest_of_all() -> str:
-    """Return the digest of the reference, the components, the engines and the TLA+ modules."""
-    folders = (Path(str(package.__file__)).parent for package in (wheelproof, components, engines))
-    return digest_of((*folders, tla_directory()))
+    """Return the digest of what a cell runs: the reference, the engines and the TLA+ modules."""
+    packages = (wheelproof, base, components, engines)
+    folders = (Path(str(package.__file__)).parent for package in packages)
+    return digest_of((*folders, tla_directory(), Path(__file__).with_name("engines.py")))
 
 
 def main(words: Sequence[str]) -> int:

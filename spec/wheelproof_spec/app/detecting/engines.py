@@ -39,7 +39,7 @@ from wheelproof_spec.engines.detect.reached import Reached
 from wheelproof_spec.engines.explore.explorer import Engine, Options, explore
 from wheelproof_spec.engines.history.recording.callers import Callers
 
-_FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
+FOLDERS = {"buffer_pool": "producer", "accumulator": "producer"}
 """The folder of a component, in the reference and in `tla`, if it is not the component's name."""
 _CALLERS, _CALLS = 6, 240
 _STUCK_AFTER_S, _ANSWER_S = 40.0, 10.0
@@ -289,7 +289,7 @@ def model_checked(task: Task) -> Found:
 
     models = load_manifest(tla_directory() / "manifest.toml")
     if task.bug is None:
-        folder = _FOLDERS.get(task.component, task.component)
+        folder = FOLDERS.get(task.component, task.component)
         models = [one for one in models if one.kind is Kind.MODEL and one.tier is Tier.SMOKE]
         models = [one for one in models if folder in one.module_path.parts]
     else:
@@ -314,7 +314,7 @@ def contracted(task: Task) -> Found:
     """Prove the theorems about the component's arithmetic, over all integers."""
     from wheelproof_spec.engines.contracts.prove import find_contracts, prove
 
-    folder = f"wheelproof.{_FOLDERS.get(task.component, task.component)}."
+    folder = f"wheelproof.{FOLDERS.get(task.component, task.component)}."
     ours = f"wheelproof_spec.components.{task.component}."
     contracts = [one for one in find_contracts() if one.module.startswith((folder, ours))]
     if not contracts:
@@ -340,7 +340,7 @@ def tested(task: Task) -> Found:
     """Run the unit tests of the component's folder, up to the first failure."""
     folder = required_checkout() / "tests" / "reference"
     options = ("-x", "-q", "-p", "no:cacheprovider", "--timeout=0", "-m", "not slow and not long")
-    sys.argv[1:] = [*options, str(folder / _FOLDERS.get(task.component, task.component))]
+    sys.argv[1:] = [*options, str(folder / FOLDERS.get(task.component, task.component))]
     said = io.StringIO()
     code: object = None
     with contextlib.redirect_stdout(said):

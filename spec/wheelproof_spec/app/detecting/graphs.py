@@ -23,7 +23,7 @@ def remembered(folder: Path) -> SpecOf:
         for path in sorted(tla_directory().rglob("*.tla")):
             digest.update(path.read_bytes())
         file = folder / f"{digest.hexdigest()}.pickle"
-        if file.exists():
+        if file.exists() and file.stat().st_uid == os.getuid():
             known: object = pickle.loads(file.read_bytes())
             if isinstance(known, StateGraph):
                 return known

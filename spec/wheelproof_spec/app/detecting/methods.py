@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import cast
 
 from wheelproof.sync import current_runtime
-from wheelproof_spec.app.detecting.engines import Task, tested
+from wheelproof_spec.app.detecting.engines import FOLDERS, Task, tested
 from wheelproof_spec.app.detecting.modules import component_of, modules
 from wheelproof_spec.app.parts import machines, programs_of
 from wheelproof_spec.app.reference_driver import main as serve
@@ -210,7 +210,8 @@ def _fuzzed() -> None:
 
 def _tested() -> None:
     with tempfile.TemporaryDirectory() as folder:
-        for component in COMPONENTS:
+        # Two components may have one folder, and so one folder of tests.
+        for component in {FOLDERS.get(name, name): name for name in COMPONENTS}.values():
             tested(
                 Task(
                     component=component, seconds=0, seed=0, bug=None, serve=(), graphs=Path(folder)

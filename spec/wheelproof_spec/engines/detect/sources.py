@@ -8,13 +8,13 @@ from pathlib import Path
 _TEXTS = frozenset({".py", ".toml", ".tla", ".cfg"})
 
 
-def digest_of(folders: Iterable[Path]) -> str:
-    """Return a digest of all sources below the folders."""
+def digest_of(places: Iterable[Path]) -> str:
+    """Return a digest of the sources: of files, and of all that is below folders."""
     digest = hashlib.blake2b(digest_size=8)
-    for folder in folders:
-        for path in sorted(folder.rglob("*")):
+    for place in places:
+        for path in sorted(place.rglob("*")) if place.is_dir() else (place,):
             if path.suffix in _TEXTS:
-                digest.update(str(path.relative_to(folder)).encode())
+                digest.update(str(path.relative_to(place.parent)).encode())
                 digest.update(path.read_bytes())
     return digest.hexdigest()
 
