@@ -213,12 +213,15 @@ def _figures(total: "Counts") -> dict[str, object]:
 
 
 def _write_figures(path: Path, seed: int, figures: dict[str, dict[str, object]]) -> None:
-    """Write the figures of the campaign; other components keep their figures in the file."""
+    """Write the figures of the campaign; other components and profiles keep theirs in the file."""
     from wheelproof_spec.app.pages.clauses import read_figures
     from wheelproof_spec.base.results.reports import write_json
 
     before = read_figures(path)["components"] if path.exists() else {}
-    write_json(path, {"seed": seed, "components": {**before, **figures}})
+    merged = {
+        name: {**before.get(name, {}), **figures.get(name, {})} for name in {**before, **figures}
+    }
+    write_json(path, {"seed": seed, "components": merged})
 
 
 def _repeat(arguments: argparse.Namespace, components: tuple[str, ...], seed: int) -> str:
