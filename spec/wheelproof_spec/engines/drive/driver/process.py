@@ -92,14 +92,6 @@ class DriverProcess:
         self._selector.register(self._output, selectors.EVENT_READ, self._take_output)
         self._selector.register(self._errors, selectors.EVENT_READ, self._take_errors)
 
-    def exchange(self, request: bytes, timeout_s: float) -> bytes:
-        """Send a line and return the next line that the driver prints, without its end.
-
-        Raises DriverFailedError, also after `timeout_s` seconds.
-        """
-        self.send(request)
-        return self.receive(timeout_s)
-
     def send(self, requests: bytes) -> None:
         """Send lines; bytes that do not fit into the pipe yet are sent during `receive`."""
         self._unsent += requests

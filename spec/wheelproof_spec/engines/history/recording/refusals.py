@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from wheelproof.errors import IllegalArgumentError, ThreadInterruptedError, WheelproofError
 from wheelproof.producer import BufferExhaustedError, ProducerClosedError
+from wheelproof_spec.engines.history.run import CRASHED
 
-CRASHED = "Crashed"
-"""The error of a call that ended in a defect."""
 INTERRUPTED = "Interrupted"
 
 _REFUSALS: Mapping[type[Exception], str] = {
